@@ -1,0 +1,110 @@
+/*
+ * Sideband records: typed facts about programs, mappings and buffers that
+ * travel beside the raw trace bytes.
+ */
+#ifndef HWTDECODE_RECORD_H
+#define HWTDECODE_RECORD_H
+
+#ifndef HWTD_CDEF
+#include <hwtdecode/context.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#endif
+
+/** "None" for ids of streams, CPUs, images, processes and threads. */
+#define HWTD_NO_ID 0xffffffffu
+
+/** Record types.  Own stable codes, never a kernel's. */
+enum hwtd_record_type {
+	HWTD_REC_UNKNOWN = 0,
+	/** A process started a program: an address space starts anew. */
+	HWTD_REC_EXEC = 1,
+	/** [addr, addr + len) of the process shows `image` from `file_off`. */
+	HWTD_REC_MMAP = 2,
+	/** [addr, addr + len) of the process is gone. */
+	HWTD_REC_MUNMAP = 3,
+	/** Protection of [addr, addr + len) is now `value`. */
+	HWTD_REC_PROTECT = 4,
+	/** A kernel object at `addr`. */
+	HWTD_REC_KERNEL = 5,
+	HWTD_REC_MODULE_LOAD = 6,
+	HWTD_REC_MODULE_UNLOAD = 7,
+	HWTD_REC_THREAD_CREATE = 8,
+	HWTD_REC_THREAD_NAME = 9,
+	HWTD_REC_THREAD_EXIT = 10,
+	/** `value` is the parent process. */
+	HWTD_REC_FORK = 11,
+	HWTD_REC_EXIT = 12,
+	/** From here on the CPU runs `pid`/`tid`. */
+	HWTD_REC_SWITCH = 13,
+	/** The write position of a buffer: `stream_off`. */
+	HWTD_REC_BUFFER = 14,
+	/** `value` records or bytes were lost. */
+	HWTD_REC_LOST = 15,
+	/** Code at [addr, addr + len) became `image` at `file_off`. */
+	HWTD_REC_CODE = 16,
+	/** `value` ticks are `time_ns`. */
+	HWTD_REC_CLOCK = 17
+};
+
+#define HWTD_REC_TYPES 18
+
+/** Which fields of a record are known. */
+#define HWTD_RECF_TIME 0x0001
+#define HWTD_RECF_STREAM_OFF 0x0002
+#define HWTD_RECF_ADDR 0x0004
+#define HWTD_RECF_LEN 0x0008
+#define HWTD_RECF_FILE_OFF 0x0010
+#define HWTD_RECF_VALUE 0x0020
+/** addr is of kernel space, whatever the process. */
+#define HWTD_RECF_KERNEL_SPACE 0x0040
+/** The mapping is not of a file. */
+#define HWTD_RECF_ANONYMOUS 0x0080
+/** base is known. */
+#define HWTD_RECF_BASE 0x0100
+
+/** One record.  Unknown ids are HWTD_NO_ID. */
+struct hwtd_record {
+	/** sizeof(struct hwtd_record) as the caller knows it. */
+	size_t size;
+	/** An hwtd_record_type. */
+	uint32_t type;
+	/** HWTD_RECF_* bits. */
+	uint32_t flags;
+	uint32_t cpu;
+	uint32_t pid;
+	uint32_t tid;
+	/** Stream that `stream_off` speaks of. */
+	uint32_t stream;
+	/** Image id, for mappings and code. */
+	uint32_t image;
+	uint32_t reserved;
+	/** ns on the clock of the trace. */
+	uint64_t time_ns;
+	/** The record holds from this byte of the stream on. */
+	uint64_t stream_off;
+	/** Virtual address. */
+	uint64_t addr;
+	/** Bytes. */
+	uint64_t len;
+	/** Byte offset in the image's file. */
+	uint64_t file_off;
+	/** Load bias of the program, or base of its interpreter. */
+	uint64_t base;
+	/** By type. */
+	uint64_t value;
+	/** Path or name; NULL when there is none. */
+	const char *name;
+};
+
+/** Short stable name of a record type; "unknown" out of range. */
+HWTD_API const char *hwtd_record_type_name(uint32_t type);
+
+#ifndef HWTD_CDEF
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* HWTDECODE_RECORD_H */

@@ -1,0 +1,472 @@
+/*
+ * Traces: streams of raw bytes, records, images and metadata; opened from a
+ * file or built in memory.
+ *
+ * A trace is built, sealed and from then on immutable and shareable between
+ * threads.  hwtd_trace_open() returns a sealed trace.
+ */
+#ifndef HWTDECODE_TRACE_H
+#define HWTDECODE_TRACE_H
+
+#ifndef HWTD_CDEF
+#include <hwtdecode/image.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#endif
+
+struct hwtd_trace;
+
+/** Technologies of a stream.  Numbers are pinned for ever. */
+enum hwtd_tech {
+	HWTD_TECH_UNKNOWN = 0,
+	HWTD_TECH_INTEL_PT = 1,
+	HWTD_TECH_CORESIGHT = 2,
+	HWTD_TECH_SPE = 3
+};
+
+#define HWTD_PT_MAX_FILTERS 4
+
+/** Address filters of Intel PT (IA32_RTIT_CTL.ADDRn_CFG). */
+enum hwtd_pt_filter_mode {
+	HWTD_PT_FILTER_OFF = 0,
+	/** Trace only inside [start, end]. */
+	HWTD_PT_FILTER_TRACE = 1,
+	/** Stop tracing when [start, end] is entered. */
+	HWTD_PT_FILTER_STOP = 2
+};
+
+struct hwtd_pt_filter {
+	/** An hwtd_pt_filter_mode. */
+	uint32_t mode;
+	uint32_t reserved;
+	/** IA32_RTIT_ADDRn_A: first address. */
+	uint64_t start;
+	/** IA32_RTIT_ADDRn_B: last address. */
+	uint64_t end;
+};
+
+/** How an Intel PT stream was recorded.  All zero: unknown. */
+struct hwtd_pt_config {
+	/** sizeof(struct hwtd_pt_config). */
+	size_t size;
+	/** CPU signature; family 0: unknown, treated as the newest. */
+	uint16_t cpu_family;
+	uint8_t cpu_model;
+	uint8_t cpu_stepping;
+	/** IA32_RTIT_CTL.MTCFreq: MTC every 2^mtc_freq crystal ticks. */
+	uint8_t mtc_freq;
+	/** MSR_PLATFORM_INFO[15:8]: nominal ratio; 0: unknown. */
+	uint8_t nom_freq;
+	uint16_t reserved;
+	/** CPUID leaf 15h: TSC ticks = crystal ticks * ebx / eax. */
+	uint32_t cpuid_15h_eax;
+	uint32_t cpuid_15h_ebx;
+	struct hwtd_pt_filter filters[HWTD_PT_MAX_FILTERS];
+};
+
+/**
+ * The clock of a stream: how raw counts become ns on the clock of the trace.
+ * ns = base_ns + (count - base_count) * ns_per / counts_per.
+ */
+struct hwtd_clock {
+	/** Counts in `ns_per` ns; 0: the stream has no clock. */
+	uint64_t counts_per;
+	uint64_t ns_per;
+	uint64_t base_count;
+	uint64_t base_ns;
+};
+
+/** A stream to add, or one that is there. */
+struct hwtd_stream_desc {
+	/** sizeof(struct hwtd_stream_desc). */
+	size_t size;
+	/** An hwtd_tech. */
+	uint32_t tech;
+	/** CPU, or HWTD_NO_ID. */
+	uint32_t cpu;
+	/** Process and thread that the stream belongs to, or HWTD_NO_ID. */
+	uint32_t pid;
+	uint32_t tid;
+	/** HWTD_STREAMF_* bits. */
+	uint32_t flags;
+	uint32_t reserved;
+	/** Name for messages; NULL: "stream N".  Copied. */
+	const char *name;
+	/** Configuration of an Intel PT stream; NULL: unknown.  Copied. */
+	const struct hwtd_pt_config *pt;
+	/** All zero: derived from the configuration where it can be. */
+	struct hwtd_clock clock;
+	/** Set by the library: bytes in the stream. */
+	uint64_t n_bytes;
+};
+
+/** `clock` was derived from the nominal frequency, not told. */
+#define HWTD_STREAMF_CLOCK_DERIVED 0x1
+
+/** A run of bytes that adjoin.  Bytes never join across extents. */
+struct hwtd_extent {
+	size_t size;
+	/** [start, end) in the stream. */
+	uint64_t start;
+	uint64_t end;
+	/** Why it starts here: an hwtd_extent_start. */
+	uint32_t why;
+	uint32_t reserved;
+};
+
+enum hwtd_extent_start {
+	/** The first bytes, or the collector started a new buffer. */
+	HWTD_EXTENT_NEW = 0,
+	/** The collector lost bytes before it. */
+	HWTD_EXTENT_AFTER_LOSS = 1,
+	/** The bytes before it are in the stream, but their chunk is damaged. */
+	HWTD_EXTENT_AFTER_DAMAGE = 2
+};
+
+/** Who executes; rows carry its id.  Unknown ids are HWTD_NO_ID. */
+struct hwtd_exec_context {
+	size_t size;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	/** HWTD_CTXF_* bits: which fields below are known. */
+	uint32_t flags;
+	/** Page table base (x86 CR3) without its low 5 bits. */
+	uint64_t cr3;
+	/** VMCS base address. */
+	uint64_t vmcs;
+	/** Arm CONTEXTIDR and VMID. */
+	uint64_t contextidr;
+	uint64_t vmid;
+	/** Exception level (Arm) or privilege ring (x86). */
+	uint8_t level;
+	/** Security state: 0 secure, 1 non-secure, 2 root, 3 realm. */
+	uint8_t security;
+	uint16_t reserved;
+	/** Process epoch: 0 before the first exec. */
+	uint32_t epoch;
+};
+
+#define HWTD_CTXF_CR3 0x01
+#define HWTD_CTXF_VMCS 0x02
+#define HWTD_CTXF_CONTEXTIDR 0x04
+#define HWTD_CTXF_VMID 0x08
+#define HWTD_CTXF_LEVEL 0x10
+#define HWTD_CTXF_SECURITY 0x20
+/** Runs as a guest (VMX non-root). */
+#define HWTD_CTXF_GUEST 0x40
+
+/** A damaged or missing part of a trace file. */
+struct hwtd_damage {
+	size_t size;
+	/** Bytes of the file, [file_off, file_off + file_bytes). */
+	uint64_t file_off;
+	uint64_t file_bytes;
+	/** Stream whose bytes are missing, or HWTD_NO_ID when not known. */
+	uint32_t stream;
+	uint32_t reserved;
+	/** Bytes of that stream, [first, end). */
+	uint64_t first;
+	uint64_t end;
+	/** What is wrong; one line, lower case. */
+	char text[96];
+};
+
+/** Counts of a trace. */
+struct hwtd_trace_info {
+	size_t size;
+	uint32_t n_streams;
+	uint32_t n_sections;
+	uint32_t n_images;
+	/** Damaged places known without reading payloads. */
+	uint32_t n_damages;
+	uint64_t n_records;
+	uint64_t n_bytes;
+	/** Format it was read from, for instance "hwt", "raw", "memory". */
+	const char *format;
+	/** Free text about the origin: tool and version; or "". */
+	const char *origin;
+};
+
+/** Options of a trace built in memory.  All zero means defaults. */
+struct hwtd_trace_options {
+	/** sizeof(struct hwtd_trace_options). */
+	size_t size;
+	/** Free text about the origin: tool and version.  Copied.  NULL: "". */
+	const char *origin;
+};
+
+/** Options for opening.  All zero means defaults. */
+struct hwtd_open_options {
+	/** sizeof(struct hwtd_open_options). */
+	size_t size;
+	/** For raw bytes: an hwtd_tech.  0: recognised by content. */
+	uint32_t tech;
+	/** For raw bytes: CPU, process and thread, each plus 1; 0: unknown. */
+	uint32_t cpu_plus_1;
+	uint32_t pid_plus_1;
+	uint32_t tid_plus_1;
+	/** For raw bytes and files that lack it.  NULL: unknown. */
+	const struct hwtd_pt_config *pt;
+	/** For raw bytes.  All zero: derived. */
+	struct hwtd_clock clock;
+	/** Images to add before the trace is sealed. */
+	const struct hwtd_image_desc *images;
+	size_t n_images;
+	/** Leave the trace unsealed, so that more can be added. */
+	uint32_t unsealed;
+	uint32_t reserved;
+};
+
+/** Options for saving.  All zero means defaults. */
+struct hwtd_save_options {
+	/** sizeof(struct hwtd_save_options). */
+	size_t size;
+	/** zstd level; 0: 3; negative: store without compression. */
+	int32_t level;
+	uint32_t flags;
+	/** Raw bytes of a stream in one chunk.  0: 1 MiB; at most 16 MiB. */
+	uint32_t chunk_bytes;
+	uint32_t reserved;
+};
+
+/** Write the bytes of all images into the file. */
+#define HWTD_SAVE_IMAGES 0x1
+
+/**
+ * Open a trace file; the format is recognised by content.
+ *
+ * @param[in]  ctx        A context; kept alive by the trace.
+ * @param[in]  path       File to read.
+ * @param[in]  opts       NULL: defaults.
+ * @param[out] trace_out  Set on success.
+ * @param[out] err        Filled on failure.  May be NULL.
+ *
+ * Damage that leaves something readable is no failure: see
+ * hwtd_trace_damage() and gaps of reason FILE_DAMAGED.
+ *
+ * @return HWTD_OK, or
+ *         HWTD_E_INVALID       a pointer is NULL or an option out of range;
+ *         HWTD_E_IO            the file cannot be read; see sys_errno;
+ *         HWTD_E_UNRECOGNIZED  no reader knows the content;
+ *         HWTD_E_CORRUPT       damaged beyond use; see offset;
+ *         HWTD_E_UNSUPPORTED   a newer major version of the format;
+ *         HWTD_E_LIMIT, HWTD_E_NOMEM, HWTD_E_TOO_NEW.
+ *
+ * Lives:  owned; close with hwtd_trace_close().
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_open(struct hwtd_context *ctx, const char *path,
+    const struct hwtd_open_options *opts, struct hwtd_trace **trace_out,
+    struct hwtd_error *err);
+
+/**
+ * Start a trace in memory.
+ *
+ * @param[in]  ctx        A context; kept alive by the trace.
+ * @param[in]  opts       NULL: defaults.
+ * @param[out] trace_out  Set on success.
+ * @param[out] err        Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_NOMEM or HWTD_E_TOO_NEW.
+ *
+ * Lives:  owned; close with hwtd_trace_close().
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_create(struct hwtd_context *ctx,
+    const struct hwtd_trace_options *opts, struct hwtd_trace **trace_out,
+    struct hwtd_error *err);
+
+/**
+ * Add a stream without bytes.
+ *
+ * @param[in,out] trace   Not sealed.
+ * @param[in]     desc    Copied.
+ * @param[out]    id_out  Stream id: 0, 1, ... in order of adding.
+ * @param[out]    err     Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (sealed), HWTD_E_NOMEM,
+ *         HWTD_E_TOO_NEW.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_add_stream(struct hwtd_trace *trace,
+    const struct hwtd_stream_desc *desc, uint32_t *id_out,
+    struct hwtd_error *err);
+
+/**
+ * Append raw bytes to a stream; they adjoin what is there.
+ *
+ * @param[in,out] trace   Not sealed.
+ * @param[in]     stream  Stream id.
+ * @param[in]     bytes   Shape [n]; copied.
+ * @param[in]     n       May be 0.
+ * @param[out]    err     Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE, HWTD_E_NOT_FOUND,
+ *         HWTD_E_NOMEM, HWTD_E_LIMIT.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_add_bytes(struct hwtd_trace *trace, uint32_t stream,
+    const void *bytes, size_t n, struct hwtd_error *err);
+
+/**
+ * Start a new extent: what is appended next does not adjoin.
+ *
+ * @param[in,out] trace   Not sealed.
+ * @param[in]     stream  Stream id.
+ * @param[in]     why     An hwtd_extent_start.
+ * @param[out]    err     Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE, HWTD_E_NOT_FOUND,
+ *         HWTD_E_NOMEM.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_start_extent(struct hwtd_trace *trace,
+    uint32_t stream, uint32_t why, struct hwtd_error *err);
+
+/**
+ * Add a record; records keep the order of adding.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE, HWTD_E_NOT_FOUND (stream or
+ *         image), HWTD_E_NOMEM, HWTD_E_TOO_NEW.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_add_record(struct hwtd_trace *trace,
+    const struct hwtd_record *record, struct hwtd_error *err);
+
+/**
+ * Add an image; with HWTD_IMAGEF_ADDRESS also map it everywhere.
+ *
+ * A later mapping hides what it overlaps of an earlier one.
+ *
+ * @param[in,out] trace   Not sealed.
+ * @param[in]     desc    Copied.
+ * @param[out]    id_out  Image id: 0, 1, ... in order of adding.  May be NULL.
+ * @param[out]    err     Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID (also an address range that wraps),
+ *         HWTD_E_IO, HWTD_E_CORRUPT (the file is shorter than offset and
+ *         length say), HWTD_E_STATE, HWTD_E_NOMEM, HWTD_E_LIMIT,
+ *         HWTD_E_TOO_NEW.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_add_image(struct hwtd_trace *trace,
+    const struct hwtd_image_desc *desc, uint32_t *id_out,
+    struct hwtd_error *err);
+
+/**
+ * Finish building: from now on the trace is immutable and shareable.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (sealed), HWTD_E_NOMEM.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_seal(struct hwtd_trace *trace,
+    struct hwtd_error *err);
+
+/**
+ * Write a sealed trace to a `.hwt` file.
+ *
+ * The file appears under `path` only when it is complete.
+ *
+ * @param[in]  trace  Sealed.
+ * @param[in]  path   File to write; replaced if it is there.
+ * @param[in]  opts   NULL: defaults.
+ * @param[out] err    Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE, HWTD_E_IO, HWTD_E_NOMEM,
+ *         HWTD_E_TOO_NEW.
+ *
+ * Source: hwtdecode-trace(5).
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_save(struct hwtd_trace *trace, const char *path,
+    const struct hwtd_save_options *opts, struct hwtd_error *err);
+
+/**
+ * Give up a trace.  Open cursors keep it alive.
+ *
+ * @param[in] trace  NULL does nothing.
+ *
+ * Since:  0.1
+ */
+HWTD_API void hwtd_trace_close(struct hwtd_trace *trace);
+
+/** Counts.  @return HWTD_OK or HWTD_E_INVALID. */
+HWTD_API int hwtd_trace_info(const struct hwtd_trace *trace,
+    struct hwtd_trace_info *out);
+
+/**
+ * Look up a stream.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, or HWTD_E_NOT_FOUND.
+ *
+ * Lives:  pointers in `out` are borrowed while the trace is open.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_trace_stream(const struct hwtd_trace *trace,
+    uint32_t stream, struct hwtd_stream_desc *out);
+
+/**
+ * The extents of a stream, in order of their offsets.
+ *
+ * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID, HWTD_E_NOT_FOUND.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_trace_extent(const struct hwtd_trace *trace,
+    uint32_t stream, size_t index, struct hwtd_extent *out);
+
+/**
+ * Copy raw bytes of a stream.
+ *
+ * @param[in]  trace   Sealed.
+ * @param[in]  stream  Stream id.
+ * @param[in]  off     First byte.
+ * @param[out] buf     Shape [n].
+ * @param[in]  n       Bytes wanted.
+ * @param[out] n_out   Bytes copied; less than `n` at the end of the stream.
+ * @param[out] err     Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_NOT_FOUND, HWTD_E_STATE,
+ *         HWTD_E_CORRUPT (the range lies in damaged chunks), HWTD_E_IO,
+ *         HWTD_E_NOMEM.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_read_bytes(const struct hwtd_trace *trace,
+    uint32_t stream, uint64_t off, void *buf, size_t n, size_t *n_out,
+    struct hwtd_error *err);
+
+/** Look up a record by number.  @return as hwtd_trace_stream(). */
+HWTD_API int hwtd_trace_record(const struct hwtd_trace *trace, uint64_t index,
+    struct hwtd_record *out);
+
+/** Look up a section by id.  @return as hwtd_trace_stream(). */
+HWTD_API int hwtd_trace_section(const struct hwtd_trace *trace,
+    uint32_t section, struct hwtd_section *out);
+
+/**
+ * Copy the bytes of code at an address of a section.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_NOT_FOUND.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_trace_read_code(const struct hwtd_trace *trace,
+    uint32_t section, uint64_t address, void *buf, size_t n, size_t *n_out);
+
+/** Look up who executed, by the id in rows.  @return as
+ * hwtd_trace_stream(). */
+HWTD_API int hwtd_trace_exec_context(const struct hwtd_trace *trace,
+    uint32_t context, struct hwtd_exec_context *out);
+
+/** Known damage of the file.  @return HWTD_OK, HWTD_END past the last,
+ * HWTD_E_INVALID. */
+HWTD_API int hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
+    struct hwtd_damage *out);
+
+#ifndef HWTD_CDEF
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* HWTDECODE_TRACE_H */

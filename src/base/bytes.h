@@ -1,0 +1,68 @@
+/*
+ * Checked little-endian reads from untrusted bytes, and writes.
+ */
+#ifndef HWTDI_BYTES_H
+#define HWTDI_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t
+hwtdi_le(const uint8_t *p, size_t n)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v |= (uint64_t)p[i] << (8 * i);
+	return (v);
+}
+
+static inline void
+hwtdi_put_le(uint8_t *p, uint64_t v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)(v >> (8 * i));
+}
+
+/* Reads off the front; after a read past the end `bad` stays set. */
+struct hwtdi_bytes {
+	const uint8_t *at;
+	size_t left;
+	bool bad;
+};
+
+static inline uint64_t
+hwtdi_bytes_le(struct hwtdi_bytes *b, size_t n)
+{
+	uint64_t v;
+
+	if (b->left < n) {
+		b->bad = true;
+		b->left = 0;
+		return (0);
+	}
+	v = hwtdi_le(b->at, n);
+	b->at += n;
+	b->left -= n;
+	return (v);
+}
+
+/* The next `n` bytes in place, or NULL. */
+static inline const uint8_t *
+hwtdi_bytes_take(struct hwtdi_bytes *b, size_t n)
+{
+	const uint8_t *at = b->at;
+
+	if (b->left < n) {
+		b->bad = true;
+		b->left = 0;
+		return (NULL);
+	}
+	b->at += n;
+	b->left -= n;
+	return (at);
+}
+
+#endif /* HWTDI_BYTES_H */

@@ -1,0 +1,67 @@
+/*
+ * The code table: runs of instructions that were decoded once and are named by
+ * tokens from then on.
+ *
+ * One table belongs to one decoder and its expander, so it needs no lock.
+ */
+#ifndef HWTDI_CODE_TABLE_H
+#define HWTDI_CODE_TABLE_H
+
+#include <hwtdecode/event.h>
+
+#include "base/library.h"
+
+/* Instructions at consecutive addresses with at most one branch, the last. */
+struct hwtdi_run {
+	uint64_t ip;
+	/* Address of the last instruction. */
+	uint64_t last_ip;
+	/* Target of a direct branch; valid if `direct`. */
+	uint64_t target;
+	uint32_t insns;
+	uint32_t bytes;
+	uint32_t section;
+	/* Where the instruction lengths start in the table's `lengths`. */
+	uint32_t lengths;
+	uint8_t branch;
+	uint8_t isa;
+	/* HWTDI_RUN_* */
+	uint8_t flags;
+};
+
+#define HWTDI_RUN_DIRECT 0x1
+/* Executed in a transaction. */
+#define HWTDI_RUN_SPECULATIVE 0x2
+
+struct hwtdi_code_table {
+	struct hwtd_context *library;
+	struct hwtdi_run *runs;
+	size_t n_runs, cap_runs;
+	/* Length of each instruction of each run. */
+	uint8_t *lengths;
+	size_t n_lengths, cap_lengths;
+	/* Open-addressed index: token + 1, 0 empty. */
+	uint32_t *slots;
+	size_t n_slots;
+};
+
+void hwtdi_code_table_init(struct hwtdi_code_table *table,
+    struct hwtd_context *library);
+void hwtdi_code_table_fini(struct hwtdi_code_table *table);
+/* Forget everything; tokens handed out before are void. */
+void hwtdi_code_table_clear(struct hwtdi_code_table *table);
+
+/* The token of the run that starts so, or UINT32_MAX. */
+uint32_t hwtdi_code_table_find(const struct hwtdi_code_table *table,
+    uint64_t ip, uint64_t last_ip, uint32_t section, uint8_t isa,
+    uint8_t flags);
+
+/*
+ * Add a run with the lengths of its instructions.
+ * HWTD_OK, HWTD_E_NOMEM, or HWTD_E_LIMIT.
+ */
+int hwtdi_code_table_add(struct hwtdi_code_table *table,
+    const struct hwtdi_run *run, const uint8_t *lengths,
+    uint32_t *token_out, struct hwtd_error *err);
+
+#endif /* HWTDI_CODE_TABLE_H */

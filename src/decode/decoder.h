@@ -1,0 +1,148 @@
+/*
+ * The one interface between decoders and the rest: raw bytes of a segment and
+ * code go in; tokens, rare events and anchors come out.
+ *
+ * A decoder does no I/O and knows no symbols, processes or files.  What it
+ * hands out is a *flow*: tokens (u32, each a run of instructions in the code
+ * table), and beside them two small arrays that say between which tokens
+ * something happened: rare events and anchors of time and offset.  Shared code
+ * in event/ turns flows into rows.
+ */
+#ifndef HWTDI_DECODER_H
+#define HWTDI_DECODER_H
+
+#include <hwtdecode/event.h>
+
+#include "base/library.h"
+#include "decode/code/code_table.h"
+
+/* Where code bytes come from. */
+struct hwtdi_code_span {
+	/* Valid as long as the decoder is. */
+	const uint8_t *bytes;
+	uint64_t address;
+	uint64_t length;
+	uint32_t section;
+};
+
+struct hwtdi_code_source {
+	/*
+	 * The span that holds `address` for code at `stream_off` in `context`.
+	 * HWTD_OK, HWTD_E_NOT_FOUND, or HWTD_E_STATE: several could lie there
+	 * and the trace does not decide (gap "ambiguous mapping").
+	 */
+	int (*find)(void *arg, const struct hwtd_exec_context *context,
+	    uint64_t stream_off, uint64_t address,
+	    struct hwtdi_code_span *out);
+	void *arg;
+};
+
+/* Something that happened before token number `at` of the flow. */
+struct hwtdi_rare {
+	uint32_t at;
+	/* kind, branch, flags (ip, target, value), ip, target, value, off. */
+	struct hwtd_event row;
+	union {
+		struct hwtd_gap gap;
+		struct hwtd_marker marker;
+		struct hwtd_power power;
+		struct hwtd_async async;
+		/* CONTEXT: the fields that the trace tells. */
+		struct hwtd_exec_context context;
+	} detail;
+	/* ASYNC: `detail.async` counts. */
+	bool has_detail;
+};
+
+/* From token `at` on: where the decoder stands and what time it is. */
+struct hwtdi_anchor {
+	uint32_t at;
+	/* HWTDI_ANCHOR_* */
+	uint32_t flags;
+	uint64_t stream_off;
+	/* Raw count of the stream's clock. */
+	uint64_t count;
+};
+
+#define HWTDI_ANCHOR_TIME 0x1
+#define HWTDI_ANCHOR_ESTIMATED 0x2
+
+#define HWTDI_FLOW_TOKENS 4096
+#define HWTDI_FLOW_RARES 1024
+#define HWTDI_FLOW_ANCHORS 4096
+
+/*
+ * One batch.  Where a rare event and an anchor stand at the same token, the
+ * anchor counts first if its index is below the rare event's `n_anchors`.
+ */
+struct hwtdi_flow {
+	size_t n_tokens;
+	size_t n_rares;
+	size_t n_anchors;
+	uint32_t tokens[HWTDI_FLOW_TOKENS];
+	struct hwtdi_anchor anchors[HWTDI_FLOW_ANCHORS];
+	/* Anchors before the rare event of the same index. */
+	uint32_t anchors_before[HWTDI_FLOW_RARES];
+	struct hwtdi_rare rares[HWTDI_FLOW_RARES];
+	/* The last block of the segment goes on at this address. */
+	bool has_next_ip;
+	uint64_t next_ip;
+};
+
+/* A piece of one extent that is decoded from its own bytes alone. */
+struct hwtdi_segment {
+	/* [bytes, bytes + n): the segment; `tail` more bytes follow in place
+	 * to look at, which belong to the next segment. */
+	const uint8_t *bytes;
+	size_t n;
+	size_t tail;
+	/* Offset of bytes[0] in the stream. */
+	uint64_t stream_off;
+};
+
+struct hwtdi_decoder_args {
+	struct hwtd_context *library;
+	/* Copied; may be NULL. */
+	const struct hwtd_pt_config *pt;
+	/* The stream's own context; the base of what the trace tells. */
+	struct hwtd_exec_context context;
+	struct hwtdi_code_source code;
+	/* Shared with who expands; the decoder adds to it. */
+	struct hwtdi_code_table *table;
+};
+
+struct hwtdi_decoder;
+
+struct hwtdi_engine {
+	const char *name;
+	uint32_t tech;
+	int (*open)(const struct hwtdi_decoder_args *args,
+	    struct hwtdi_decoder **out, struct hwtd_error *err);
+	/* Begin a segment; what was known before is forgotten. */
+	int (*start)(struct hwtdi_decoder *decoder,
+	    const struct hwtdi_segment *segment, struct hwtd_error *err);
+	/*
+	 * Fill a flow.  HWTD_OK, or HWTD_END with a last flow that may hold
+	 * something: the whole segment is accounted for by tokens and gaps.
+	 */
+	int (*read)(struct hwtdi_decoder *decoder, struct hwtdi_flow *flow,
+	    struct hwtd_error *err);
+	void (*close)(struct hwtdi_decoder *decoder);
+	/*
+	 * Offset of the first sync point in [from, n), or n.  A segment may
+	 * start there.
+	 */
+	size_t (*find_sync)(const uint8_t *bytes, size_t n, size_t from);
+	/* Bytes to look at after the end of a segment. */
+	size_t tail_bytes;
+	/*
+	 * The clock that the configuration implies; HWTD_E_NOT_FOUND if it
+	 * implies none.
+	 */
+	int (*clock)(const struct hwtd_pt_config *pt, struct hwtd_clock *out);
+};
+
+/* The engine of that name, or the default one of the technology; NULL. */
+const struct hwtdi_engine *hwtdi_engine_find(uint32_t tech, const char *name);
+
+#endif /* HWTDI_DECODER_H */
