@@ -404,8 +404,8 @@ HWTD_API int hwtd_trace_info(const struct hwtd_trace *trace,
  * Lives:  pointers in `out` are borrowed while the trace is open.
  * Since:  0.1
  */
-HWTD_API int hwtd_trace_stream(const struct hwtd_trace *trace,
-    uint32_t stream, struct hwtd_stream_desc *out);
+HWTD_API int hwtd_trace_stream(const struct hwtd_trace *trace, uint32_t stream,
+    struct hwtd_stream_desc *out);
 
 /**
  * The extents of a stream, in order of their offsets.
@@ -413,8 +413,8 @@ HWTD_API int hwtd_trace_stream(const struct hwtd_trace *trace,
  * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID, HWTD_E_NOT_FOUND.
  * Since:  0.1
  */
-HWTD_API int hwtd_trace_extent(const struct hwtd_trace *trace,
-    uint32_t stream, size_t index, struct hwtd_extent *out);
+HWTD_API int hwtd_trace_extent(const struct hwtd_trace *trace, uint32_t stream,
+    size_t index, struct hwtd_extent *out);
 
 /**
  * Copy raw bytes of a stream.

@@ -15,8 +15,8 @@ int hwtdi_fail_at(struct hwtd_error *err, int code, uint64_t offset,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* HWTD_E_IO with the errno of the failed call. */
-int hwtdi_fail_sys(struct hwtd_error *err, int sys_errno, const char *fmt,
-    ...) __attribute__((format(printf, 3, 4)));
+int hwtdi_fail_sys(struct hwtd_error *err, int sys_errno, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 int hwtdi_fail_nomem(struct hwtd_error *err, size_t bytes);
 

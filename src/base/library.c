@@ -118,7 +118,8 @@ book(struct hwtd_context *ctx, size_t bytes)
 	uint64_t now, peak;
 
 	now = atomic_fetch_add_explicit(&ctx->memory, bytes,
-	    memory_order_relaxed) + bytes;
+		  memory_order_relaxed) +
+	    bytes;
 	if (now > ctx->max_memory) {
 		atomic_fetch_sub_explicit(&ctx->memory, bytes,
 		    memory_order_relaxed);
