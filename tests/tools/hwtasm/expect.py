@@ -1,0 +1,260 @@
+"""Hand-written expectations: reading, sanity checks, output form.
+
+Nothing here decodes a trace.  The checks only ask whether an expectation can
+be about this program at all: runs start and end at instructions, counts
+match, and a run ends where execution can go elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from . import AsmError, x86
+from .values import evaluate, number
+
+GAP_REASONS = (
+    "unsynced", "overflow", "bad-packet", "bad-flow", "no-code", "bad-code",
+    "endless-loop", "ambiguous-mapping", "truncated", "file-damaged",
+    "unsupported", "engine", "limit",
+)
+
+# Fields of each kind of row; the value says how it is written.
+HEX, DEC, WORD = "hex", "dec", "word"
+ROW_KINDS = {
+    "async": {"ip": HEX, "target": HEX, "vector": HEX, "reason": WORD},
+    "enable": {"ip": HEX},
+    "disable": {"ip": HEX, "target": HEX, "reason": WORD},
+    "gap": {"reason": WORD, "ip": HEX},
+    "context": {"cr3": HEX, "nr": DEC, "vmcs": HEX},
+    "mode": {"mode": DEC, "tsx": WORD, "if": DEC},
+    "frequency": {"ratio": DEC},
+    "marker": {"source": WORD, "payload": HEX, "size": DEC, "ip": HEX},
+    "power": {"what": WORD, "ip": HEX, "hints": HEX, "ext": HEX,
+              "state": DEC, "sub": DEC, "hw": DEC, "wake": DEC},
+    "time": {"tsc": HEX},
+}
+WORDS = {
+    ("async", "reason"): ("abort", "interrupt", "exception", "vm-exit"),
+    ("disable", "reason"): ("async", "stop"),
+    ("gap", "reason"): GAP_REASONS,
+    ("mode", "tsx"): ("begin", "commit", "abort"),
+    ("marker", "source"): ("ptwrite", "mnt", "event"),
+    ("power", "what"): ("stop", "mwait", "entry", "exit"),
+}
+
+# Rows that explain why a run ends where no branch is.
+_BREAKS = ("async", "enable", "disable", "gap")
+
+
+@dataclass
+class Run:
+    """Instructions at consecutive addresses."""
+
+    line: int
+    first: int
+    count: int
+    mode: int
+    last: int
+
+    def text(self) -> str:
+        """Return the line of flow.txt."""
+        return f"b {self.first:x} {self.count} {self.mode} {self.last:x}"
+
+
+@dataclass
+class Mark:
+    """A sync or an error in the flow."""
+
+    line: int
+    kind: str
+    offset: int
+    reason: str = ""
+
+    def text(self) -> str:
+        """Return the line of flow.txt."""
+        if self.kind == "s":
+            return f"s {self.offset:x}"
+        return f"x {self.reason} @{self.offset:x}"
+
+
+@dataclass
+class Gap:
+    """Bytes that give nothing."""
+
+    line: int
+    reason: str
+    first: int
+    end: int
+
+    def text(self) -> str:
+        """Return the line of gaps.txt."""
+        return f"{self.reason} {self.first:x} {self.end:x}"
+
+
+@dataclass
+class Row:
+    """An event other than a block."""
+
+    line: int
+    before: int
+    kind: str
+    fields: dict[str, int | str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """Return the line of rows.txt."""
+        parts = [str(self.before), self.kind]
+        for key, value in self.fields.items():
+            form = "x" if ROW_KINDS[self.kind][key] == HEX else ""
+            parts.append(f"{key}={value:{form}}")
+        return " ".join(parts)
+
+
+def _reason(text: str) -> str:
+    if text not in GAP_REASONS:
+        raise AsmError(f"no such gap reason: {text}")
+    return text
+
+
+class Expectation:
+    """Flow, gaps and rows of one case."""
+
+    def __init__(self, labels: Mapping[str, int],
+                 marks: Mapping[str, int]) -> None:
+        self.labels = labels
+        self.marks = marks
+        self.flow: list[Run | Mark] = []
+        self.gaps: list[Gap] = []
+        self.rows: list[Row] = []
+
+    def add(self, section: str, line: int, text: str) -> None:
+        """Read one line of a section."""
+        try:
+            getattr(self, "_add_" + section)(line, text.split())
+        except AsmError as error:
+            raise AsmError(str(error), line) from None
+        except (ValueError, IndexError):
+            raise AsmError(f"cannot read {text!r}", line) from None
+
+    def _add_flow(self, line: int, words: list[str]) -> None:
+        if words[0] == "b":
+            _, first, count, mode, last = words
+            self.flow.append(Run(line, evaluate(first, self.labels),
+                                 number(count), number(mode),
+                                 evaluate(last, self.labels)))
+        elif words[0] == "s":
+            _, where = words
+            self.flow.append(Mark(line, "s", evaluate(where, self.marks)))
+        elif words[0] == "x":
+            _, reason, where = words
+            self.flow.append(Mark(line, "x", evaluate(where, self.marks),
+                                  _reason(reason)))
+        else:
+            raise AsmError(f"flow is b, s or x, not {words[0]}")
+
+    def _add_gaps(self, line: int, words: list[str]) -> None:
+        reason, first, end = words
+        gap = Gap(line, _reason(reason), evaluate(first, self.marks),
+                  evaluate(end, self.marks))
+        if gap.first > gap.end:
+            raise AsmError("a gap ends before it starts")
+        self.gaps.append(gap)
+
+    def _add_rows(self, line: int, words: list[str]) -> None:
+        row = Row(line, number(words[0]), words[1])
+        known = ROW_KINDS.get(row.kind)
+        if known is None:
+            raise AsmError(f"no such kind of row: {row.kind}")
+        for word in words[2:]:
+            key, equals, value = word.partition("=")
+            if not equals or key not in known:
+                raise AsmError(f"{row.kind} has no field {key}")
+            if known[key] == WORD:
+                if value not in WORDS[row.kind, key]:
+                    raise AsmError(f"{key} cannot be {value}")
+                row.fields[key] = value
+            else:
+                row.fields[key] = evaluate(value, self.labels)
+        self.rows.append(row)
+
+    @property
+    def insns(self) -> int:
+        """Return the number of instructions in all runs."""
+        return sum(item.count for item in self.flow if isinstance(item, Run))
+
+    def check(self, program: x86.Program, shipped: list[tuple[int, int]],
+              size: int) -> None:
+        """Raise AsmError if an expectation cannot be about this case."""
+        self._check_flow(program, shipped)
+        self._check_rows()
+        for gap in self.gaps:
+            if gap.end > size:
+                raise AsmError("a gap goes beyond the trace", gap.line)
+        stated = sorted(gap.reason for gap in self.gaps)
+        rows = sorted(str(row.fields.get("reason", "")) for row in self.rows
+                      if row.kind == "gap")
+        if stated != rows:
+            raise AsmError(f"gaps {stated} but gap rows {rows}")
+
+    def _check_flow(self, program: x86.Program,
+                    shipped: list[tuple[int, int]]) -> None:
+        before = 0
+        last: x86.Insn | None = None
+        for item in self.flow:
+            if isinstance(item, Mark):
+                last = None
+                continue
+            if last is not None:
+                self._check_join(last, item, before)
+            last = self._check_run(program, shipped, item, before)
+            before += item.count
+
+    def _breaks(self, before: int) -> bool:
+        return any(row.before == before and row.kind in _BREAKS
+                   for row in self.rows)
+
+    def _check_run(self, program: x86.Program, shipped: list[tuple[int, int]],
+                   run: Run, before: int) -> x86.Insn:
+        at = run.first
+        for step in range(run.count):
+            insn = program.insns.get(at)
+            if insn is None:
+                raise AsmError(f"no instruction starts at {at:#x}", run.line)
+            if program.modes[at] != run.mode:
+                raise AsmError(f"{at:#x} is {program.modes[at]}-bit code",
+                               run.line)
+            if not any(a <= at and insn.end <= b for a, b in shipped):
+                raise AsmError(f"{at:#x} is in no image", run.line)
+            if insn.kind == x86.STOP:
+                raise AsmError(f"{at:#x} cannot execute", run.line)
+            inside = step + 1 < run.count
+            if (inside and insn.kind in (x86.JUMP, x86.CALL)
+                    and insn.target != insn.end
+                    and not self._breaks(before + step + 1)):
+                raise AsmError(f"{at:#x} jumps away inside a run", run.line)
+            at = insn.end
+        if run.count < 1 or insn.address != run.last:
+            raise AsmError(f"{run.count} instructions from {run.first:#x} do "
+                           f"not end with {run.last:#x}", run.line)
+        return insn
+
+    def _check_join(self, last: x86.Insn, run: Run, before: int) -> None:
+        if self._breaks(before):
+            return
+        if run.first == last.end:
+            raise AsmError("this run goes on from the one before", run.line)
+        if last.kind == x86.PLAIN:
+            raise AsmError(f"nothing leads from {last.address:#x} to "
+                           f"{run.first:#x}", run.line)
+        if (last.kind in (x86.JUMP, x86.CALL, x86.COND)
+                and run.first != last.target):
+            raise AsmError(f"{last.address:#x} goes to {last.target:#x}",
+                           run.line)
+
+    def _check_rows(self) -> None:
+        at, total = 0, self.insns
+        for row in self.rows:
+            if not at <= row.before <= total:
+                raise AsmError("rows count instructions upwards, and not "
+                               f"beyond {total}", row.line)
+            at = row.before
