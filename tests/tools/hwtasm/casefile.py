@@ -37,6 +37,7 @@ class Case:
     about: str = ""
     source: str = ""
     params: dict[str, object] = field(default_factory=dict)
+    max_insns: int | None = None
     program: Program = field(default_factory=Program)
     stream: Stream = field(default_factory=lambda: Stream({}))
     images: list[Mapping] = field(default_factory=list)
@@ -94,9 +95,11 @@ def _params(case: Case, header: dict[str, str]) -> None:
             case.params[key] = [f"{evaluate(word, labels):#x}"
                                 for word in words]
         elif key == "libipt":
-            if not value.startswith("skip: "):
-                raise AsmError("libipt is `skip: reason`")
+            if value.split(" ")[0] not in ("skip:", "note:"):
+                raise AsmError("libipt is `skip: reason` or `note: text`")
             case.params["libipt"] = value
+        elif key == "max_insns":
+            case.max_insns = number(value)
         elif key in ("name", "family", "about", "source"):
             setattr(case, key, value)
         else:

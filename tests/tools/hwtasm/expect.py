@@ -22,7 +22,8 @@ GAP_REASONS = (
 # Fields of each kind of row; the value says how it is written.
 HEX, DEC, WORD = "hex", "dec", "word"
 ROW_KINDS = {
-    "async": {"ip": HEX, "target": HEX, "vector": HEX, "reason": WORD},
+    "async": {"ip": HEX, "target": HEX, "vector": HEX, "fault": HEX,
+              "reason": WORD},
     "enable": {"ip": HEX},
     "disable": {"ip": HEX, "target": HEX, "reason": WORD},
     "gap": {"reason": WORD, "ip": HEX},

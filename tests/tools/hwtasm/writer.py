@@ -58,7 +58,7 @@ def case_files(case: Case) -> dict[str, bytes]:
         "expected/gaps.txt": _lines([gap.text() for gap in expect.gaps]),
         "expected/rows.txt": _lines([row.text() for row in expect.rows]),
     }
-    described = {
+    described: dict[str, object] = {
         "id": f"{case.family}/{case.name}",
         "source": {"project": "libhwtdecode", "license": "BSD-2-Clause",
                    "path": SOURCE},
@@ -79,6 +79,12 @@ def case_files(case: Case) -> dict[str, bytes]:
         },
         "formats": FORMATS,
     }
+    if case.max_insns is not None:
+        described["expect"] = {
+            "terminates": True, "gaps_at_least": len(expect.gaps),
+            "gap_reason": expect.gaps[0].reason,
+            "max_instructions": case.max_insns,
+        }
     return {"case.json": to_json(described), **inputs, **expected}
 
 
