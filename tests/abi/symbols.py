@@ -1,0 +1,66 @@
+"""Check the objects of the library: names, forbidden calls, mutable data.
+
+usage: symbols.py [--debug] STATIC_LIBRARY
+"""
+
+import re
+import subprocess
+import sys
+
+# The library lives in other people's processes: it does not end them, does
+# not write to their terminal and does not read their environment.
+FORBIDDEN = {
+    "_exit", "_Exit", "abort", "exit", "quick_exit", "raise",
+    "fputs", "fputc", "fprintf", "perror", "printf", "putchar", "puts",
+    "vfprintf", "vprintf", "__fprintf_chk", "__printf_chk",
+    "__vfprintf_chk", "__vprintf_chk", "stderr", "stdout",
+    "getenv", "secure_getenv", "setenv", "signal", "sigaction",
+    "setlocale", "strtok", "strerror", "rand", "srand",
+}  # fmt: skip
+# Bugs are stated by assert() in debug builds only.
+ASSERT = {"__assert_fail", "__assert"}
+
+
+def main(argv):
+    debug = "--debug" in argv
+    library = argv[-1]
+    forbidden = FORBIDDEN | (set() if debug else ASSERT)
+    text = subprocess.run(
+        ["nm", "--format=sysv", library],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    member = "?"
+    findings = []
+    seen = 0
+
+    for line in text.splitlines():
+        match = re.search(r"\[(.+?)\]:$", line)
+        if match:
+            member = match.group(1)
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) < 7:
+            continue
+        name, kind, section = fields[0], fields[2], fields[6]
+        if kind == "Class" or name.startswith("$"):
+            continue
+        seen += 1
+        where = f"{member}: {name}"
+        if kind == "U":
+            if name.split("@")[0] in forbidden:
+                findings.append(f"{where} is called")
+            continue
+        if kind.isupper() and not name.startswith(("hwtd_", "hwtdi_")):
+            findings.append(f"{where} is global, its prefix is not ours")
+        # .data.rel.ro is constant once the loader has put addresses in.
+        if kind in "dDbBC" and not section.startswith(".data.rel.ro"):
+            findings.append(f"{where} is a mutable object in {section}")
+    for finding in findings:
+        print(finding)
+    print(f"{seen} symbols, {len(findings)} wrong")
+    return 1 if findings or not seen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,327 @@
+/*
+ * Option structs of older and newer callers: a shorter one is taken as it is,
+ * a longer one only when what this library does not know is zero.
+ */
+#include <hwtdecode/hwtdecode.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Room behind a struct for fields of the future. */
+#define FUTURE 64
+
+struct fixture {
+	struct hwtd_context *ctx;
+	struct hwtd_trace *building;
+	struct hwtd_trace *sealed;
+};
+
+/* Calls an entry with `opts` as its option struct and undoes what it did. */
+typedef int (*call_fn)(struct fixture *f, void *opts, struct hwtd_error *err);
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	if (f == NULL || hwtd_context_create(NULL, &f->ctx, NULL) != HWTD_OK ||
+	    hwtd_trace_create(f->ctx, NULL, &f->building, NULL) != HWTD_OK ||
+	    hwtd_trace_create(f->ctx, NULL, &f->sealed, NULL) != HWTD_OK ||
+	    hwtd_trace_seal(f->sealed, NULL) != HWTD_OK)
+		return (-1);
+	*state = f;
+	return (0);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	hwtd_trace_close(f->building);
+	hwtd_trace_close(f->sealed);
+	hwtd_context_destroy(f->ctx);
+	free(f);
+	return (0);
+}
+
+static int
+call_context(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = NULL;
+	int rc = hwtd_context_create(opts, &ctx, err);
+
+	(void)f;
+	hwtd_context_destroy(ctx);
+	return (rc);
+}
+
+static int
+call_trace(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_trace *trace = NULL;
+	int rc = hwtd_trace_create(f->ctx, opts, &trace, err);
+
+	hwtd_trace_close(trace);
+	return (rc);
+}
+
+static int
+call_stream(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	uint32_t id;
+
+	return (hwtd_trace_add_stream(f->building, opts, &id, err));
+}
+
+static int
+call_record(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	return (hwtd_trace_add_record(f->building, opts, err));
+}
+
+static int
+call_image(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	return (hwtd_trace_add_image(f->building, opts, NULL, err));
+}
+
+static int
+call_events(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_events *ev = NULL;
+	int rc = hwtd_events_open(f->sealed, opts, &ev, err);
+
+	hwtd_events_close(ev);
+	return (rc);
+}
+
+static int
+call_pt_config(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	uint32_t id;
+
+	desc.tech = HWTD_TECH_INTEL_PT;
+	desc.pt = opts;
+	return (hwtd_trace_add_stream(f->building, &desc, &id, err));
+}
+
+static const uint8_t nop[1] = { 0x90 };
+static const struct hwtd_stream_desc a_stream = {
+	.size = sizeof(a_stream),
+	.tech = HWTD_TECH_INTEL_PT,
+	.cpu = HWTD_NO_ID,
+	.pid = HWTD_NO_ID,
+	.tid = HWTD_NO_ID,
+};
+static const struct hwtd_record a_record = {
+	.size = sizeof(a_record),
+	.type = HWTD_REC_EXIT,
+	.cpu = HWTD_NO_ID,
+	.pid = 1,
+	.tid = 1,
+	.stream = HWTD_NO_ID,
+	.image = HWTD_NO_ID,
+};
+static const struct hwtd_image_desc an_image = {
+	.size = sizeof(an_image),
+	.path = "nop",
+	.bytes = nop,
+	.n_bytes = sizeof(nop),
+};
+
+static const struct {
+	const char *name;
+	call_fn call;
+	size_t known;
+	/* A valid struct; NULL: all zero is valid. */
+	const void *valid;
+} cases[] = {
+	{ "context options", call_context, sizeof(struct hwtd_context_options),
+	    NULL },
+	{ "trace options", call_trace, sizeof(struct hwtd_trace_options),
+	    NULL },
+	{ "stream", call_stream, sizeof(a_stream), &a_stream },
+	{ "record", call_record, sizeof(a_record), &a_record },
+	{ "image", call_image, sizeof(an_image), &an_image },
+	{ "events options", call_events, sizeof(struct hwtd_events_options),
+	    NULL },
+	{ "configuration of Intel PT", call_pt_config,
+	    sizeof(struct hwtd_pt_config), NULL },
+};
+
+#define N_CASES (sizeof(cases) / sizeof(cases[0]))
+
+/* Call case `i` with `size`, and `tail` in the last byte of it. */
+static int
+call(struct fixture *f, size_t i, size_t size, uint8_t tail,
+    struct hwtd_error *err)
+{
+	/* Exactly `size` bytes, so that a sanitizer sees reads past them. */
+	uint8_t *opts = calloc(1, size > sizeof(size) ? size : sizeof(size));
+	int rc;
+
+	assert_non_null(opts);
+	if (cases[i].valid != NULL)
+		memcpy(opts, cases[i].valid,
+		    size < cases[i].known ? size : cases[i].known);
+	if (tail != 0)
+		opts[size - 1] = tail;
+	memcpy(opts, &size, sizeof(size));
+	memset(err, 0, sizeof(*err));
+	err->size = sizeof(*err);
+	rc = cases[i].call(f, opts, err);
+	free(opts);
+	return (rc);
+}
+
+static void
+size_as_known_is_taken(void **state)
+{
+	struct hwtd_error err;
+	int rc;
+
+	for (size_t i = 0; i < N_CASES; i++) {
+		print_message("case %s\n", cases[i].name);
+		rc = call(*state, i, cases[i].known, 0, &err);
+		assert_int_equal(rc, HWTD_OK);
+	}
+}
+
+static void
+newer_caller_with_zero_tail_is_taken(void **state)
+{
+	struct hwtd_error err;
+	int rc;
+
+	for (size_t i = 0; i < N_CASES; i++) {
+		print_message("case %s\n", cases[i].name);
+		rc = call(*state, i, cases[i].known + FUTURE, 0, &err);
+		assert_int_equal(rc, HWTD_OK);
+	}
+}
+
+static void
+newer_caller_with_unknown_option_is_refused(void **state)
+{
+	struct hwtd_error err;
+	int rc;
+
+	for (size_t i = 0; i < N_CASES; i++) {
+		print_message("case %s\n", cases[i].name);
+		rc = call(*state, i, cases[i].known + FUTURE, 1, &err);
+		assert_int_equal(rc, HWTD_E_TOO_NEW);
+		assert_int_equal(err.code, HWTD_E_TOO_NEW);
+		assert_true(err.message[0] != '\0');
+	}
+}
+
+static void
+older_caller_without_last_member_is_taken(void **state)
+{
+	struct hwtd_error err;
+	int rc;
+
+	for (size_t i = 0; i < N_CASES; i++) {
+		print_message("case %s\n", cases[i].name);
+		rc = call(*state, i, cases[i].known - 8, 0, &err);
+		assert_int_equal(rc, HWTD_OK);
+	}
+}
+
+static void
+size_zero_is_misuse(void **state)
+{
+	struct hwtd_error err;
+	int rc;
+
+	for (size_t i = 0; i < N_CASES; i++) {
+		print_message("case %s\n", cases[i].name);
+		rc = call(*state, i, 0, 0, &err);
+		assert_int_equal(rc, HWTD_E_INVALID);
+	}
+}
+
+static void
+no_size_reads_outside_the_struct(void **state)
+{
+	struct hwtd_error err;
+
+	for (size_t i = 0; i < N_CASES; i++)
+		for (size_t n = 0; n < cases[i].known + FUTURE; n++)
+			(void)call(*state, i, n, 0, &err);
+}
+
+static void
+older_result_struct_gets_what_fits(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_trace_info info;
+	uint8_t *older = malloc(16);
+	int rc;
+
+	assert_non_null(older);
+	memset(&info, 0xff, sizeof(info));
+	info.size = 16;
+	memcpy(older, &info, 16);
+	rc = hwtd_trace_info(f->sealed, (void *)older);
+	assert_int_equal(rc, HWTD_OK);
+	memcpy(&info, older, 16);
+	assert_int_equal(info.size, 16);
+	assert_int_equal(info.n_streams, 0);
+	free(older);
+}
+
+static void
+newer_result_struct_gets_zeros_behind(void **state)
+{
+	struct fixture *f = *state;
+	struct {
+		struct hwtd_trace_info info;
+		uint8_t future[FUTURE];
+	} newer;
+
+	memset(&newer, 0xff, sizeof(newer));
+	newer.info.size = sizeof(newer);
+	assert_int_equal(hwtd_trace_info(f->sealed, &newer.info), HWTD_OK);
+	for (size_t i = 0; i < sizeof(newer.future); i++)
+		assert_int_equal(newer.future[i], 0);
+}
+
+static void
+older_error_struct_is_not_overrun(void **state)
+{
+	const size_t older = offsetof(struct hwtd_error, message) + 8;
+	struct hwtd_error *err = calloc(1, older);
+
+	(void)state;
+	assert_non_null(err);
+	err->size = older;
+	assert_int_equal(hwtd_context_create(NULL, NULL, err), HWTD_E_INVALID);
+	assert_int_equal(err->code, HWTD_E_INVALID);
+	assert_non_null(memchr(err->message, '\0', 8));
+	free(err);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(size_as_known_is_taken),
+		cmocka_unit_test(newer_caller_with_zero_tail_is_taken),
+		cmocka_unit_test(newer_caller_with_unknown_option_is_refused),
+		cmocka_unit_test(older_caller_without_last_member_is_taken),
+		cmocka_unit_test(size_zero_is_misuse),
+		cmocka_unit_test(no_size_reads_outside_the_struct),
+		cmocka_unit_test(older_result_struct_gets_what_fits),
+		cmocka_unit_test(newer_result_struct_gets_zeros_behind),
+		cmocka_unit_test(older_error_struct_is_not_overrun),
+	};
+
+	return (cmocka_run_group_tests(tests, setup, teardown));
+}
