@@ -1,0 +1,81 @@
+/*
+ * Records kept in the order of adding, and the names of their types.
+ */
+#include "record/record_list.h"
+
+#include "base/fail.h"
+
+/* A copy whose owner is a `const char *` in a public struct. */
+static void
+free_name(struct hwtd_context *ctx, const char *name)
+{
+	union {
+		const char *in;
+		char *out;
+	} u = { .in = name };
+
+	hwtdi_strfree(ctx, u.out);
+}
+
+int
+hwtdi_record_list_add(struct hwtd_context *ctx, struct hwtdi_record_list *list,
+    const struct hwtd_record *record, struct hwtd_error *err)
+{
+	char *name = NULL;
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &list->records, &list->cap, list->n + 1,
+	    sizeof(*list->records), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (record->name != NULL) {
+		name = hwtdi_strdup(ctx, record->name);
+		if (name == NULL)
+			return (hwtdi_fail_nomem(err, sizeof(*record)));
+	}
+	list->records[list->n] = *record;
+	list->records[list->n].size = sizeof(*record);
+	list->records[list->n].name = name;
+	list->n++;
+	return (HWTD_OK);
+}
+
+void
+hwtdi_record_list_fini(struct hwtd_context *ctx,
+    struct hwtdi_record_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free_name(ctx, list->records[i].name);
+	hwtdi_array_free(ctx, list->records, list->cap,
+	    sizeof(*list->records));
+	list->records = NULL;
+	list->n = 0;
+	list->cap = 0;
+}
+
+const char *
+hwtd_record_type_name(uint32_t type)
+{
+	static const char *const names[HWTD_REC_TYPES] = {
+		[HWTD_REC_UNKNOWN] = "unknown",
+		[HWTD_REC_EXEC] = "exec",
+		[HWTD_REC_MMAP] = "mmap",
+		[HWTD_REC_MUNMAP] = "munmap",
+		[HWTD_REC_PROTECT] = "protect",
+		[HWTD_REC_KERNEL] = "kernel",
+		[HWTD_REC_MODULE_LOAD] = "module-load",
+		[HWTD_REC_MODULE_UNLOAD] = "module-unload",
+		[HWTD_REC_THREAD_CREATE] = "thread-create",
+		[HWTD_REC_THREAD_NAME] = "thread-name",
+		[HWTD_REC_THREAD_EXIT] = "thread-exit",
+		[HWTD_REC_FORK] = "fork",
+		[HWTD_REC_EXIT] = "exit",
+		[HWTD_REC_SWITCH] = "switch",
+		[HWTD_REC_BUFFER] = "buffer",
+		[HWTD_REC_LOST] = "lost",
+		[HWTD_REC_CODE] = "code",
+		[HWTD_REC_CLOCK] = "clock",
+	};
+
+	return (type < HWTD_REC_TYPES ? names[type] : "unknown");
+}

@@ -1,0 +1,24 @@
+/*
+ * Records kept in the order of adding, with copies of their names.
+ */
+#ifndef HWTDI_RECORD_LIST_H
+#define HWTDI_RECORD_LIST_H
+
+#include <hwtdecode/record.h>
+
+#include "base/library.h"
+
+struct hwtdi_record_list {
+	struct hwtd_record *records;
+	size_t n;
+	size_t cap;
+};
+
+/* Add a copy.  `record` is of this library's size. */
+int hwtdi_record_list_add(struct hwtd_context *ctx,
+    struct hwtdi_record_list *list, const struct hwtd_record *record,
+    struct hwtd_error *err);
+void hwtdi_record_list_fini(struct hwtd_context *ctx,
+    struct hwtdi_record_list *list);
+
+#endif /* HWTDI_RECORD_LIST_H */

@@ -1,0 +1,175 @@
+/*
+ * What a trace is made of, for the files of this folder.
+ *
+ * Bytes of a stream lie in pieces: memory, a part of the file, or a chunk of
+ * a .hwt file.  Extents are kept apart from pieces: an extent spans any number
+ * of pieces.  Between two extents offsets may be missing; within one, pieces
+ * adjoin.
+ */
+#ifndef HWTDI_TRACE_INTERNAL_H
+#define HWTDI_TRACE_INTERNAL_H
+
+#include "record/record_list.h"
+#include "space/space_map.h"
+#include "trace/exec_context.h"
+#include "trace/trace_model.h"
+
+/* Streams of one trace; a file that claims more is refused. */
+#define HWTDI_MAX_STREAMS 65536u
+
+/* Bytes of one piece in memory; further bytes start a new piece. */
+#define HWTDI_PIECE_MAX ((uint64_t)256 << 20)
+
+enum hwtdi_piece_kind {
+	HWTDI_PIECE_MEMORY = 1,
+	HWTDI_PIECE_FILE = 2,
+	HWTDI_PIECE_CHUNK = 3
+};
+
+struct hwtdi_piece {
+	/* [start, start + length) of the stream. */
+	uint64_t start;
+	uint64_t length;
+	union {
+		uint8_t *memory;
+		/* FILE: of the first byte.  CHUNK: of the chunk's header. */
+		uint64_t file_off;
+	} at;
+	/* MEMORY: bytes allocated.  CHUNK: bytes of the stored payload. */
+	uint32_t room;
+	uint32_t kind;
+};
+
+struct hwtdi_stream {
+	/* `name` and `pt` are set when it is handed out. */
+	struct hwtd_stream_desc desc;
+	char *name;
+	struct hwtd_pt_config pt;
+	bool has_pt;
+	/* A file named the stream but its description is lost. */
+	bool undescribed;
+	/* What comes next starts an extent, for this reason. */
+	bool pending;
+	uint32_t pending_why;
+	/* Offset after the last byte. */
+	uint64_t end;
+	struct hwtd_extent *extents;
+	size_t n_extents;
+	size_t cap_extents;
+	struct hwtdi_piece *pieces;
+	size_t n_pieces;
+	size_t cap_pieces;
+};
+
+struct hwtdi_image {
+	char *path;
+	uint64_t offset;
+	/* The file holds the bytes under `path` and `offset`. */
+	bool from_file;
+	bool mapped;
+	uint64_t address;
+	/* NULL: known by name only; its code is missing. */
+	uint8_t *bytes;
+	uint64_t n_bytes;
+};
+
+/* Free text about where a trace comes from.  NULL: not known. */
+struct hwtdi_trace_text {
+	/* Tool and version that recorded or imported. */
+	char *origin;
+	/* ABI of the traced programs. */
+	char *abi;
+	/* CPU model in words. */
+	char *cpu_model;
+	/* What time_ns counts, for instance "CLOCK_MONOTONIC". */
+	char *clock;
+};
+
+/* The file that pieces lie in. */
+struct hwtdi_trace_file {
+	/* Below 0: there is none. */
+	int fd;
+	uint64_t size;
+	char *path;
+};
+
+struct hwtd_trace {
+	struct hwtd_context *library;
+	_Atomic uint32_t users;
+	bool sealed;
+	/* Static storage. */
+	const char *format;
+	struct hwtdi_trace_text text;
+	struct hwtdi_trace_file file;
+	struct hwtdi_stream **streams;
+	size_t n_streams;
+	size_t cap_streams;
+	struct hwtdi_image *images;
+	size_t n_images;
+	size_t cap_images;
+	struct hwtdi_record_list records;
+	struct hwtd_damage *damages;
+	size_t n_damages;
+	size_t cap_damages;
+	/* Section i stands for image i; made at seal. */
+	struct hwtd_section *sections;
+	size_t n_sections;
+	struct hwtdi_space_map space;
+	struct hwtdi_exec_contexts *contexts;
+};
+
+/* A trace without anything, users 1; `format` has static storage. */
+int hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
+    struct hwtd_trace **out, struct hwtd_error *err);
+
+/* HWTD_E_LIMIT if max_memory says no to `bytes` more, else HWTD_E_NOMEM. */
+int hwtdi_trace_no_room(const struct hwtd_context *ctx, uint64_t bytes,
+    struct hwtd_error *err);
+
+/* NULL if there is no such stream. */
+struct hwtdi_stream *hwtdi_trace_stream_at(const struct hwtd_trace *trace,
+    uint32_t stream);
+
+/*
+ * Put a piece behind the last byte of a stream; what lies between is missing
+ * and the piece starts an extent AFTER_DAMAGE.  Takes over memory on success.
+ */
+int hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    const struct hwtdi_piece *piece, struct hwtd_error *err);
+
+/* What comes next starts an extent.  Of several reasons the gravest stays. */
+void hwtdi_stream_break(struct hwtdi_stream *stream, uint32_t why);
+
+/* An extent without bytes, if a reason was given after the last byte. */
+int hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    struct hwtd_error *err);
+
+void hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream);
+
+/* Index of the piece, or of the extent, that holds `off`; or the count. */
+size_t hwtdi_stream_piece(const struct hwtdi_stream *stream, uint64_t off);
+size_t hwtdi_stream_extent(const struct hwtdi_stream *stream, uint64_t off);
+
+/* Add an image whose bytes are taken over on success; see add_image. */
+int hwtdi_trace_put_image(struct hwtd_trace *trace,
+    const struct hwtdi_image *image, const char *path, uint32_t *id_out,
+    struct hwtd_error *err);
+
+/*
+ * Note damage of the file: [file_off, file_off + file_bytes).  `stream` may
+ * be HWTD_NO_ID.
+ */
+int hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
+    uint64_t file_bytes, uint32_t stream, uint64_t first, uint64_t end,
+    struct hwtd_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 8, 9)));
+
+/* A clock that the configuration of an Intel PT stream implies. */
+bool hwtdi_pt_config_clock(const struct hwtd_pt_config *pt,
+    struct hwtd_clock *out);
+
+/* Read all of [off, off + n) of a file; HWTD_E_CORRUPT if it is shorter. */
+int hwtdi_trace_file_read(const struct hwtdi_trace_file *file, uint64_t off,
+    void *buf, size_t n, struct hwtd_error *err);
+
+#endif /* HWTDI_TRACE_INTERNAL_H */

@@ -1,0 +1,382 @@
+/*
+ * The life of a trace, sealing it, and its tables by id.
+ */
+#include "trace/trace_model.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "trace/trace_internal.h"
+
+int
+hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
+    struct hwtd_trace **out, struct hwtd_error *err)
+{
+	struct hwtd_trace *trace = hwtdi_zalloc(ctx, sizeof(*trace));
+	int rc;
+
+	if (trace == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*trace)));
+	rc = hwtdi_exec_contexts_create(ctx, &trace->contexts, err);
+	if (rc != HWTD_OK) {
+		hwtdi_free(ctx, trace, sizeof(*trace));
+		return (rc);
+	}
+	trace->library = hwtdi_context_hold(ctx);
+	atomic_init(&trace->users, 1);
+	trace->format = format;
+	trace->file.fd = -1;
+	*out = trace;
+	return (HWTD_OK);
+}
+
+int
+hwtd_trace_create(struct hwtd_context *ctx,
+    const struct hwtd_trace_options *opts, struct hwtd_trace **trace_out,
+    struct hwtd_error *err)
+{
+	struct hwtd_trace_options o;
+	struct hwtd_trace *trace;
+	int rc;
+
+	if (ctx == NULL || trace_out == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	rc = hwtdi_options_copy(&o, sizeof(o), opts, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_new(ctx, "memory", &trace, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (o.origin != NULL) {
+		trace->text.origin = hwtdi_strdup(ctx, o.origin);
+		if (trace->text.origin == NULL) {
+			hwtd_trace_close(trace);
+			return (hwtdi_fail_nomem(err, strlen(o.origin) + 1));
+		}
+	}
+	*trace_out = trace;
+	return (HWTD_OK);
+}
+
+struct hwtd_context *
+hwtdi_trace_library(const struct hwtd_trace *trace)
+{
+	return (trace->library);
+}
+
+struct hwtd_trace *
+hwtdi_trace_hold(struct hwtd_trace *trace)
+{
+	atomic_fetch_add_explicit(&trace->users, 1, memory_order_relaxed);
+	return (trace);
+}
+
+bool
+hwtdi_trace_sealed(const struct hwtd_trace *trace)
+{
+	return (trace->sealed);
+}
+
+void
+hwtd_trace_close(struct hwtd_trace *trace)
+{
+	struct hwtd_context *ctx;
+
+	if (trace == NULL ||
+	    atomic_fetch_sub_explicit(&trace->users, 1,
+		memory_order_acq_rel) != 1)
+		return;
+	ctx = trace->library;
+	for (size_t i = 0; i < trace->n_streams; i++)
+		hwtdi_stream_free(ctx, trace->streams[i]);
+	hwtdi_array_free(ctx, trace->streams, trace->cap_streams,
+	    sizeof(*trace->streams));
+	for (size_t i = 0; i < trace->n_images; i++) {
+		hwtdi_strfree(ctx, trace->images[i].path);
+		hwtdi_free(ctx, trace->images[i].bytes,
+		    (size_t)trace->images[i].n_bytes);
+	}
+	hwtdi_array_free(ctx, trace->images, trace->cap_images,
+	    sizeof(*trace->images));
+	hwtdi_record_list_fini(ctx, &trace->records);
+	hwtdi_array_free(ctx, trace->damages, trace->cap_damages,
+	    sizeof(*trace->damages));
+	hwtdi_free(ctx, trace->sections,
+	    trace->n_sections * sizeof(*trace->sections));
+	hwtdi_space_map_fini(ctx, &trace->space);
+	hwtdi_exec_contexts_destroy(trace->contexts);
+	hwtdi_strfree(ctx, trace->text.origin);
+	hwtdi_strfree(ctx, trace->text.abi);
+	hwtdi_strfree(ctx, trace->text.cpu_model);
+	hwtdi_strfree(ctx, trace->text.clock);
+	hwtdi_strfree(ctx, trace->file.path);
+	if (trace->file.fd >= 0)
+		(void)close(trace->file.fd);
+	hwtdi_free(ctx, trace, sizeof(*trace));
+	hwtd_context_destroy(ctx);
+}
+
+int
+hwtdi_trace_no_room(const struct hwtd_context *ctx, uint64_t bytes,
+    struct hwtd_error *err)
+{
+	uint64_t now = atomic_load(&ctx->memory);
+
+	if (now > ctx->max_memory || bytes > ctx->max_memory - now)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "%" PRIu64 " bytes more are over max_memory %" PRIu64,
+		    bytes, ctx->max_memory));
+	return (hwtdi_fail_nomem(err, (size_t)bytes));
+}
+
+/* One section for each image, in the order of adding. */
+static int
+make_sections(const struct hwtd_trace *trace, struct hwtd_section **out,
+    struct hwtd_error *err)
+{
+	const size_t n = trace->n_images;
+	struct hwtd_section *sections;
+
+	*out = NULL;
+	if (n == 0)
+		return (HWTD_OK);
+	sections = hwtdi_zalloc(trace->library, n * sizeof(*sections));
+	if (sections == NULL)
+		return (hwtdi_fail_nomem(err, n * sizeof(*sections)));
+	for (size_t i = 0; i < n; i++) {
+		const struct hwtdi_image *image = &trace->images[i];
+
+		sections[i].size = sizeof(sections[i]);
+		sections[i].image = (uint32_t)i;
+		sections[i].generation = 0;
+		sections[i].address = image->mapped ? image->address : 0;
+		sections[i].length = image->n_bytes;
+		sections[i].file_off = image->offset;
+		sections[i].path = image->path;
+	}
+	*out = sections;
+	return (HWTD_OK);
+}
+
+static int
+make_space(const struct hwtd_trace *trace, struct hwtdi_space_map *out,
+    struct hwtd_error *err)
+{
+	const size_t n = trace->n_images;
+	struct hwtdi_mapping *mappings;
+	size_t n_mappings = 0;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (n == 0)
+		return (HWTD_OK);
+	mappings = hwtdi_zalloc(trace->library, n * sizeof(*mappings));
+	if (mappings == NULL)
+		return (hwtdi_fail_nomem(err, n * sizeof(*mappings)));
+	for (size_t i = 0; i < n; i++) {
+		const struct hwtdi_image *image = &trace->images[i];
+		struct hwtdi_mapping *m = &mappings[n_mappings];
+
+		if (!image->mapped || image->n_bytes == 0)
+			continue;
+		m->first = image->address;
+		m->last = image->address + (image->n_bytes - 1);
+		m->section = (uint32_t)i;
+		n_mappings++;
+	}
+	rc = hwtdi_space_map_build(trace->library, mappings, n_mappings, out,
+	    err);
+	hwtdi_free(trace->library, mappings, n * sizeof(*mappings));
+	return (rc);
+}
+
+int
+hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
+{
+	struct hwtdi_space_map space;
+	struct hwtd_section *sections;
+	int rc = HWTD_OK;
+
+	if (trace == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID, "trace is NULL"));
+	if (trace->sealed)
+		return (hwtdi_fail(err, HWTD_E_STATE, "the trace is sealed"));
+	for (size_t i = 0; rc == HWTD_OK && i < trace->n_streams; i++)
+		rc = hwtdi_stream_finish(trace->library, trace->streams[i],
+		    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = make_sections(trace, &sections, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = make_space(trace, &space, err);
+	if (rc != HWTD_OK) {
+		hwtdi_free(trace->library, sections,
+		    trace->n_images * sizeof(*sections));
+		return (rc);
+	}
+	trace->sections = sections;
+	trace->n_sections = trace->n_images;
+	trace->space = space;
+	trace->sealed = true;
+	return (HWTD_OK);
+}
+
+int
+hwtd_trace_info(const struct hwtd_trace *trace, struct hwtd_trace_info *out)
+{
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	info.n_streams = (uint32_t)trace->n_streams;
+	info.n_sections = (uint32_t)trace->n_sections;
+	info.n_images = (uint32_t)trace->n_images;
+	info.n_damages = (uint32_t)trace->n_damages;
+	info.n_records = trace->records.n;
+	for (size_t i = 0; i < trace->n_streams; i++)
+		info.n_bytes += trace->streams[i]->end;
+	info.format = trace->format;
+	info.origin = trace->text.origin != NULL ? trace->text.origin : "";
+	return (hwtdi_result_copy(out, &info, sizeof(info)));
+}
+
+int
+hwtd_trace_record(const struct hwtd_trace *trace, uint64_t index,
+    struct hwtd_record *out)
+{
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (index >= trace->records.n)
+		return (HWTD_E_NOT_FOUND);
+	return (hwtdi_result_copy(out, &trace->records.records[index],
+	    sizeof(*out)));
+}
+
+int
+hwtd_trace_section(const struct hwtd_trace *trace, uint32_t section,
+    struct hwtd_section *out)
+{
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (section >= trace->n_sections)
+		return (HWTD_E_NOT_FOUND);
+	return (hwtdi_result_copy(out, &trace->sections[section],
+	    sizeof(*out)));
+}
+
+int
+hwtd_trace_read_code(const struct hwtd_trace *trace, uint32_t section,
+    uint64_t address, void *buf, size_t n, size_t *n_out)
+{
+	const struct hwtdi_image *image;
+	uint64_t at;
+
+	if (trace == NULL || (buf == NULL && n != 0) || n_out == NULL)
+		return (HWTD_E_INVALID);
+	*n_out = 0;
+	if (section >= trace->n_sections)
+		return (HWTD_E_NOT_FOUND);
+	image = &trace->images[trace->sections[section].image];
+	/* Wraps for an address below the section: then it is too large. */
+	at = address - image->address;
+	if (!image->mapped || image->bytes == NULL || at >= image->n_bytes)
+		return (HWTD_E_NOT_FOUND);
+	if (n > image->n_bytes - at)
+		n = (size_t)(image->n_bytes - at);
+	if (n != 0)
+		memcpy(buf, image->bytes + at, n);
+	*n_out = n;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_trace_find_code(const struct hwtd_trace *trace, uint32_t stream,
+    uint64_t stream_off, const struct hwtd_exec_context *context,
+    uint64_t address, struct hwtdi_span *out)
+{
+	const struct hwtdi_mapping *mapping;
+	const struct hwtdi_image *image;
+
+	/* One address space holds for all until records are applied. */
+	(void)stream;
+	(void)stream_off;
+	(void)context;
+	mapping = hwtdi_space_map_find(&trace->space, address);
+	if (mapping == NULL)
+		return (HWTD_E_NOT_FOUND);
+	image = &trace->images[trace->sections[mapping->section].image];
+	if (image->bytes == NULL)
+		return (HWTD_E_NOT_FOUND);
+	out->bytes = image->bytes + mapping->section_off;
+	out->address = mapping->first;
+	/* No image is as large as the space, so this does not wrap. */
+	out->length = mapping->last - mapping->first + 1;
+	out->section = mapping->section;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_trace_intern_context(struct hwtd_trace *trace,
+    const struct hwtd_exec_context *context, uint32_t *id_out,
+    struct hwtd_error *err)
+{
+	return (hwtdi_exec_contexts_intern(trace->contexts, context, id_out,
+	    err));
+}
+
+int
+hwtd_trace_exec_context(const struct hwtd_trace *trace, uint32_t context,
+    struct hwtd_exec_context *out)
+{
+	struct hwtd_exec_context row;
+
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (!hwtdi_exec_contexts_get(trace->contexts, context, &row))
+		return (HWTD_E_NOT_FOUND);
+	return (hwtdi_result_copy(out, &row, sizeof(row)));
+}
+
+int
+hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
+    struct hwtd_damage *out)
+{
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (index >= trace->n_damages)
+		return (HWTD_END);
+	return (hwtdi_result_copy(out, &trace->damages[index], sizeof(*out)));
+}
+
+int
+hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
+    uint64_t file_bytes, uint32_t stream, uint64_t first, uint64_t end,
+    struct hwtd_error *err, const char *fmt, ...)
+{
+	struct hwtd_damage *d;
+	va_list ap;
+	int rc;
+
+	rc = hwtdi_array_grow(trace->library, &trace->damages,
+	    &trace->cap_damages, trace->n_damages + 1, sizeof(*trace->damages),
+	    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	d = &trace->damages[trace->n_damages++];
+	memset(d, 0, sizeof(*d));
+	d->size = sizeof(*d);
+	d->file_off = file_off;
+	d->file_bytes = file_bytes;
+	d->stream = stream;
+	d->first = first;
+	d->end = end;
+	va_start(ap, fmt);
+	(void)vsnprintf(d->text, sizeof(d->text), fmt, ap);
+	va_end(ap);
+	return (HWTD_OK);
+}

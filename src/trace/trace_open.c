@@ -1,0 +1,156 @@
+/*
+ * Opening a file: what kind of file it is, and which reader takes it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "trace/import/raw.h"
+#include "trace/trace_internal.h"
+
+int
+hwtdi_trace_file_read(const struct hwtdi_trace_file *file, uint64_t off,
+    void *buf, size_t n, struct hwtd_error *err)
+{
+	uint8_t *at = buf;
+
+	if (off > file->size || n > file->size - off)
+		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, off,
+		    "file ends at %" PRIu64 ", before %" PRIu64 " + %zu",
+		    file->size, off, n));
+	while (n > 0) {
+		ssize_t got = pread(file->fd, at, n, (off_t)off);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return (hwtdi_fail_sys(err, errno,
+			    "%.100s: cannot read at %" PRIu64 ": %s",
+			    file->path, off, strerror(errno)));
+		if (got == 0)
+			return (hwtdi_fail_at(err, HWTD_E_CORRUPT, off,
+			    "file became shorter; it ends before %" PRIu64,
+			    off));
+		at += got;
+		off += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return (HWTD_OK);
+}
+
+static const char *
+kind_text(mode_t mode)
+{
+	if (S_ISDIR(mode))
+		return ("is a directory; name a file in it");
+	if (S_ISFIFO(mode))
+		return ("is a pipe; save it to a file first");
+	return ("is not a regular file; copy it to one first");
+}
+
+static int
+open_file(struct hwtd_trace *trace, const char *path, struct hwtd_error *err)
+{
+	struct stat st;
+
+	trace->file.path = hwtdi_strdup(trace->library, path);
+	if (trace->file.path == NULL)
+		return (hwtdi_fail_nomem(err, strlen(path) + 1));
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+	trace->file.fd = open(path,
+	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (trace->file.fd < 0)
+		return (hwtdi_fail_sys(err, errno, "cannot open: %s",
+		    strerror(errno)));
+	if (fstat(trace->file.fd, &st) != 0)
+		return (hwtdi_fail_sys(err, errno, "cannot read: %s",
+		    strerror(errno)));
+	if (!S_ISREG(st.st_mode))
+		return (hwtdi_fail_sys(err,
+		    S_ISDIR(st.st_mode) ? EISDIR : ESPIPE, "%s",
+		    kind_text(st.st_mode)));
+	if (st.st_size == 0)
+		return (hwtdi_fail_at(err, HWTD_E_UNRECOGNIZED, 0,
+		    "is empty; there is no trace in it"));
+	trace->file.size = (uint64_t)st.st_size;
+	return (HWTD_OK);
+}
+
+static int
+fill(struct hwtd_trace *trace, const char *path,
+    const struct hwtd_open_options *opts, struct hwtd_error *err)
+{
+	int rc;
+
+	rc = open_file(trace, path, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_raw_import(trace, opts, err);
+	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)
+		hwtdi_fail_prefix(err, "%.100s", path);
+	return (rc);
+}
+
+static int
+check_options(const struct hwtd_open_options *o, struct hwtd_error *err)
+{
+	if (o->tech > HWTD_TECH_SPE)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "technology %" PRIu32 " is not known", o->tech));
+	if (o->images == NULL && o->n_images != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID, "%zu images at NULL",
+		    o->n_images));
+	return (HWTD_OK);
+}
+
+/* Images of one array may be of an older or newer size, all alike. */
+static int
+add_images(struct hwtd_trace *trace, const struct hwtd_open_options *o,
+    struct hwtd_error *err)
+{
+	const uint8_t *at = (const uint8_t *)o->images;
+	size_t stride = 0;
+	int rc = HWTD_OK;
+
+	if (o->n_images != 0)
+		memcpy(&stride, at, sizeof(stride));
+	for (size_t i = 0; rc == HWTD_OK && i < o->n_images; i++)
+		rc = hwtd_trace_add_image(trace,
+		    (const void *)(at + i * stride), NULL, err);
+	return (rc);
+}
+
+int
+hwtd_trace_open(struct hwtd_context *ctx, const char *path,
+    const struct hwtd_open_options *opts, struct hwtd_trace **trace_out,
+    struct hwtd_error *err)
+{
+	struct hwtd_open_options o;
+	struct hwtd_trace *trace;
+	int rc;
+
+	if (ctx == NULL || path == NULL || trace_out == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	rc = hwtdi_options_copy(&o, sizeof(o), opts, err);
+	if (rc == HWTD_OK)
+		rc = check_options(&o, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_new(ctx, "", &trace, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = fill(trace, path, &o, err);
+	if (rc == HWTD_OK)
+		rc = add_images(trace, &o, err);
+	if (rc == HWTD_OK && o.unsealed == 0)
+		rc = hwtd_trace_seal(trace, err);
+	if (rc != HWTD_OK) {
+		hwtd_trace_close(trace);
+		return (rc);
+	}
+	*trace_out = trace;
+	return (HWTD_OK);
+}

@@ -1,0 +1,287 @@
+/*
+ * Streams of a trace: pieces of bytes, and the extents over them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "trace/trace_internal.h"
+
+struct hwtdi_stream *
+hwtdi_trace_stream_at(const struct hwtd_trace *trace, uint32_t stream)
+{
+	return (stream < trace->n_streams ? trace->streams[stream] : NULL);
+}
+
+void
+hwtdi_stream_break(struct hwtdi_stream *stream, uint32_t why)
+{
+	if (!stream->pending || why > stream->pending_why)
+		stream->pending_why = why;
+	stream->pending = true;
+}
+
+/* Room for one extent more. */
+static int
+reserve_extent(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    struct hwtd_error *err)
+{
+	return (hwtdi_array_grow(ctx, &stream->extents, &stream->cap_extents,
+	    stream->n_extents + 1, sizeof(*stream->extents), err));
+}
+
+static void
+push_extent(struct hwtdi_stream *stream, uint64_t start, uint32_t why)
+{
+	struct hwtd_extent *extent = &stream->extents[stream->n_extents++];
+
+	memset(extent, 0, sizeof(*extent));
+	extent->size = sizeof(*extent);
+	extent->start = start;
+	extent->end = start;
+	extent->why = why;
+	stream->pending = false;
+	stream->pending_why = HWTD_EXTENT_NEW;
+}
+
+int
+hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    const struct hwtdi_piece *piece, struct hwtd_error *err)
+{
+	const bool hole = piece->start > stream->end;
+	uint32_t why = stream->pending ? stream->pending_why : HWTD_EXTENT_NEW;
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &stream->pieces, &stream->cap_pieces,
+	    stream->n_pieces + 1, sizeof(*stream->pieces), err);
+	if (rc == HWTD_OK)
+		rc = reserve_extent(ctx, stream, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (hole)
+		why = HWTD_EXTENT_AFTER_DAMAGE;
+	if (hole || stream->pending || stream->n_extents == 0)
+		push_extent(stream, piece->start, why);
+	stream->pieces[stream->n_pieces++] = *piece;
+	stream->end = piece->start + piece->length;
+	stream->extents[stream->n_extents - 1].end = stream->end;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	if (!stream->pending || stream->pending_why == HWTD_EXTENT_NEW)
+		return (HWTD_OK);
+	rc = reserve_extent(ctx, stream, err);
+	if (rc == HWTD_OK)
+		push_extent(stream, stream->end, stream->pending_why);
+	return (rc);
+}
+
+void
+hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream)
+{
+	if (stream == NULL)
+		return;
+	for (size_t i = 0; i < stream->n_pieces; i++)
+		if (stream->pieces[i].kind == HWTDI_PIECE_MEMORY)
+			hwtdi_free(ctx, stream->pieces[i].at.memory,
+			    stream->pieces[i].room);
+	hwtdi_array_free(ctx, stream->pieces, stream->cap_pieces,
+	    sizeof(*stream->pieces));
+	hwtdi_array_free(ctx, stream->extents, stream->cap_extents,
+	    sizeof(*stream->extents));
+	hwtdi_strfree(ctx, stream->name);
+	hwtdi_free(ctx, stream, sizeof(*stream));
+}
+
+size_t
+hwtdi_stream_piece(const struct hwtdi_stream *stream, uint64_t off)
+{
+	size_t low = 0, high = stream->n_pieces;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct hwtdi_piece *piece = &stream->pieces[mid];
+
+		if (piece->start + piece->length <= off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < stream->n_pieces && stream->pieces[low].start > off)
+		return (stream->n_pieces);
+	return (low);
+}
+
+size_t
+hwtdi_stream_extent(const struct hwtdi_stream *stream, uint64_t off)
+{
+	size_t low = 0, high = stream->n_extents;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (stream->extents[mid].end <= off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < stream->n_extents && stream->extents[low].start > off)
+		return (stream->n_extents);
+	return (low);
+}
+
+/*
+ * With the crystal's ratio alone the frequency is not known; the nominal
+ * frequency is that of the TSC, in steps of 100 MHz: nom_freq counts in 10 ns.
+ */
+bool
+hwtdi_pt_config_clock(const struct hwtd_pt_config *pt, struct hwtd_clock *out)
+{
+	if (pt->nom_freq == 0)
+		return (false);
+	memset(out, 0, sizeof(*out));
+	out->counts_per = pt->nom_freq;
+	out->ns_per = 10;
+	return (true);
+}
+
+static int
+check_desc(const struct hwtd_stream_desc *desc, struct hwtd_error *err)
+{
+	if (desc->tech > HWTD_TECH_SPE)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "technology %" PRIu32 " is not known", desc->tech));
+	if (desc->flags & ~(uint32_t)HWTD_STREAMF_CLOCK_DERIVED)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "stream flags %#" PRIx32 " are not known", desc->flags));
+	if (desc->clock.counts_per != 0 && desc->clock.ns_per == 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "clock with %" PRIu64 " counts in 0 ns",
+		    desc->clock.counts_per));
+	return (HWTD_OK);
+}
+
+static int
+fill_stream(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    const struct hwtd_stream_desc *desc, size_t id, struct hwtd_error *err)
+{
+	char name[32];
+	int rc;
+
+	stream->desc = *desc;
+	stream->desc.name = NULL;
+	stream->desc.pt = NULL;
+	stream->desc.n_bytes = 0;
+	stream->desc.reserved = 0;
+	if (desc->pt != NULL) {
+		rc = hwtdi_options_copy(&stream->pt, sizeof(stream->pt),
+		    desc->pt, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		stream->has_pt = true;
+	}
+	if (desc->clock.counts_per == 0) {
+		memset(&stream->desc.clock, 0, sizeof(stream->desc.clock));
+		stream->desc.flags &= ~(uint32_t)HWTD_STREAMF_CLOCK_DERIVED;
+		if (desc->tech == HWTD_TECH_INTEL_PT && stream->has_pt &&
+		    hwtdi_pt_config_clock(&stream->pt, &stream->desc.clock))
+			stream->desc.flags |= HWTD_STREAMF_CLOCK_DERIVED;
+	}
+	(void)snprintf(name, sizeof(name), "stream %zu", id);
+	stream->name = hwtdi_strdup(ctx,
+	    desc->name != NULL ? desc->name : name);
+	if (stream->name == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(name)));
+	return (HWTD_OK);
+}
+
+int
+hwtd_trace_add_stream(struct hwtd_trace *trace,
+    const struct hwtd_stream_desc *desc, uint32_t *id_out,
+    struct hwtd_error *err)
+{
+	struct hwtd_stream_desc d;
+	struct hwtdi_stream *stream;
+	int rc;
+
+	if (trace == NULL || desc == NULL || id_out == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	if (trace->sealed)
+		return (hwtdi_fail(err, HWTD_E_STATE, "the trace is sealed"));
+	rc = hwtdi_options_copy(&d, sizeof(d), desc, err);
+	if (rc == HWTD_OK)
+		rc = check_desc(&d, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (trace->n_streams >= HWTDI_MAX_STREAMS)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "a trace may have %u streams", HWTDI_MAX_STREAMS));
+	rc = hwtdi_array_grow(trace->library, &trace->streams,
+	    &trace->cap_streams, trace->n_streams + 1, sizeof(*trace->streams),
+	    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	stream = hwtdi_zalloc(trace->library, sizeof(*stream));
+	if (stream == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*stream)));
+	rc = fill_stream(trace->library, stream, &d, trace->n_streams, err);
+	if (rc != HWTD_OK) {
+		hwtdi_stream_free(trace->library, stream);
+		return (rc);
+	}
+	*id_out = (uint32_t)trace->n_streams;
+	trace->streams[trace->n_streams++] = stream;
+	return (HWTD_OK);
+}
+
+int
+hwtd_trace_stream(const struct hwtd_trace *trace, uint32_t stream,
+    struct hwtd_stream_desc *out)
+{
+	struct hwtd_stream_desc d;
+	const struct hwtdi_stream *s;
+
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	s = hwtdi_trace_stream_at(trace, stream);
+	if (s == NULL)
+		return (HWTD_E_NOT_FOUND);
+	d = s->desc;
+	d.name = s->name;
+	d.pt = s->has_pt ? &s->pt : NULL;
+	d.n_bytes = s->end;
+	return (hwtdi_result_copy(out, &d, sizeof(d)));
+}
+
+int
+hwtd_trace_extent(const struct hwtd_trace *trace, uint32_t stream,
+    size_t index, struct hwtd_extent *out)
+{
+	const struct hwtdi_stream *s;
+
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	s = hwtdi_trace_stream_at(trace, stream);
+	if (s == NULL)
+		return (HWTD_E_NOT_FOUND);
+	if (index >= s->n_extents)
+		return (HWTD_END);
+	return (hwtdi_result_copy(out, &s->extents[index],
+	    sizeof(s->extents[index])));
+}
+
+const struct hwtd_pt_config *
+hwtdi_trace_pt_config(const struct hwtd_trace *trace, uint32_t stream)
+{
+	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
+
+	return (s != NULL && s->has_pt ? &s->pt : NULL);
+}

@@ -1,0 +1,352 @@
+/*
+ * Windows over the raw bytes of a stream: in place where they lie in memory
+ * in one piece, else from an unpacked chunk or joined in a buffer.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "trace/container/hwt_chunk.h"
+#include "trace/trace_internal.h"
+
+/* Bytes read at once from a file of raw bytes. */
+#define READ_AHEAD ((uint64_t)256 << 10)
+
+/* Bytes copied at once by read_bytes. */
+#define COPY_PART ((uint64_t)1 << 20)
+
+struct hwtdi_window {
+	const struct hwtd_trace *trace;
+	const struct hwtdi_stream *stream;
+	uint32_t id;
+	/* Joined bytes: [joined_at, joined_at + joined) of the stream. */
+	uint8_t *buffer;
+	size_t room;
+	uint64_t joined_at;
+	uint64_t joined;
+	/* The chunk piece that `chunk` holds, or NULL. */
+	const struct hwtdi_piece *unpacked;
+	struct hwtdi_hwt_unpacker chunk;
+};
+
+static const uint8_t nothing[1];
+
+int
+hwtdi_window_create(const struct hwtd_trace *trace, uint32_t stream,
+    struct hwtdi_window **out, struct hwtd_error *err)
+{
+	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
+	struct hwtdi_window *window;
+
+	if (s == NULL)
+		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
+		    "stream %" PRIu32 " of %zu", stream, trace->n_streams));
+	window = hwtdi_zalloc(trace->library, sizeof(*window));
+	if (window == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*window)));
+	window->trace = trace;
+	window->stream = s;
+	window->id = stream;
+	hwtdi_hwt_unpacker_init(&window->chunk, trace->library);
+	*out = window;
+	return (HWTD_OK);
+}
+
+void
+hwtdi_window_destroy(struct hwtdi_window *window)
+{
+	struct hwtd_context *ctx;
+
+	if (window == NULL)
+		return;
+	ctx = window->trace->library;
+	hwtdi_hwt_unpacker_fini(&window->chunk);
+	hwtdi_free(ctx, window->buffer, window->room);
+	hwtdi_free(ctx, window, sizeof(*window));
+}
+
+static void
+set_damage(struct hwtd_damage *damage, uint32_t stream,
+    const struct hwtdi_piece *piece, uint64_t file_bytes,
+    const struct hwtd_error *why)
+{
+	memset(damage, 0, sizeof(*damage));
+	damage->size = sizeof(*damage);
+	damage->file_off = piece->at.file_off;
+	damage->file_bytes = file_bytes;
+	damage->stream = stream;
+	damage->first = piece->start;
+	damage->end = piece->start + piece->length;
+	memcpy(damage->text, why->message, sizeof(damage->text) - 1);
+}
+
+/* Pass on an error that was filled inside. */
+static int
+pass(struct hwtd_error *err, const struct hwtd_error *inner)
+{
+	if (inner->code == HWTD_E_IO)
+		return (hwtdi_fail_sys(err, inner->sys_errno, "%s",
+		    inner->message));
+	return (hwtdi_fail_at(err, inner->code, inner->offset, "%s",
+	    inner->message));
+}
+
+/* Unpack the chunk of a piece, unless it is the one at hand. */
+static int
+unpack(struct hwtdi_window *w, const struct hwtdi_piece *piece,
+    struct hwtd_damage *damage, struct hwtd_error *err)
+{
+	struct hwtdi_hwt_header want = {
+		.type = HWTDI_HWT_DATA,
+		.id = w->id,
+		.position = piece->start,
+		.raw_size = (uint32_t)piece->length,
+		.stored_size = piece->room,
+		.file_off = piece->at.file_off,
+	};
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	int rc;
+
+	if (w->unpacked == piece)
+		return (HWTD_OK);
+	w->unpacked = NULL;
+	rc = hwtdi_hwt_unpack(&w->chunk, &w->trace->file, &want, &inner);
+	if (rc == HWTD_OK) {
+		w->unpacked = piece;
+		return (HWTD_OK);
+	}
+	if (rc == HWTD_E_CORRUPT)
+		set_damage(damage, w->id, piece,
+		    HWTDI_HWT_HEADER_SIZE + (uint64_t)piece->room, &inner);
+	return (pass(err, &inner));
+}
+
+/* Copy [off, off + n) of a piece. */
+static int
+copy_piece(struct hwtdi_window *w, const struct hwtdi_piece *piece,
+    uint64_t off, uint8_t *to, uint64_t n, struct hwtd_damage *damage,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	const uint64_t at = off - piece->start;
+	int rc;
+
+	switch (piece->kind) {
+	case HWTDI_PIECE_MEMORY:
+		memcpy(to, piece->at.memory + at, (size_t)n);
+		return (HWTD_OK);
+	case HWTDI_PIECE_FILE:
+		rc = hwtdi_trace_file_read(&w->trace->file,
+		    piece->at.file_off + at, to, (size_t)n, &inner);
+		if (rc == HWTD_OK)
+			return (HWTD_OK);
+		if (rc == HWTD_E_CORRUPT) {
+			set_damage(damage, w->id, piece, piece->length,
+			    &inner);
+			damage->file_off += at;
+			damage->file_bytes -= at;
+			damage->first += at;
+		}
+		return (pass(err, &inner));
+	default:
+		rc = unpack(w, piece, damage, err);
+		if (rc == HWTD_OK)
+			memcpy(to, w->chunk.raw + at, (size_t)n);
+		return (rc);
+	}
+}
+
+/* Keep what the buffer already has from `off` on; make room for `total`. */
+static int
+slide(struct hwtdi_window *w, uint64_t off, uint64_t total,
+    struct hwtd_error *err)
+{
+	uint64_t room = w->room + w->room / 2;
+	uint8_t *buffer;
+
+	if (off >= w->joined_at && off - w->joined_at < w->joined) {
+		w->joined -= off - w->joined_at;
+		memmove(w->buffer, w->buffer + (off - w->joined_at),
+		    (size_t)w->joined);
+	} else {
+		w->joined = 0;
+	}
+	w->joined_at = off;
+	if (total <= w->room)
+		return (HWTD_OK);
+	if (room < total || room > SIZE_MAX)
+		room = total;
+	buffer = hwtdi_resize(w->trace->library, w->buffer, w->room,
+	    (size_t)room);
+	if (buffer == NULL && room > total) {
+		room = total;
+		buffer = hwtdi_resize(w->trace->library, w->buffer, w->room,
+		    (size_t)room);
+	}
+	if (buffer == NULL)
+		return (hwtdi_fail_nomem(err, (size_t)room));
+	w->buffer = buffer;
+	w->room = (size_t)room;
+	return (HWTD_OK);
+}
+
+/* Join [off, off + n) in the buffer; `limit` is where the extent ends. */
+static int
+join(struct hwtdi_window *w, uint64_t off, uint64_t n, uint64_t limit,
+    struct hwtd_damage *damage, struct hwtd_error *err)
+{
+	const struct hwtdi_stream *s = w->stream;
+	size_t index = hwtdi_stream_piece(s, off);
+	uint64_t total = n;
+	int rc;
+
+	if (s->pieces[index].kind == HWTDI_PIECE_FILE && total < READ_AHEAD)
+		total = limit - off < READ_AHEAD ? limit - off : READ_AHEAD;
+	rc = slide(w, off, total, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	index = hwtdi_stream_piece(s, off + w->joined);
+	while (w->joined < total && index < s->n_pieces) {
+		const struct hwtdi_piece *piece = &s->pieces[index++];
+		uint64_t at = off + w->joined;
+		uint64_t part = piece->start + piece->length - at;
+
+		if (part > total - w->joined)
+			part = total - w->joined;
+		rc = copy_piece(w, piece, at, w->buffer + w->joined, part,
+		    damage, err);
+		if (rc != HWTD_OK)
+			break;
+		w->joined += part;
+	}
+	return (w->joined >= n ? HWTD_OK : rc);
+}
+
+int
+hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
+    const uint8_t **bytes_out, struct hwtd_damage *damage_out,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_stream *s = window->stream;
+	const struct hwtdi_piece *piece;
+	size_t extent, index;
+	int rc;
+
+	if (n == 0) {
+		*bytes_out = nothing;
+		return (HWTD_OK);
+	}
+	extent = hwtdi_stream_extent(s, off);
+	if (extent == s->n_extents || n > s->extents[extent].end - off)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "%zu bytes from %" PRIu64 " on are not in one extent of "
+		    "stream %" PRIu32,
+		    n, off, window->id));
+	if (off >= window->joined_at &&
+	    off - window->joined_at < window->joined &&
+	    n <= window->joined - (off - window->joined_at)) {
+		*bytes_out = window->buffer + (off - window->joined_at);
+		return (HWTD_OK);
+	}
+	index = hwtdi_stream_piece(s, off);
+	piece = &s->pieces[index];
+	if (n <= piece->start + piece->length - off) {
+		if (piece->kind == HWTDI_PIECE_MEMORY) {
+			*bytes_out = piece->at.memory + (off - piece->start);
+			return (HWTD_OK);
+		}
+		if (piece->kind == HWTDI_PIECE_CHUNK) {
+			rc = unpack(window, piece, damage_out, err);
+			if (rc == HWTD_OK)
+				*bytes_out = window->chunk.raw +
+				    (off - piece->start);
+			return (rc);
+		}
+	}
+	rc = join(window, off, n, s->extents[extent].end, damage_out, err);
+	if (rc == HWTD_OK)
+		*bytes_out = window->buffer;
+	return (rc);
+}
+
+/* Copy from one extent; what lies before damage is copied all the same. */
+static int
+copy_extent(struct hwtdi_window *window, uint64_t off, uint8_t *buf, size_t n,
+    size_t *n_out, struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_damage damage;
+	const uint8_t *bytes;
+	int rc;
+
+	rc = hwtdi_window_see(window, off, n, &bytes, &damage, &inner);
+	if (rc == HWTD_E_CORRUPT && damage.first > off &&
+	    hwtdi_window_see(window, off, (size_t)(damage.first - off), &bytes,
+		&damage, NULL) == HWTD_OK)
+		n = (size_t)(damage.first - off);
+	else if (rc != HWTD_OK)
+		n = 0;
+	if (n != 0)
+		memcpy(buf, bytes, n);
+	*n_out = n;
+	if (rc != HWTD_OK)
+		return (pass(err, &inner));
+	return (HWTD_OK);
+}
+
+static int
+copy_stream(struct hwtdi_window *window, uint64_t off, uint8_t *buf,
+    uint64_t n, size_t *n_out, struct hwtd_error *err)
+{
+	const struct hwtdi_stream *s = window->stream;
+	uint64_t done = 0;
+
+	*n_out = 0;
+	while (done < n && off + done < s->end) {
+		size_t extent = hwtdi_stream_extent(s, off + done);
+		size_t part = 0;
+		uint64_t want;
+		int rc;
+
+		if (extent == s->n_extents)
+			return (hwtdi_fail(err, HWTD_E_CORRUPT,
+			    "byte %" PRIu64 " of stream %" PRIu32
+			    " is missing in the file",
+			    off + done, window->id));
+		want = s->extents[extent].end - (off + done);
+		if (want > n - done)
+			want = n - done;
+		if (want > COPY_PART)
+			want = COPY_PART;
+		rc = copy_extent(window, off + done, buf + done, (size_t)want,
+		    &part, err);
+		done += part;
+		*n_out = (size_t)done;
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	return (HWTD_OK);
+}
+
+int
+hwtd_trace_read_bytes(const struct hwtd_trace *trace, uint32_t stream,
+    uint64_t off, void *buf, size_t n, size_t *n_out, struct hwtd_error *err)
+{
+	struct hwtdi_window *window;
+	int rc;
+
+	if (trace == NULL || n_out == NULL || (buf == NULL && n != 0))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	*n_out = 0;
+	if (!trace->sealed)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace is not sealed"));
+	rc = hwtdi_window_create(trace, stream, &window, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (off < window->stream->end)
+		rc = copy_stream(window, off, buf, n, n_out, err);
+	hwtdi_window_destroy(window);
+	return (rc);
+}
