@@ -1,4 +1,4 @@
-"""Freeze struct layouts, enum values and constants of the public headers.
+"""Freeze layouts, enum values, constants and prototypes of the public headers.
 
 usage: layout.py [--write] ROOT CC
 
@@ -18,7 +18,7 @@ from public_api import Api
 
 SKIP = 77
 HEAD = """\
-# Layouts, enum values and constants of the public headers on LP64 machines.
+# Layouts, values and prototypes of the public headers on LP64 machines.
 # Written by tests/abi/layout.py --write; a line that was released stays.
 """
 
@@ -59,6 +59,8 @@ def padding(table):
         words = line.split()
         if words[:1] == ["#"]:
             continue
+        if line == "functions":
+            break
         if line.startswith("  ") and struct:
             if int(words[2]) != end:
                 found.append(f"{struct}: padding before {words[0]}")
@@ -92,7 +94,9 @@ def main(argv):
         print("no LP64 machine: skipped")
         return SKIP
     table = Path(root, "tests", "abi", "layout.txt")
-    now = HEAD + run.stdout
+    now = HEAD + run.stdout + "functions\n"
+    for line in sorted([*api.prototypes(), *api.callbacks()]):
+        now += f"  {line}\n"
     holes = padding(now)
     for hole in holes:
         print(hole)

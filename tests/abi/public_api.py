@@ -71,6 +71,21 @@ class Api:
 
     def functions(self):
         """Names of all functions, in order of declaration."""
+        return [re.search(r"(\w+)\(", p).group(1) for p in self.prototypes()]
+
+    def prototypes(self):
+        """All functions as declared, one line each."""
         text = re.sub(r"\{.*?\}", "", self.cdef, flags=re.S)
-        text = re.sub(r"typedef.*?;", "", text, flags=re.S)
-        return re.findall(r"\b(hwtd_\w+)\s*\([^;]*\)\s*;", text)
+        found = []
+        for declaration in text.split(";"):
+            line = " ".join(declaration.split())
+            if "(" in line and not line.startswith("typedef"):
+                found.append(line)
+        return found
+
+    def callbacks(self):
+        """All function pointer types, one line each."""
+        return [
+            " ".join(found.split())
+            for found in re.findall(r"typedef[^;{]*;", self.cdef)
+        ]
