@@ -297,14 +297,19 @@ static void
 older_error_struct_is_not_overrun(void **state)
 {
 	const size_t older = offsetof(struct hwtd_error, message) + 8;
-	struct hwtd_error *err = calloc(1, older);
+	uint8_t *err = calloc(1, older);
+	int32_t code;
+	int rc;
 
 	(void)state;
 	assert_non_null(err);
-	err->size = older;
-	assert_int_equal(hwtd_context_create(NULL, NULL, err), HWTD_E_INVALID);
-	assert_int_equal(err->code, HWTD_E_INVALID);
-	assert_non_null(memchr(err->message, '\0', 8));
+	memcpy(err, &older, sizeof(older));
+	rc = hwtd_context_create(NULL, NULL, (void *)err);
+	assert_int_equal(rc, HWTD_E_INVALID);
+	memcpy(&code, err + offsetof(struct hwtd_error, code), sizeof(code));
+	assert_int_equal(code, HWTD_E_INVALID);
+	assert_non_null(memchr(err + offsetof(struct hwtd_error, message), 0,
+	    older - offsetof(struct hwtd_error, message)));
 	free(err);
 }
 
