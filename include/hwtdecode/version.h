@@ -32,12 +32,12 @@ extern "C" {
 
 /** A component of the running library. */
 struct hwtd_component {
-	/** Name, for instance "libipt".  Static storage. */
-	const char *name;
-	/** Version at run time, for instance "2.0.5".  Static storage. */
-	const char *version;
-	/** Version of the headers it was compiled with.  Static storage. */
-	const char *built_with;
+	/** Name, for instance "libipt". */
+	char name[32];
+	/** Version at run time, for instance "2.0.5". */
+	char version[32];
+	/** Version of the headers it was compiled with. */
+	char built_with[32];
 };
 
 /**
@@ -57,7 +57,6 @@ HWTD_API const char *hwtd_version(void);
  * @return HWTD_OK, HWTD_END when `index` is past the last one, or
  *         HWTD_E_INVALID  `out` is NULL.
  *
- * Lives:  the strings have static storage.
  * Since:  0.1
  */
 HWTD_API int hwtd_version_component(size_t index, struct hwtd_component *out);

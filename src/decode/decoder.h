@@ -67,13 +67,13 @@ struct hwtdi_anchor {
 #define HWTDI_ANCHOR_TIME 0x1
 #define HWTDI_ANCHOR_ESTIMATED 0x2
 
-#define HWTDI_FLOW_TOKENS 4096
-#define HWTDI_FLOW_RARES 1024
-#define HWTDI_FLOW_ANCHORS 4096
+#define HWTDI_FLOW_TOKENS 1024
+#define HWTDI_FLOW_RARES 128
+#define HWTDI_FLOW_ANCHORS 1024
 
 /*
- * One batch.  Where a rare event and an anchor stand at the same token, the
- * anchor counts first if its index is below the rare event's `n_anchors`.
+ * One batch.  Before rare event i, the anchors with an index below
+ * anchors_before[i] have been passed, also those at the same token.
  */
 struct hwtdi_flow {
 	size_t n_tokens;
@@ -81,12 +81,14 @@ struct hwtdi_flow {
 	size_t n_anchors;
 	uint32_t tokens[HWTDI_FLOW_TOKENS];
 	struct hwtdi_anchor anchors[HWTDI_FLOW_ANCHORS];
-	/* Anchors before the rare event of the same index. */
 	uint32_t anchors_before[HWTDI_FLOW_RARES];
 	struct hwtdi_rare rares[HWTDI_FLOW_RARES];
-	/* The last block of the segment goes on at this address. */
+	/* After HWTD_END: the last block goes on at this address. */
 	bool has_next_ip;
 	uint64_t next_ip;
+	/* Counts in this segment are not above this one. */
+	bool has_last_count;
+	uint64_t last_count;
 };
 
 /* A piece of one extent that is decoded from its own bytes alone. */
@@ -122,8 +124,9 @@ struct hwtdi_engine {
 	int (*start)(struct hwtdi_decoder *decoder,
 	    const struct hwtdi_segment *segment, struct hwtd_error *err);
 	/*
-	 * Fill a flow.  HWTD_OK, or HWTD_END with a last flow that may hold
-	 * something: the whole segment is accounted for by tokens and gaps.
+	 * Append to a flow what there is room for.  HWTD_OK, or HWTD_END with
+	 * a last flow that may hold something: the whole segment is accounted
+	 * for by tokens and gaps.
 	 */
 	int (*read)(struct hwtdi_decoder *decoder, struct hwtdi_flow *flow,
 	    struct hwtd_error *err);
@@ -144,5 +147,8 @@ struct hwtdi_engine {
 
 /* The engine of that name, or the default one of the technology; NULL. */
 const struct hwtdi_engine *hwtdi_engine_find(uint32_t tech, const char *name);
+
+/* Some technology has an engine of that name. */
+bool hwtdi_engine_exists(const char *name);
 
 #endif /* HWTDI_DECODER_H */

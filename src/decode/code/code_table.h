@@ -61,7 +61,7 @@ uint32_t hwtdi_code_table_find(const struct hwtdi_code_table *table,
  * HWTD_OK, HWTD_E_NOMEM, or HWTD_E_LIMIT.
  */
 int hwtdi_code_table_add(struct hwtdi_code_table *table,
-    const struct hwtdi_run *run, const uint8_t *lengths,
-    uint32_t *token_out, struct hwtd_error *err);
+    const struct hwtdi_run *run, const uint8_t *lengths, uint32_t *token_out,
+    struct hwtd_error *err);
 
 #endif /* HWTDI_CODE_TABLE_H */

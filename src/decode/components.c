@@ -1,0 +1,76 @@
+/*
+ * The libraries that decode, unpack and check underneath, with their versions.
+ */
+#include <Zydis/Zydis.h>
+#include <intel-pt.h>
+#include <stdio.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <hwtdecode/error.h>
+
+struct numbers {
+	unsigned int major, minor, patch;
+};
+
+/* The version as zstd and xxHash write it in one number. */
+static struct numbers
+from_decimal(unsigned int v)
+{
+	return ((struct numbers){ v / 10000, v / 100 % 100, v % 100 });
+}
+
+static struct numbers
+zydis_numbers(uint64_t v)
+{
+	return ((struct numbers){ ZYDIS_VERSION_MAJOR(v),
+	    ZYDIS_VERSION_MINOR(v), ZYDIS_VERSION_PATCH(v) });
+}
+
+static struct numbers
+libipt_numbers(void)
+{
+	struct pt_version v = pt_library_version();
+
+	return ((struct numbers){ v.major, v.minor, v.patch });
+}
+
+static void
+print(char text[32], struct numbers v)
+{
+	(void)snprintf(text, 32, "%u.%u.%u", v.major, v.minor, v.patch);
+}
+
+static int
+fill(struct hwtd_component *out, const char *name, struct numbers running,
+    struct numbers header)
+{
+	(void)snprintf(out->name, sizeof(out->name), "%s", name);
+	print(out->version, running);
+	print(out->built_with, header);
+	return (HWTD_OK);
+}
+
+int
+hwtd_version_component(size_t index, struct hwtd_component *out)
+{
+	if (out == NULL)
+		return (HWTD_E_INVALID);
+	switch (index) {
+	case 0:
+		return (fill(out, "libipt", libipt_numbers(),
+		    (struct numbers){ LIBIPT_VERSION_MAJOR,
+			LIBIPT_VERSION_MINOR, LIBIPT_VERSION_PATCH }));
+	case 1:
+		return (fill(out, "Zydis", zydis_numbers(ZydisGetVersion()),
+		    zydis_numbers(ZYDIS_VERSION)));
+	case 2:
+		return (fill(out, "zstd", from_decimal(ZSTD_versionNumber()),
+		    from_decimal(ZSTD_VERSION_NUMBER)));
+	case 3:
+		return (fill(out, "xxHash", from_decimal(XXH_versionNumber()),
+		    from_decimal(XXH_VERSION_NUMBER)));
+	default:
+		return (HWTD_END);
+	}
+}

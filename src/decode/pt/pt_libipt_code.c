@@ -1,0 +1,194 @@
+/*
+ * The libipt engine: code bytes for libipt, and its blocks as tokens.
+ */
+#include <string.h>
+
+#include "decode/code/x86_insn.h"
+#include "decode/pt/pt_libipt_internal.h"
+
+uint8_t
+hwtdi_ipt_isa(enum pt_exec_mode mode)
+{
+	switch (mode) {
+	case ptem_16bit:
+		return (HWTD_ISA_X86_16);
+	case ptem_32bit:
+		return (HWTD_ISA_X86_32);
+	case ptem_64bit:
+		return (HWTD_ISA_X86_64);
+	default:
+		return (HWTD_ISA_UNKNOWN);
+	}
+}
+
+bool
+hwtdi_ipt_find_span(struct hwtdi_decoder *d, uint64_t ip)
+{
+	int rc;
+
+	if (ip - d->span.address < d->span.length)
+		return (true);
+	rc = d->code.find(d->code.arg, &d->context,
+	    d->segment.stream_off + d->anchor_off, ip, &d->span);
+	if (rc == HWTD_OK)
+		return (true);
+	d->span.length = 0;
+	d->ambiguous = rc == HWTD_E_STATE;
+	d->missing = true;
+	d->missing_ip = ip;
+	return (false);
+}
+
+size_t
+hwtdi_ipt_read_code(struct hwtdi_decoder *d, uint64_t ip, uint8_t *buf,
+    size_t n)
+{
+	size_t have = 0;
+
+	while (have < n && hwtdi_ipt_find_span(d, ip + have)) {
+		uint64_t skip = ip + have - d->span.address;
+		uint64_t left = d->span.length - skip;
+		size_t take = n - have < left ? n - have : (size_t)left;
+
+		memcpy(buf + have, d->span.bytes + skip, take);
+		have += take;
+	}
+	return (have);
+}
+
+int
+hwtdi_ipt_read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid,
+    uint64_t ip, void *context)
+{
+	struct hwtdi_decoder *d = context;
+	size_t have;
+
+	(void)asid;
+	d->read_ip = ip;
+	d->missing = false;
+	have = hwtdi_ipt_read_code(d, ip, buf, n);
+	return (have == 0 ? -pte_nomap : (int)have);
+}
+
+static int
+put_run(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtdi_run *run, struct hwtd_error *err)
+{
+	uint32_t token;
+	int rc;
+
+	token = hwtdi_code_table_find(d->table, run->ip, run->last_ip,
+	    run->section, run->isa, run->flags & HWTDI_RUN_SPECULATIVE);
+	if (token == UINT32_MAX) {
+		rc = hwtdi_code_table_add(d->table, run, d->lengths, &token,
+		    err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	flow->tokens[flow->n_tokens++] = token;
+	return (HWTD_OK);
+}
+
+/*
+ * Decode instructions of the block at hand from `left_ip` on, up to a branch,
+ * the end of the section or of the block.  False if there is none.
+ */
+static bool
+walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
+{
+	uint8_t bytes[HWTDI_X86_MAX_LENGTH];
+	struct hwtdi_x86_insn insn;
+	uint64_t ip = d->left_ip;
+	uint64_t room;
+
+	memset(run, 0, sizeof(*run));
+	if (!hwtdi_ipt_find_span(d, ip))
+		return (false);
+	run->ip = ip;
+	run->section = d->span.section;
+	run->isa = hwtdi_ipt_isa(d->block.mode);
+	run->flags = d->block.speculative ? HWTDI_RUN_SPECULATIVE : 0;
+	room = d->span.length - (ip - d->span.address);
+	do {
+		size_t n = hwtdi_ipt_read_code(d, ip, bytes, sizeof(bytes));
+
+		if (!hwtdi_x86_decode(bytes, n, run->isa, ip, &insn))
+			break;
+		d->lengths[run->insns++] = insn.length;
+		run->bytes += insn.length;
+		run->last_ip = ip;
+		ip += insn.length;
+		d->left--;
+	} while (d->left > 0 && insn.branch == HWTD_BRANCH_NONE &&
+	    run->bytes < room);
+	d->left_ip = ip;
+	if (run->insns == 0)
+		return (false);
+	run->branch = insn.branch;
+	if (insn.branch != HWTD_BRANCH_NONE && insn.direct) {
+		run->target = insn.target;
+		run->flags |= HWTDI_RUN_DIRECT;
+		if (insn.branch != HWTD_BRANCH_CONDITIONAL)
+			d->left_ip = insn.target;
+	}
+	return (true);
+}
+
+/* The loop rule for the token put last. */
+static int
+check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t *reason_out, struct hwtd_error *err)
+{
+	const struct hwtdi_run
+	    *run = &d->table->runs[flow->tokens[flow->n_tokens - 1]];
+	int rc = hwtdi_loop_step(&d->loop, run, err);
+
+	if (rc == HWTD_END) {
+		flow->n_tokens--;
+		*reason_out = HWTD_GAP_ENDLESS_LOOP;
+	} else if (rc == HWTD_OK) {
+		d->last_ip = run->last_ip;
+		d->has_last_ip = true;
+	}
+	return (rc);
+}
+
+int
+hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t *reason_out, struct hwtd_error *err)
+{
+	const struct pt_block *block = &d->block;
+	struct hwtdi_run run;
+	uint32_t token;
+	int rc = HWTD_OK;
+
+	if (d->left == block->ninsn && hwtdi_ipt_find_span(d, block->ip)) {
+		token = hwtdi_code_table_find(d->table, block->ip,
+		    block->end_ip, d->span.section, hwtdi_ipt_isa(block->mode),
+		    block->speculative ? HWTDI_RUN_SPECULATIVE : 0);
+		if (token != UINT32_MAX) {
+			flow->tokens[flow->n_tokens++] = token;
+			d->left = 0;
+			return (check_loop(d, flow, reason_out, err));
+		}
+	}
+	while (rc == HWTD_OK && d->left > 0 &&
+	    flow->n_tokens < HWTDI_FLOW_TOKENS) {
+		if (!walk_run(d, &run)) {
+			d->read_ip = d->left_ip;
+			*reason_out = d->span.length == 0 ? HWTD_GAP_NO_CODE
+							  : HWTD_GAP_BAD_CODE;
+			return (HWTD_END);
+		}
+		rc = put_run(d, flow, &run, err);
+		if (rc == HWTD_OK)
+			rc = check_loop(d, flow, reason_out, err);
+	}
+	if (rc == HWTD_OK && d->left == 0 && d->last_ip != block->end_ip) {
+		/* Another length than libipt's: not to be trusted. */
+		d->read_ip = block->end_ip;
+		*reason_out = HWTD_GAP_BAD_CODE;
+		rc = HWTD_END;
+	}
+	return (rc);
+}

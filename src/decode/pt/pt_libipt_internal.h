@@ -1,0 +1,87 @@
+/*
+ * State of the libipt engine, shared by its files.
+ */
+#ifndef HWTDI_PT_LIBIPT_INTERNAL_H
+#define HWTDI_PT_LIBIPT_INTERNAL_H
+
+#include <intel-pt.h>
+
+#include "decode/decoder.h"
+#include "decode/pt/pt_loop.h"
+#include "decode/pt/pt_sync.h"
+
+#define MAX_BLOCK_INSNS 65536
+
+struct hwtdi_decoder {
+	struct hwtd_context *library;
+	struct hwtdi_code_source code;
+	struct hwtdi_code_table *table;
+	/* The stream's own context, and what holds now. */
+	struct hwtd_exec_context base, context;
+	struct pt_config config;
+
+	struct hwtdi_segment segment;
+	struct pt_block_decoder *blk;
+	/* The PSB+ that follows the segment. */
+	struct hwtdi_pt_psb next_psb;
+	bool has_next_psb;
+	bool synced, done;
+	/* pt_status_flag of the last call. */
+	int status;
+	/* Where the last synchronisation was, and where to look for more. */
+	size_t sync_off, search_off;
+
+	/* The block at hand: `left` instructions from `left_ip` on. */
+	struct pt_block block;
+	uint32_t left;
+	uint64_t left_ip;
+
+	struct hwtdi_loop loop;
+	struct hwtdi_code_span span;
+	/* Address of the last read that found nothing, and of the last. */
+	uint64_t missing_ip, read_ip;
+	bool missing, ambiguous;
+
+	/* What the rows said last. */
+	uint64_t anchor_off, anchor_count;
+	uint32_t anchor_flags;
+	bool anchored;
+	uint8_t isa;
+	bool transaction;
+	uint32_t ratio;
+	bool has_last_ip;
+	uint64_t last_ip;
+
+	/* Lengths of the instructions of the run at hand. */
+	uint8_t lengths[MAX_BLOCK_INSNS];
+};
+
+/* pt_libipt_code.c */
+bool hwtdi_ipt_find_span(struct hwtdi_decoder *d, uint64_t ip);
+/* Copy code from `ip` on, across spans that adjoin; bytes copied. */
+size_t hwtdi_ipt_read_code(struct hwtdi_decoder *d, uint64_t ip, uint8_t *buf,
+    size_t n);
+/* The read-memory callback of libipt. */
+int hwtdi_ipt_read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid,
+    uint64_t ip, void *context);
+/*
+ * Put the instructions of the block at hand into the flow.  HWTD_OK (some may
+ * be left for the next flow); HWTD_END: a gap has to follow, *reason_out.
+ */
+int hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t *reason_out, struct hwtd_error *err);
+uint8_t hwtdi_ipt_isa(enum pt_exec_mode mode);
+
+/* pt_libipt_event.c */
+void hwtdi_ipt_put_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t off, uint32_t flags, uint64_t count);
+uint32_t hwtdi_ipt_time_flags(uint32_t lost_mtc, uint32_t lost_cyc);
+struct hwtd_gap *hwtdi_ipt_put_gap(struct hwtdi_decoder *d,
+    struct hwtdi_flow *flow, uint32_t reason, size_t first, size_t end,
+    const char *text);
+void hwtdi_ipt_put_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_exec_context *now, uint16_t flags, const uint64_t *ip);
+void hwtdi_ipt_put_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct pt_event *ev);
+
+#endif /* HWTDI_PT_LIBIPT_INTERNAL_H */

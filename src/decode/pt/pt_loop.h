@@ -1,0 +1,36 @@
+/*
+ * Endless loops without trace: between two places where the trace speaks, no
+ * branch may be passed twice.
+ */
+#ifndef HWTDI_PT_LOOP_H
+#define HWTDI_PT_LOOP_H
+
+#include "base/library.h"
+#include "decode/code/code_table.h"
+
+struct hwtdi_loop_mark {
+	uint64_t ip;
+	uint64_t chain;
+};
+
+/* The runs passed since the trace spoke last: a set of their last addresses. */
+struct hwtdi_loop {
+	struct hwtd_context *library;
+	struct hwtdi_loop_mark *marks;
+	size_t n_marks, used;
+	/* Number of the chain at hand; a new number empties the set. */
+	uint64_t chain;
+	uint64_t used_chain;
+};
+
+void hwtdi_loop_init(struct hwtdi_loop *loop, struct hwtd_context *library);
+void hwtdi_loop_fini(struct hwtdi_loop *loop);
+
+/*
+ * Pass a run.  HWTD_OK; HWTD_END if its end was passed in this chain before;
+ * HWTD_E_NOMEM.
+ */
+int hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
+    struct hwtd_error *err);
+
+#endif /* HWTDI_PT_LOOP_H */

@@ -1,0 +1,566 @@
+/*
+ * The cursor: merges the lanes of all streams into one order of rows.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "event/lane.h"
+
+struct hwtd_events {
+	struct hwtd_context *library;
+	struct hwtd_trace *trace;
+	struct hwtdi_filter filter;
+	struct hwtdi_pool *pool;
+
+	struct hwtdi_lane **lanes;
+	size_t n_lanes;
+	/* Heap of lanes by their next row; those without time wait behind. */
+	size_t *heap;
+	size_t n_heap;
+	size_t next_untimed;
+	bool started;
+	/* Stream alone to be read after a seek by offset, or HWTD_NO_ID. */
+	uint32_t only;
+
+	/* Details of the batch that was handed out last. */
+	struct hwtdi_rows details;
+	struct hwtd_stats stats;
+	/* Damage of the file that belongs to no stream: the next to tell. */
+	size_t damage_no;
+	bool strict_end;
+};
+
+static const struct hwtd_event *
+head(const struct hwtd_events *ev, size_t lane_no)
+{
+	const struct hwtdi_lane *lane = ev->lanes[lane_no];
+
+	return (&lane->rows[lane->front].rows[lane->at]);
+}
+
+/* Order of rows: (time, stream, offset); within a lane as they come. */
+static bool
+before(const struct hwtd_events *ev, size_t a, size_t b)
+{
+	const struct hwtd_event *x = head(ev, a), *y = head(ev, b);
+	uint64_t tx = (x->flags & HWTD_EVF_TIME) != 0 ? x->time_ns : 0;
+	uint64_t ty = (y->flags & HWTD_EVF_TIME) != 0 ? y->time_ns : 0;
+
+	return (tx != ty ? tx < ty : a < b);
+}
+
+static void
+sift_down(struct hwtd_events *ev, size_t i)
+{
+	for (;;) {
+		size_t least = i, left = 2 * i + 1;
+
+		for (size_t c = left; c < left + 2 && c < ev->n_heap; c++)
+			if (before(ev, ev->heap[c], ev->heap[least]))
+				least = c;
+		if (least == i)
+			return;
+		size_t lane = ev->heap[i];
+		ev->heap[i] = ev->heap[least];
+		ev->heap[least] = lane;
+		i = least;
+	}
+}
+
+static void
+push(struct hwtd_events *ev, size_t lane)
+{
+	size_t i = ev->n_heap++;
+
+	ev->heap[i] = lane;
+	while (i > 0 && before(ev, ev->heap[i], ev->heap[(i - 1) / 2])) {
+		size_t parent = (i - 1) / 2;
+
+		ev->heap[i] = ev->heap[parent];
+		ev->heap[parent] = lane;
+		i = parent;
+	}
+}
+
+/* Have a row at the front of the lane.  HWTD_OK, HWTD_END or an error. */
+static int
+fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
+{
+	struct hwtdi_lane *lane = ev->lanes[lane_no];
+
+	for (;;) {
+		struct hwtdi_rows *rows = &lane->rows[lane->front];
+
+		if (lane->opened && lane->at < rows->n)
+			return (HWTD_OK);
+		if (lane->opened && rows->rc != HWTD_OK) {
+			if (rows->rc < 0 && err != NULL &&
+			    err->size >= sizeof(rows->err))
+				*err = rows->err;
+			return (rows->rc);
+		}
+		hwtdi_lane_turn(lane);
+		hwtdi_stats_add(&ev->stats, &lane->rows[lane->front].stats);
+	}
+}
+
+static bool
+chosen(const struct hwtd_events *ev, size_t lane)
+{
+	return (ev->only == HWTD_NO_ID || ev->lanes[lane]->stream == ev->only);
+}
+
+/* Put all lanes with time on the heap. */
+static int
+start(struct hwtd_events *ev, struct hwtd_error *err)
+{
+	int rc;
+
+	ev->n_heap = 0;
+	ev->next_untimed = 0;
+	for (size_t i = 0; i < ev->n_lanes; i++) {
+		if (!ev->lanes[i]->timed || !chosen(ev, i))
+			continue;
+		rc = fetch(ev, i, err);
+		if (rc < 0)
+			return (rc);
+		if (rc == HWTD_OK)
+			push(ev, i);
+	}
+	ev->started = true;
+	return (HWTD_OK);
+}
+
+/* The lane whose row is next.  HWTD_OK, HWTD_END or an error. */
+static int
+next_lane(struct hwtd_events *ev, size_t *lane_out, struct hwtd_error *err)
+{
+	int rc;
+
+	if (ev->n_heap > 0) {
+		*lane_out = ev->heap[0];
+		return (HWTD_OK);
+	}
+	for (; ev->next_untimed < ev->n_lanes; ev->next_untimed++) {
+		if (ev->lanes[ev->next_untimed]->timed ||
+		    !chosen(ev, ev->next_untimed))
+			continue;
+		rc = fetch(ev, ev->next_untimed, err);
+		if (rc == HWTD_END)
+			continue;
+		*lane_out = ev->next_untimed;
+		return (rc);
+	}
+	return (HWTD_END);
+}
+
+/* The row of the heap's first lane was taken. */
+static int
+step(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
+{
+	int rc;
+
+	ev->lanes[lane_no]->at++;
+	if (ev->n_heap == 0)
+		return (HWTD_OK);
+	rc = fetch(ev, lane_no, err);
+	if (rc == HWTD_END) {
+		ev->heap[0] = ev->heap[--ev->n_heap];
+		rc = HWTD_OK;
+	}
+	if (rc == HWTD_OK)
+		sift_down(ev, 0);
+	return (rc);
+}
+
+/* Handing out. */
+
+static int
+copy_detail(struct hwtd_events *ev, const struct hwtdi_rows *from,
+    struct hwtd_event *row)
+{
+	struct hwtdi_rows *to = &ev->details;
+	struct hwtd_context *library = ev->library;
+	size_t i = (size_t)row->value;
+	int rc = HWTD_OK;
+
+	switch (row->kind) {
+	case HWTD_EV_GAP:
+		rc = hwtdi_array_grow(library, &to->gaps, &to->cap_gaps,
+		    to->n_gaps + 1, sizeof(*to->gaps), NULL);
+		if (rc == HWTD_OK) {
+			to->gaps[to->n_gaps] = from->gaps[i];
+			row->value = to->n_gaps++;
+		}
+		break;
+	case HWTD_EV_MARKER:
+		rc = hwtdi_array_grow(library, &to->markers, &to->cap_markers,
+		    to->n_markers + 1, sizeof(*to->markers), NULL);
+		if (rc == HWTD_OK) {
+			to->markers[to->n_markers] = from->markers[i];
+			row->value = to->n_markers++;
+		}
+		break;
+	case HWTD_EV_POWER:
+		rc = hwtdi_array_grow(library, &to->powers, &to->cap_powers,
+		    to->n_powers + 1, sizeof(*to->powers), NULL);
+		if (rc == HWTD_OK) {
+			to->powers[to->n_powers] = from->powers[i];
+			row->value = to->n_powers++;
+		}
+		break;
+	case HWTD_EV_ASYNC:
+		if ((row->flags & HWTD_EVF_VALUE) == 0)
+			break;
+		rc = hwtdi_array_grow(library, &to->asyncs, &to->cap_asyncs,
+		    to->n_asyncs + 1, sizeof(*to->asyncs), NULL);
+		if (rc == HWTD_OK) {
+			to->asyncs[to->n_asyncs] = from->asyncs[i];
+			row->value = to->n_asyncs++;
+		}
+		break;
+	default:
+		break;
+	}
+	return (rc);
+}
+
+static bool
+has_detail(const struct hwtd_event *row)
+{
+	return (row->kind == HWTD_EV_GAP || row->kind == HWTD_EV_MARKER ||
+	    row->kind == HWTD_EV_POWER || row->kind == HWTD_EV_ASYNC);
+}
+
+/* Give the row the trace's number of its context. */
+static int
+number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
+    struct hwtd_event *row, struct hwtd_error *err)
+{
+	uint32_t *id = &lane->ids[row->context];
+	int rc;
+
+	if (*id == UINT32_MAX) {
+		rc = hwtdi_trace_intern_context(ev->trace,
+		    &lane->rows[lane->front].contexts[row->context], id, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	row->context = *id;
+	return (HWTD_OK);
+}
+
+static int
+take(struct hwtd_events *ev, struct hwtdi_lane *lane, struct hwtd_event *row,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_rows *rows = &lane->rows[lane->front];
+	int rc;
+
+	*row = rows->rows[lane->at];
+	rc = number_context(ev, lane, row, err);
+	if (rc == HWTD_OK && has_detail(row) &&
+	    copy_detail(ev, rows, row) != HWTD_OK)
+		rc = hwtdi_fail_nomem(err, sizeof(struct hwtd_gap));
+	return (rc);
+}
+
+/* Damage that no stream can tell, as the last rows. */
+static int
+stray_damage(struct hwtd_events *ev, struct hwtd_event *row,
+    struct hwtd_error *err)
+{
+	struct hwtd_damage damage = { .size = sizeof(damage) };
+	struct hwtdi_rows *to = &ev->details;
+	struct hwtd_exec_context nobody;
+	struct hwtd_gap *gap;
+	int rc;
+
+	for (;; ev->damage_no++) {
+		if (ev->only != HWTD_NO_ID || ev->filter.o.n_streams != 0 ||
+		    hwtd_trace_damage(ev->trace, ev->damage_no, &damage) !=
+			HWTD_OK)
+			return (HWTD_END);
+		if (damage.stream == HWTD_NO_ID)
+			break;
+	}
+	ev->damage_no++;
+	rc = hwtdi_array_grow(ev->library, &to->gaps, &to->cap_gaps,
+	    to->n_gaps + 1, sizeof(*to->gaps), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	gap = &to->gaps[to->n_gaps];
+	memset(gap, 0, sizeof(*gap));
+	gap->reason = HWTD_GAP_FILE_DAMAGED;
+	gap->flags = HWTD_GAPF_FILE;
+	gap->file_off = damage.file_off;
+	gap->file_bytes = damage.file_bytes;
+	memcpy(gap->text, damage.text, sizeof(gap->text) - 1);
+	memset(row, 0, sizeof(*row));
+	row->kind = HWTD_EV_GAP;
+	row->flags = HWTD_EVF_VALUE;
+	row->stream = HWTD_NO_ID;
+	row->value = to->n_gaps++;
+	ev->stats.kinds[HWTD_EV_GAP]++;
+	ev->stats.gaps[HWTD_GAP_FILE_DAMAGED]++;
+	ev->stats.file_gap_bytes += damage.file_bytes;
+	memset(&nobody, 0, sizeof(nobody));
+	nobody.size = sizeof(nobody);
+	nobody.pid = nobody.tid = nobody.cpu = HWTD_NO_ID;
+	return (hwtdi_trace_intern_context(ev->trace, &nobody, &row->context,
+	    err));
+}
+
+static int
+next_row(struct hwtd_events *ev, struct hwtd_event *row,
+    struct hwtd_error *err)
+{
+	size_t lane = 0;
+	int rc;
+
+	rc = next_lane(ev, &lane, err);
+	if (rc == HWTD_END) {
+		rc = stray_damage(ev, row, err);
+		if (rc != HWTD_OK ||
+		    (ev->filter.o.kinds >> HWTD_EV_GAP & 1) != 0)
+			return (rc);
+		return (HWTD_AGAIN);
+	}
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = take(ev, ev->lanes[lane], row, err);
+	return (rc == HWTD_OK ? step(ev, lane, err) : rc);
+}
+
+static int
+fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
+{
+	struct hwtd_event row;
+	int rc = HWTD_OK;
+
+	while (batch->n < batch->cap) {
+		rc = next_row(ev, &row, err);
+		if (rc == HWTD_AGAIN)
+			continue;
+		if (rc != HWTD_OK)
+			break;
+		memcpy((uint8_t *)batch->events + batch->n * batch->stride,
+		    &row, sizeof(row));
+		batch->n++;
+		if (row.kind == HWTD_EV_GAP &&
+		    (ev->filter.o.flags & HWTD_DECODE_STRICT) != 0) {
+			ev->strict_end = true;
+			break;
+		}
+	}
+	return (rc);
+}
+
+static void
+lend_details(const struct hwtd_events *ev, struct hwtd_batch *batch)
+{
+	const struct hwtdi_rows *d = &ev->details;
+
+	batch->gaps = d->gaps;
+	batch->gap_stride = sizeof(*d->gaps);
+	batch->n_gaps = d->n_gaps;
+	batch->markers = d->markers;
+	batch->marker_stride = sizeof(*d->markers);
+	batch->n_markers = d->n_markers;
+	batch->powers = d->powers;
+	batch->power_stride = sizeof(*d->powers);
+	batch->n_powers = d->n_powers;
+	batch->asyncs = d->asyncs;
+	batch->async_stride = sizeof(*d->asyncs);
+	batch->n_asyncs = d->n_asyncs;
+}
+
+int
+hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
+    struct hwtd_error *err)
+{
+	struct hwtd_batch batch;
+	int rc = HWTD_OK;
+
+	if (ev == NULL || user == NULL ||
+	    user->size < offsetof(struct hwtd_batch, gaps))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "no cursor or no batch of a known size"));
+	memset(&batch, 0, sizeof(batch));
+	memcpy(&batch, user,
+	    user->size < sizeof(batch) ? user->size : sizeof(batch));
+	if (batch.events == NULL || batch.cap == 0 ||
+	    batch.stride < sizeof(struct hwtd_event))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "no room: cap %zu, stride %zu (at least %zu)", batch.cap,
+		    batch.stride, sizeof(struct hwtd_event)));
+	batch.n = 0;
+	hwtdi_rows_clear(&ev->details);
+	if (ev->strict_end)
+		rc = hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "the trace has a gap, and the cursor is strict");
+	if (rc == HWTD_OK && !ev->started)
+		rc = start(ev, err);
+	if (rc == HWTD_OK)
+		rc = fill(ev, &batch, err);
+	/* What was read before the end or an error is handed out first. */
+	if (batch.n > 0)
+		rc = HWTD_OK;
+	lend_details(ev, &batch);
+	(void)hwtdi_result_copy(user, &batch, sizeof(batch));
+	return (rc);
+}
+
+/* Opening and closing. */
+
+static int
+add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
+{
+	const struct hwtd_events_options *o = &ev->filter.o;
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	int rc;
+
+	(void)hwtd_trace_info(ev->trace, &info);
+	for (size_t i = 0; i < o->n_streams; i++)
+		if (o->streams[i] >= info.n_streams)
+			return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
+			    "no stream %u; the trace has %u", o->streams[i],
+			    info.n_streams));
+	ev->lanes = hwtdi_zalloc(ev->library,
+	    info.n_streams * sizeof(struct hwtdi_lane *));
+	ev->heap = hwtdi_zalloc(ev->library,
+	    info.n_streams * sizeof(*ev->heap));
+	if (ev->lanes == NULL || ev->heap == NULL)
+		return (hwtdi_fail_nomem(err,
+		    info.n_streams * sizeof(*ev->heap)));
+	for (uint32_t i = 0; i < info.n_streams; i++) {
+		desc.size = sizeof(desc);
+		rc = hwtd_trace_stream(ev->trace, i, &desc);
+		if (rc != HWTD_OK)
+			return (hwtdi_fail(err, rc, "no stream %u", i));
+		if (!hwtdi_filter_stream(&ev->filter, i, &desc))
+			continue;
+		rc = hwtdi_lane_create(ev->trace, i, &ev->filter, ev->pool,
+		    &ev->lanes[ev->n_lanes], err);
+		if (rc != HWTD_OK)
+			return (rc);
+		ev->n_lanes++;
+	}
+	return (HWTD_OK);
+}
+
+int
+hwtd_events_open(struct hwtd_trace *trace,
+    const struct hwtd_events_options *opts, struct hwtd_events **ev_out,
+    struct hwtd_error *err)
+{
+	struct hwtd_context *library;
+	struct hwtd_events *ev;
+	int rc;
+
+	if (trace == NULL || ev_out == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "no trace or no place for the cursor"));
+	if (!hwtdi_trace_sealed(trace))
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace is not sealed"));
+	library = hwtdi_trace_library(trace);
+	ev = hwtdi_zalloc(library, sizeof(*ev));
+	if (ev == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*ev)));
+	ev->library = library;
+	ev->trace = hwtdi_trace_hold(trace);
+	ev->only = HWTD_NO_ID;
+	ev->stats.size = sizeof(ev->stats);
+	hwtdi_rows_init(&ev->details, library);
+	rc = hwtdi_filter_init(&ev->filter, library, opts, err);
+	if (rc == HWTD_OK && ev->filter.o.jobs > 1)
+		rc = hwtdi_pool_create(library, ev->filter.o.jobs, &ev->pool,
+		    err);
+	if (rc == HWTD_OK)
+		rc = add_lanes(ev, err);
+	if (rc != HWTD_OK) {
+		hwtd_events_close(ev);
+		return (rc);
+	}
+	*ev_out = ev;
+	return (HWTD_OK);
+}
+
+void
+hwtd_events_close(struct hwtd_events *ev)
+{
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	struct hwtd_trace *trace;
+
+	if (ev == NULL)
+		return;
+	trace = ev->trace;
+	(void)hwtd_trace_info(trace, &info);
+	for (size_t i = 0; i < ev->n_lanes; i++)
+		hwtdi_lane_destroy(ev->lanes[i]);
+	hwtdi_pool_destroy(ev->pool);
+	hwtdi_free(ev->library, ev->lanes,
+	    info.n_streams * sizeof(struct hwtdi_lane *));
+	hwtdi_free(ev->library, ev->heap, info.n_streams * sizeof(*ev->heap));
+	hwtdi_rows_fini(&ev->details);
+	hwtdi_filter_fini(&ev->filter);
+	hwtdi_free(ev->library, ev, sizeof(*ev));
+	hwtd_trace_close(trace);
+}
+
+/* Seeking. */
+
+static void
+forget(struct hwtd_events *ev)
+{
+	ev->started = false;
+	ev->strict_end = false;
+	ev->damage_no = 0;
+	ev->only = HWTD_NO_ID;
+	memset(&ev->stats, 0, sizeof(ev->stats));
+	ev->stats.size = sizeof(ev->stats);
+}
+
+int
+hwtd_events_seek_ns(struct hwtd_events *ev, uint64_t time_ns,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	if (ev == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID, "no cursor"));
+	forget(ev);
+	for (size_t i = 0; i < ev->n_lanes; i++) {
+		rc = hwtdi_lane_seek_ns(ev->lanes[i], time_ns, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	return (HWTD_OK);
+}
+
+int
+hwtd_events_seek_offset(struct hwtd_events *ev, uint32_t stream,
+    uint64_t stream_off, struct hwtd_error *err)
+{
+	if (ev == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID, "no cursor"));
+	for (size_t i = 0; i < ev->n_lanes; i++) {
+		if (ev->lanes[i]->stream != stream)
+			continue;
+		forget(ev);
+		ev->only = stream;
+		return (hwtdi_lane_seek_offset(ev->lanes[i], stream_off, err));
+	}
+	return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
+	    "stream %u is not read by this cursor", stream));
+}
+
+int
+hwtd_events_stats(const struct hwtd_events *ev, struct hwtd_stats *stats)
+{
+	if (ev == NULL || stats == NULL)
+		return (HWTD_E_INVALID);
+	return (hwtdi_result_copy(stats, &ev->stats, sizeof(ev->stats)));
+}

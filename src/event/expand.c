@@ -1,0 +1,583 @@
+/*
+ * Flows to rows.
+ */
+#include "event/expand.h"
+
+#include <string.h>
+
+/* Rows that one item of a flow may make. */
+#define ROOM 4
+
+/* A flow whose rares are this many is expanded without waiting for more. */
+#define MANY_RARES (HWTDI_FLOW_RARES / 2)
+
+void
+hwtdi_expander_init(struct hwtdi_expander *x,
+    const struct hwtdi_filter *filter, const struct hwtdi_code_table *table,
+    uint32_t stream, const struct hwtd_clock *clock,
+    const struct hwtd_exec_context *base)
+{
+	memset(x, 0, sizeof(*x));
+	x->filter = filter;
+	x->table = table;
+	x->stream = stream;
+	x->clock = *clock;
+	x->base = *base;
+	hwtdi_expander_start(x);
+}
+
+void
+hwtdi_expander_start(struct hwtdi_expander *x)
+{
+	x->i_token = 0;
+	x->i_rare = 0;
+	x->i_anchor = 0;
+	x->i_insn = 0;
+	x->context = x->base;
+	x->context_new = true;
+	x->has_time = false;
+	x->pending = false;
+}
+
+/* Rows. */
+
+static int
+put_detail(struct hwtdi_rows *rows, void *array_inout, size_t *n, size_t *cap,
+    const void *detail, size_t elem, struct hwtd_event *row)
+{
+	uint8_t *array;
+
+	if (hwtdi_array_grow(rows->library, array_inout, cap, *n + 1, elem,
+		NULL) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	memcpy(&array, array_inout, sizeof(array));
+	memcpy(array + *n * elem, detail, elem);
+	row->value = (*n)++;
+	row->flags |= HWTD_EVF_VALUE;
+	return (HWTD_OK);
+}
+
+/* The number of the context in these rows. */
+static int
+put_context(struct hwtdi_expander *x, struct hwtdi_rows *rows, uint32_t *out)
+{
+	if (x->context_new || rows->n_contexts == 0) {
+		if (hwtdi_array_grow(rows->library, &rows->contexts,
+			&rows->cap_contexts, rows->n_contexts + 1,
+			sizeof(*rows->contexts), NULL) != HWTD_OK)
+			return (HWTD_E_NOMEM);
+		rows->contexts[rows->n_contexts++] = x->context;
+		x->context_new = false;
+	}
+	*out = (uint32_t)(rows->n_contexts - 1);
+	return (HWTD_OK);
+}
+
+static void
+set_common(struct hwtdi_expander *x, struct hwtd_event *row)
+{
+	row->stream = x->stream;
+	if (!x->has_time)
+		return;
+	row->time_ns = x->time_ns;
+	row->flags |= HWTD_EVF_TIME;
+	if (!x->fresh_time || x->estimated)
+		row->flags |= HWTD_EVF_TIME_ESTIMATED;
+	x->fresh_time = false;
+}
+
+static void
+count(struct hwtdi_rows *rows, const struct hwtd_event *row)
+{
+	struct hwtd_stats *stats = &rows->stats;
+
+	stats->kinds[row->kind]++;
+	stats->insns += row->insns;
+	if ((row->flags & HWTD_EVF_TIME) == 0)
+		return;
+	if (!stats->has_time || row->time_ns < stats->first_ns)
+		stats->first_ns = row->time_ns;
+	if (!stats->has_time || row->time_ns > stats->last_ns)
+		stats->last_ns = row->time_ns;
+	stats->has_time = 1;
+}
+
+static int
+put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    const struct hwtd_event *row)
+{
+	struct hwtd_event *out;
+
+	count(rows, row);
+	if (x->filter->by_row &&
+	    !hwtdi_filter_row(x->filter, row, &x->context))
+		return (HWTD_OK);
+	out = &rows->rows[rows->n];
+	*out = *row;
+	if (put_context(x, rows, &out->context) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	rows->n++;
+	return (HWTD_OK);
+}
+
+/* Code. */
+
+static int
+flush(struct hwtdi_expander *x, struct hwtdi_rows *rows, bool has_next,
+    uint64_t next)
+{
+	struct hwtd_event *row = &x->row;
+
+	if (!x->pending)
+		return (HWTD_OK);
+	x->pending = false;
+	rows->stats.blocks++;
+	if (has_next) {
+		row->target = next;
+		row->flags |= HWTD_EVF_TARGET;
+	} else if (x->has_target) {
+		row->target = x->target;
+		row->flags |= HWTD_EVF_TARGET;
+	}
+	if ((row->flags & HWTD_EVF_TARGET) != 0 &&
+	    row->target != row->ip + row->bytes)
+		row->flags |= HWTD_EVF_TAKEN;
+	return (put_row(x, rows, row));
+}
+
+static void
+fill_code(const struct hwtdi_run *run, struct hwtd_event *row)
+{
+	row->ip = run->ip;
+	row->insns = run->insns;
+	row->bytes = run->bytes;
+	row->section = run->section;
+	row->branch = run->branch;
+	row->flags |= (uint16_t)(HWTD_EVF_IP | HWTD_EVF_SECTION |
+	    run->isa << HWTD_EVF_ISA_SHIFT);
+	if ((run->flags & HWTDI_RUN_SPECULATIVE) != 0)
+		row->flags |= HWTD_EVF_SPECULATIVE;
+}
+
+/* The run goes on where the row at hand ends, without a branch between. */
+static bool
+continues(const struct hwtdi_expander *x, const struct hwtdi_run *run)
+{
+	const struct hwtd_event *row = &x->row;
+	const uint16_t same = HWTD_EVF_ISA_MASK | HWTD_EVF_SPECULATIVE;
+	uint16_t flags = (uint16_t)(run->isa << HWTD_EVF_ISA_SHIFT |
+	    ((run->flags & HWTDI_RUN_SPECULATIVE) != 0 ? HWTD_EVF_SPECULATIVE
+						       : 0));
+
+	return (x->pending && row->branch == HWTD_BRANCH_NONE &&
+	    row->ip + row->bytes == run->ip && row->section == run->section &&
+	    (row->flags & same) == flags &&
+	    UINT32_MAX - row->bytes > run->bytes);
+}
+
+static void
+set_branch(struct hwtdi_expander *x, const struct hwtdi_run *run)
+{
+	x->row.branch = run->branch;
+	x->has_target = (run->flags & HWTDI_RUN_DIRECT) != 0 &&
+	    run->branch != HWTD_BRANCH_CONDITIONAL;
+	x->target = run->target;
+}
+
+static int
+expand_block(struct hwtdi_expander *x, const struct hwtdi_run *run,
+    struct hwtdi_rows *rows)
+{
+	int rc;
+
+	x->i_token++;
+	if (continues(x, run)) {
+		x->row.insns += run->insns;
+		x->row.bytes += run->bytes;
+		set_branch(x, run);
+		return (HWTD_OK);
+	}
+	rc = flush(x, rows, true, run->ip);
+	if (rc != HWTD_OK)
+		return (rc);
+	memset(&x->row, 0, sizeof(x->row));
+	x->row.kind = HWTD_EV_BLOCK;
+	x->row.stream_off = x->stream_off;
+	fill_code(run, &x->row);
+	set_common(x, &x->row);
+	set_branch(x, run);
+	x->pending = true;
+	return (HWTD_OK);
+}
+
+/*
+ * One row per instruction.  The last instruction of the run waits, as a block
+ * does, and stands for it when blocks are counted.
+ */
+static int
+expand_insns(struct hwtdi_expander *x, const struct hwtdi_run *run,
+    struct hwtdi_rows *rows)
+{
+	const uint8_t *lengths = x->table->lengths + run->lengths;
+	int rc = HWTD_OK;
+
+	if (x->i_insn == 0) {
+		bool more = x->pending && continues(x, run);
+
+		rc = flush(x, rows, true, run->ip);
+		if (more)
+			rows->stats.blocks--;
+		x->insn_ip = run->ip;
+	}
+	while (rc == HWTD_OK && x->i_insn < run->insns &&
+	    rows->n + ROOM <= HWTDI_ROWS) {
+		struct hwtd_event *row = &x->row;
+		bool is_last = x->i_insn + 1 == run->insns;
+
+		memset(row, 0, sizeof(*row));
+		fill_code(run, row);
+		row->kind = HWTD_EV_INSN;
+		row->stream_off = x->stream_off;
+		row->ip = x->insn_ip;
+		row->insns = 1;
+		row->bytes = lengths[x->i_insn];
+		row->branch = HWTD_BRANCH_NONE;
+		set_common(x, row);
+		x->insn_ip += row->bytes;
+		x->i_insn++;
+		if (is_last) {
+			set_branch(x, run);
+			x->pending = true;
+		} else
+			rc = put_row(x, rows, row);
+	}
+	if (x->i_insn == run->insns) {
+		x->i_insn = 0;
+		x->i_token++;
+	}
+	return (rc);
+}
+
+/* Anchors. */
+
+static uint64_t
+to_ns(const struct hwtd_clock *clock, uint64_t n)
+{
+	uint64_t d, q, r;
+	bool before = n < clock->base_count;
+
+	d = before ? clock->base_count - n : n - clock->base_count;
+	q = d / clock->counts_per * clock->ns_per;
+	r = d % clock->counts_per;
+	if (clock->ns_per != 0 && r > UINT64_MAX / clock->ns_per)
+		r = (uint64_t)((long double)r * (long double)clock->ns_per /
+		    (long double)clock->counts_per);
+	else
+		r = r * clock->ns_per / clock->counts_per;
+	d = q + r;
+	if (!before)
+		return (clock->base_ns + d);
+	return (d < clock->base_ns ? clock->base_ns - d : 0);
+}
+
+static void
+pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    const struct hwtdi_anchor *anchor)
+{
+	uint64_t now, last;
+
+	x->stream_off = anchor->stream_off;
+	if ((anchor->flags & HWTDI_ANCHOR_TIME) == 0) {
+		x->has_time = false;
+		return;
+	}
+	if (x->clock.counts_per == 0)
+		return;
+	now = to_ns(&x->clock, anchor->count);
+	x->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
+	if (flow->has_last_count) {
+		last = to_ns(&x->clock, flow->last_count);
+		if (now > last) {
+			now = last;
+			x->estimated = true;
+		}
+	}
+	if (x->has_time && now <= x->time_ns) {
+		if (now < x->time_ns)
+			x->estimated = true;
+		return;
+	}
+	x->has_time = true;
+	x->fresh_time = true;
+	x->time_ns = now;
+}
+
+/* Rare events. */
+
+/*
+ * Where execution goes when rare event i_rare comes.  False: not known.
+ * *wait: the next flow may tell.
+ */
+static bool
+next_ip(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    bool last, bool *wait, uint64_t *ip)
+{
+	size_t i = x->i_rare;
+
+	*wait = false;
+	for (; i < flow->n_rares && flow->rares[i].at <= x->i_token; i++) {
+		const struct hwtd_event *row = &flow->rares[i].row;
+
+		switch (row->kind) {
+		case HWTD_EV_ASYNC:
+			*ip = row->ip;
+			return ((row->flags & HWTD_EVF_IP) != 0);
+		case HWTD_EV_DISABLE:
+			if ((row->flags & HWTD_EVF_ASYNC) != 0) {
+				*ip = row->ip;
+				return ((row->flags & HWTD_EVF_IP) != 0);
+			}
+			*ip = row->target;
+			return ((row->flags & HWTD_EVF_TARGET) != 0);
+		case HWTD_EV_ENABLE:
+		case HWTD_EV_GAP:
+			return (false);
+		default:
+			break;
+		}
+	}
+	if (x->i_token < flow->n_tokens) {
+		*ip = x->table->runs[flow->tokens[x->i_token]].ip;
+		return (true);
+	}
+	*wait = !last;
+	*ip = flow->next_ip;
+	return (last && flow->has_next_ip);
+}
+
+/* The time at which a gap ends: that of the first anchor after it. */
+static bool
+time_after(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    bool last, bool *wait, uint64_t *ns)
+{
+	*wait = false;
+	if (x->clock.counts_per == 0)
+		return (false);
+	for (size_t i = x->i_anchor; i < flow->n_anchors; i++) {
+		if ((flow->anchors[i].flags & HWTDI_ANCHOR_TIME) == 0)
+			continue;
+		*ns = to_ns(&x->clock, flow->anchors[i].count);
+		if (x->has_time && *ns < x->time_ns)
+			*ns = x->time_ns;
+		return (true);
+	}
+	*wait = !last && x->i_token == flow->n_tokens;
+	return (false);
+}
+
+static void
+count_gap(struct hwtdi_rows *rows, const struct hwtd_gap *gap)
+{
+	struct hwtd_stats *stats = &rows->stats;
+	uint32_t reason = gap->reason < HWTD_GAP_REASONS ? gap->reason : 0;
+
+	stats->gaps[reason]++;
+	stats->gap_bytes_by_reason[reason] += gap->end - gap->first;
+	stats->gap_bytes += gap->end - gap->first;
+	stats->file_gap_bytes += gap->file_bytes;
+}
+
+static int
+put_gap(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    struct hwtd_event *row, struct hwtd_gap *gap)
+{
+	count_gap(rows, gap);
+	if ((gap->flags & HWTD_GAPF_IP_BEFORE) != 0) {
+		row->ip = gap->ip_before;
+		row->flags |= HWTD_EVF_IP;
+	}
+	if ((gap->flags & HWTD_GAPF_IP_AFTER) != 0) {
+		row->target = gap->ip_after;
+		row->flags |= HWTD_EVF_TARGET;
+	}
+	if (x->has_time) {
+		gap->time_before_ns = x->time_ns;
+		gap->flags |= HWTD_GAPF_TIME_BEFORE;
+	}
+	if (put_detail(rows, &rows->gaps, &rows->n_gaps, &rows->cap_gaps, gap,
+		sizeof(*gap), row) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	return (put_row(x, rows, row));
+}
+
+static int
+put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    struct hwtdi_rare *rare, bool has_after, uint64_t after_ns)
+{
+	struct hwtd_event *row = &rare->row;
+
+	set_common(x, row);
+	switch (row->kind) {
+	case HWTD_EV_GAP:
+		if (has_after) {
+			rare->detail.gap.time_after_ns = after_ns;
+			rare->detail.gap.flags |= HWTD_GAPF_TIME_AFTER;
+		}
+		return (put_gap(x, rows, row, &rare->detail.gap));
+	case HWTD_EV_CONTEXT:
+		x->context = rare->detail.context;
+		x->context_new = true;
+		return (put_row(x, rows, row));
+	case HWTD_EV_MARKER:
+		if (put_detail(rows, &rows->markers, &rows->n_markers,
+			&rows->cap_markers, &rare->detail.marker,
+			sizeof(rare->detail.marker), row) != HWTD_OK)
+			return (HWTD_E_NOMEM);
+		return (put_row(x, rows, row));
+	case HWTD_EV_POWER:
+		if (put_detail(rows, &rows->powers, &rows->n_powers,
+			&rows->cap_powers, &rare->detail.power,
+			sizeof(rare->detail.power), row) != HWTD_OK)
+			return (HWTD_E_NOMEM);
+		return (put_row(x, rows, row));
+	case HWTD_EV_ASYNC:
+		if (rare->has_detail &&
+		    put_detail(rows, &rows->asyncs, &rows->n_asyncs,
+			&rows->cap_asyncs, &rare->detail.async,
+			sizeof(rare->detail.async), row) != HWTD_OK)
+			return (HWTD_E_NOMEM);
+		return (put_row(x, rows, row));
+	default:
+		return (put_row(x, rows, row));
+	}
+}
+
+/* Pass rare event i_rare.  HWTD_AGAIN: the next flow has to be seen first. */
+static int
+expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
+    struct hwtdi_rows *rows)
+{
+	struct hwtdi_rare *rare = &flow->rares[x->i_rare];
+	bool patient = flow->n_rares - x->i_rare < MANY_RARES;
+	bool wait = false, known = false, after = false;
+	uint64_t ip = 0, ns = 0;
+	int rc;
+
+	if (x->pending) {
+		known = next_ip(x, flow, last, &wait, &ip);
+		if (wait && patient)
+			return (HWTD_AGAIN);
+	}
+	if (rare->row.kind == HWTD_EV_GAP) {
+		after = time_after(x, flow, last, &wait, &ns);
+		if (wait && patient)
+			return (HWTD_AGAIN);
+	}
+	rc = flush(x, rows, known, ip);
+	if (rc != HWTD_OK)
+		return (rc);
+	x->i_rare++;
+	return (put_rare(x, rows, rare, after, ns));
+}
+
+/* Flows. */
+
+/* Move what is left of a used-up flow to its front. */
+static void
+move_to_front(struct hwtdi_expander *x, struct hwtdi_flow *flow)
+{
+	size_t rares = flow->n_rares - x->i_rare;
+	size_t anchors = flow->n_anchors - x->i_anchor;
+
+	memmove(flow->rares, flow->rares + x->i_rare,
+	    rares * sizeof(flow->rares[0]));
+	memmove(flow->anchors_before, flow->anchors_before + x->i_rare,
+	    rares * sizeof(flow->anchors_before[0]));
+	memmove(flow->anchors, flow->anchors + x->i_anchor,
+	    anchors * sizeof(flow->anchors[0]));
+	for (size_t i = 0; i < rares; i++) {
+		flow->rares[i].at = 0;
+		flow->anchors_before[i] -= (uint32_t)x->i_anchor;
+	}
+	for (size_t i = 0; i < anchors; i++)
+		flow->anchors[i].at = 0;
+	flow->n_rares = rares;
+	flow->n_anchors = anchors;
+	flow->n_tokens = 0;
+	x->i_token = 0;
+	x->i_rare = 0;
+	x->i_anchor = 0;
+}
+
+static bool
+rare_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	return (x->i_insn == 0 && x->i_rare < flow->n_rares &&
+	    flow->rares[x->i_rare].at <= x->i_token);
+}
+
+static bool
+anchor_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	if (x->i_insn != 0 || x->i_anchor >= flow->n_anchors ||
+	    flow->anchors[x->i_anchor].at > x->i_token)
+		return (false);
+	return (!rare_is_next(x, flow) ||
+	    x->i_anchor < flow->anchors_before[x->i_rare]);
+}
+
+static int
+expand_token(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    struct hwtdi_rows *rows)
+{
+	const struct hwtdi_run *run = &x->table
+					   ->runs[flow->tokens[x->i_token]];
+
+	return (x->filter->o.level == HWTD_LEVEL_INSN
+		? expand_insns(x, run, rows)
+		: expand_block(x, run, rows));
+}
+
+enum hwtdi_expand_result
+hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
+    struct hwtdi_rows *rows)
+{
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK) {
+		if (rows->n + ROOM > HWTDI_ROWS)
+			return (HWTDI_EXPAND_FULL);
+		if (anchor_is_next(x, flow))
+			pass_anchor(x, flow, &flow->anchors[x->i_anchor++]);
+		else if (rare_is_next(x, flow))
+			rc = expand_rare(x, flow, last, rows);
+		else if (x->i_token < flow->n_tokens)
+			rc = expand_token(x, flow, rows);
+		else
+			break;
+	}
+	if (rc < 0)
+		return (HWTDI_EXPAND_NOMEM);
+	if (last &&
+	    flush(x, rows, flow->has_next_ip, flow->next_ip) != HWTD_OK)
+		return (HWTDI_EXPAND_NOMEM);
+	move_to_front(x, flow);
+	return (HWTDI_EXPAND_MORE);
+}
+
+enum hwtdi_expand_result
+hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
+    struct hwtdi_rows *rows)
+{
+	struct hwtd_event row;
+	struct hwtd_gap copy = *gap;
+
+	if (rows->n + ROOM > HWTDI_ROWS)
+		return (HWTDI_EXPAND_FULL);
+	memset(&row, 0, sizeof(row));
+	row.kind = HWTD_EV_GAP;
+	row.stream_off = gap->first;
+	set_common(x, &row);
+	return (put_gap(x, rows, &row, &copy) == HWTD_OK ? HWTDI_EXPAND_MORE
+							 : HWTDI_EXPAND_NOMEM);
+}

@@ -1,0 +1,68 @@
+/*
+ * Flows to rows: the one place where tokens, rare events and anchors become
+ * what the user reads.
+ */
+#ifndef HWTDI_EXPAND_H
+#define HWTDI_EXPAND_H
+
+#include "decode/decoder.h"
+#include "event/filter.h"
+#include "event/rows.h"
+
+struct hwtdi_expander {
+	const struct hwtdi_filter *filter;
+	const struct hwtdi_code_table *table;
+	struct hwtd_clock clock;
+	uint32_t stream;
+	/* The stream's own context. */
+	struct hwtd_exec_context base;
+
+	/* How far the flow at hand is used up. */
+	size_t i_token, i_rare, i_anchor;
+	/* The next instruction of the token at hand, at instruction level. */
+	uint32_t i_insn;
+	uint64_t insn_ip;
+
+	/* What holds for the next row. */
+	struct hwtd_exec_context context;
+	bool context_new;
+	uint64_t stream_off;
+	bool has_time, fresh_time, estimated;
+	uint64_t time_ns;
+
+	/* The code row at hand, which waits for where execution goes. */
+	bool pending;
+	struct hwtd_event row;
+	bool has_target;
+	uint64_t target;
+};
+
+void hwtdi_expander_init(struct hwtdi_expander *x,
+    const struct hwtdi_filter *filter, const struct hwtdi_code_table *table,
+    uint32_t stream, const struct hwtd_clock *clock,
+    const struct hwtd_exec_context *base);
+
+/* A new segment begins: nothing that was known before holds. */
+void hwtdi_expander_start(struct hwtdi_expander *x);
+
+enum hwtdi_expand_result {
+	/* The rows are full; call again with more room. */
+	HWTDI_EXPAND_FULL,
+	/* The flow is used up but for what was moved to its front. */
+	HWTDI_EXPAND_MORE,
+	HWTDI_EXPAND_NOMEM
+};
+
+/*
+ * Turn as much of a flow into rows as there is room for.  `last`: no flow
+ * follows in this segment.  When it is used up, what cannot be decided without
+ * the next flow stays in it, and the decoder appends to that.
+ */
+enum hwtdi_expand_result hwtdi_expand(struct hwtdi_expander *x,
+    struct hwtdi_flow *flow, bool last, struct hwtdi_rows *rows);
+
+/* Add a gap that no decoder told of. */
+enum hwtdi_expand_result hwtdi_expand_gap(struct hwtdi_expander *x,
+    const struct hwtd_gap *gap, struct hwtdi_rows *rows);
+
+#endif /* HWTDI_EXPAND_H */

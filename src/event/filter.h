@@ -1,0 +1,30 @@
+/*
+ * Which rows a cursor hands out.
+ */
+#ifndef HWTDI_FILTER_H
+#define HWTDI_FILTER_H
+
+#include <hwtdecode/event.h>
+
+#include "base/library.h"
+
+/* A copy of the caller's options, with what they point to. */
+struct hwtdi_filter {
+	struct hwtd_context *library;
+	struct hwtd_events_options o;
+	char *engine;
+	/* Some row may be left out for its process, time or address. */
+	bool by_row;
+};
+
+int hwtdi_filter_init(struct hwtdi_filter *filter,
+    struct hwtd_context *library, const struct hwtd_events_options *opts,
+    struct hwtd_error *err);
+void hwtdi_filter_fini(struct hwtdi_filter *filter);
+
+bool hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
+    const struct hwtd_stream_desc *desc);
+bool hwtdi_filter_row(const struct hwtdi_filter *filter,
+    const struct hwtd_event *row, const struct hwtd_exec_context *context);
+
+#endif /* HWTDI_FILTER_H */

@@ -1,0 +1,441 @@
+/*
+ * A lane: cuts one stream into segments, has them decoded, expands the flows
+ * to rows.
+ */
+#include "event/lane.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static int
+find_code(void *arg, const struct hwtd_exec_context *context,
+    uint64_t stream_off, uint64_t address, struct hwtdi_code_span *out)
+{
+	struct hwtdi_lane *lane = arg;
+	struct hwtdi_span span;
+	int rc;
+
+	rc = hwtdi_trace_find_code(lane->trace, lane->stream, stream_off,
+	    context, address, &span);
+	if (rc != HWTD_OK)
+		return (rc);
+	out->bytes = span.bytes;
+	out->address = span.address;
+	out->length = span.length;
+	out->section = span.section;
+	return (HWTD_OK);
+}
+
+static int
+open_decoder(struct hwtdi_lane *lane, const struct hwtdi_filter *filter,
+    const struct hwtd_stream_desc *desc, struct hwtd_error *err)
+{
+	struct hwtdi_decoder_args args;
+	struct hwtd_exec_context base;
+
+	memset(&base, 0, sizeof(base));
+	base.size = sizeof(base);
+	base.pid = desc->pid;
+	base.tid = desc->tid;
+	base.cpu = desc->cpu;
+	lane->timed = desc->clock.counts_per != 0;
+	hwtdi_code_table_init(&lane->table, lane->library);
+	hwtdi_expander_init(&lane->expander, filter, &lane->table,
+	    lane->stream, &desc->clock, &base);
+	lane->engine = hwtdi_engine_find(desc->tech, filter->engine);
+	if (lane->engine == NULL)
+		return (HWTD_OK);
+	memset(&args, 0, sizeof(args));
+	args.library = lane->library;
+	args.pt = desc->pt;
+	args.context = base;
+	args.code.find = find_code;
+	args.code.arg = lane;
+	args.table = &lane->table;
+	return (lane->engine->open(&args, &lane->decoder, err));
+}
+
+int
+hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
+    const struct hwtdi_filter *filter, struct hwtdi_pool *pool,
+    struct hwtdi_lane **out, struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtd_context *library = hwtdi_trace_library(trace);
+	struct hwtdi_lane *lane;
+	int rc;
+
+	rc = hwtd_trace_stream(trace, stream, &desc);
+	if (rc != HWTD_OK)
+		return (hwtdi_fail(err, rc, "no stream %u", stream));
+	lane = hwtdi_zalloc(library, sizeof(*lane));
+	if (lane == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*lane)));
+	lane->library = library;
+	lane->trace = trace;
+	lane->stream = stream;
+	lane->pool = pool;
+	pthread_mutex_init(&lane->lock, NULL);
+	pthread_cond_init(&lane->done, NULL);
+	hwtdi_rows_init(&lane->rows[0], library);
+	hwtdi_rows_init(&lane->rows[1], library);
+	lane->flow = hwtdi_zalloc(library, sizeof(*lane->flow));
+	rc = lane->flow == NULL ? hwtdi_fail_nomem(err, sizeof(*lane->flow))
+				: open_decoder(lane, filter, &desc, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_segments_init(&lane->segments, trace, lane->engine,
+		    stream, err);
+	if (rc != HWTD_OK) {
+		hwtdi_lane_destroy(lane);
+		return (rc);
+	}
+	*out = lane;
+	return (HWTD_OK);
+}
+
+/* Wait for the batch that is being made. */
+static void
+wait_idle(struct hwtdi_lane *lane)
+{
+	pthread_mutex_lock(&lane->lock);
+	while (lane->busy)
+		pthread_cond_wait(&lane->done, &lane->lock);
+	pthread_mutex_unlock(&lane->lock);
+}
+
+void
+hwtdi_lane_destroy(struct hwtdi_lane *lane)
+{
+	if (lane == NULL)
+		return;
+	wait_idle(lane);
+	if (lane->decoder != NULL)
+		lane->engine->close(lane->decoder);
+	hwtdi_segments_fini(&lane->segments);
+	if (lane->table.library != NULL)
+		hwtdi_code_table_fini(&lane->table);
+	hwtdi_free(lane->library, lane->flow, sizeof(*lane->flow));
+	hwtdi_rows_fini(&lane->rows[0]);
+	hwtdi_rows_fini(&lane->rows[1]);
+	hwtdi_array_free(lane->library, lane->ids, lane->cap_ids,
+	    sizeof(*lane->ids));
+	pthread_cond_destroy(&lane->done);
+	pthread_mutex_destroy(&lane->lock);
+	hwtdi_free(lane->library, lane, sizeof(*lane));
+}
+
+/* Making rows. */
+
+/* Code that a hostile trace makes up must not fill the memory. */
+#define MANY_RUNS ((size_t)1 << 20)
+
+static int
+begin_segment(struct hwtdi_lane *lane, const struct hwtdi_segment *segment,
+    struct hwtdi_rows *rows)
+{
+	if (lane->table.n_runs > MANY_RUNS)
+		hwtdi_code_table_clear(&lane->table);
+	rows->stats.bytes += segment->n;
+	hwtdi_expander_start(&lane->expander);
+	lane->flow->n_tokens = 0;
+	lane->flow->n_rares = 0;
+	lane->flow->n_anchors = 0;
+	lane->flow->has_next_ip = false;
+	lane->last_flow = false;
+	lane->state = LANE_IN_SEGMENT;
+	return (lane->engine->start(lane->decoder, segment, &rows->err));
+}
+
+/* Damage behind the last byte of the stream, or of no known stream. */
+static bool
+damage_at_end(struct hwtdi_lane *lane, struct hwtd_gap *gap)
+{
+	struct hwtd_damage damage = { .size = sizeof(damage) };
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+	if (hwtd_trace_stream(lane->trace, lane->stream, &desc) != HWTD_OK)
+		return (false);
+	while (hwtd_trace_damage(lane->trace, lane->damage_no++, &damage) ==
+	    HWTD_OK) {
+		if (damage.stream != lane->stream ||
+		    damage.first < desc.n_bytes)
+			continue;
+		memset(gap, 0, sizeof(*gap));
+		gap->reason = HWTD_GAP_FILE_DAMAGED;
+		gap->flags = HWTD_GAPF_FILE;
+		gap->first = damage.first;
+		gap->end = damage.end;
+		gap->file_off = damage.file_off;
+		gap->file_bytes = damage.file_bytes;
+		(void)snprintf(gap->text, sizeof(gap->text), "%.63s",
+		    damage.text);
+		return (true);
+	}
+	return (false);
+}
+
+/* Between segments: tell a gap, begin a segment, or end. */
+static int
+next_piece(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
+{
+	struct hwtdi_piece piece;
+	int rc;
+
+	rc = hwtdi_segments_next(&lane->segments, &piece, &rows->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (piece.kind == HWTDI_PIECE_SEGMENT)
+		return (begin_segment(lane, &piece.segment, rows));
+	if (piece.kind == HWTDI_PIECE_END) {
+		if (!damage_at_end(lane, &piece.gap)) {
+			lane->state = LANE_DONE;
+			return (HWTD_END);
+		}
+		hwtdi_expander_start(&lane->expander);
+	}
+	rows->stats.bytes += piece.gap.end - piece.gap.first;
+	if (hwtdi_expand_gap(&lane->expander, &piece.gap, rows) ==
+	    HWTDI_EXPAND_NOMEM)
+		return (hwtdi_fail_nomem(&rows->err, sizeof(piece.gap)));
+	return (HWTD_OK);
+}
+
+static int
+in_segment(struct hwtdi_lane *lane, struct hwtdi_rows *rows, bool *full)
+{
+	int rc;
+
+	switch (hwtdi_expand(&lane->expander, lane->flow, lane->last_flow,
+	    rows)) {
+	case HWTDI_EXPAND_FULL:
+		*full = true;
+		return (HWTD_OK);
+	case HWTDI_EXPAND_NOMEM:
+		return (hwtdi_fail_nomem(&rows->err, sizeof(*rows)));
+	default:
+		break;
+	}
+	if (lane->last_flow) {
+		lane->state = LANE_BETWEEN;
+		return (HWTD_OK);
+	}
+	rc = lane->engine->read(lane->decoder, lane->flow, &rows->err);
+	lane->last_flow = rc == HWTD_END;
+	return (rc < 0 ? rc : HWTD_OK);
+}
+
+/* Leave out rows that come before what was sought. */
+static void
+skip_rows(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
+{
+	size_t i = 0;
+
+	for (; i < rows->n; i++) {
+		const struct hwtd_event *row = &rows->rows[i];
+
+		if (lane->skip == HWTDI_SKIP_TO_OFFSET
+			? row->stream_off >= lane->skip_to
+			: (row->flags & HWTD_EVF_TIME) != 0 &&
+			    row->time_ns >= lane->skip_to) {
+			lane->skip = HWTDI_SKIP_NOTHING;
+			break;
+		}
+	}
+	rows->n -= i;
+	memmove(rows->rows, rows->rows + i, rows->n * sizeof(rows->rows[0]));
+}
+
+/* Room that one gap needs at the most. */
+#define ROOM 8
+
+static void
+make(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
+{
+	bool full = false;
+	int rc = HWTD_OK;
+
+	hwtdi_rows_clear(rows);
+	while (rc == HWTD_OK && !full) {
+		if (lane->state == LANE_DONE)
+			rc = HWTD_END;
+		else if (rows->n + ROOM > HWTDI_ROWS)
+			full = true;
+		else if (lane->state == LANE_IN_SEGMENT)
+			rc = in_segment(lane, rows, &full);
+		else
+			rc = next_piece(lane, rows);
+		if ((full || rc == HWTD_END) &&
+		    lane->skip != HWTDI_SKIP_NOTHING) {
+			skip_rows(lane, rows);
+			full = full && rows->n + ROOM > HWTDI_ROWS;
+		}
+	}
+	rows->rc = rc;
+	if (rc < 0)
+		lane->state = LANE_DONE;
+}
+
+/* Turning. */
+
+static void
+run_job(void *arg)
+{
+	struct hwtdi_lane *lane = arg;
+
+	make(lane, &lane->rows[1 - lane->front]);
+	pthread_mutex_lock(&lane->lock);
+	lane->busy = false;
+	pthread_cond_signal(&lane->done);
+	pthread_mutex_unlock(&lane->lock);
+}
+
+static void
+order(struct hwtdi_lane *lane)
+{
+	lane->busy = true;
+	lane->job.run = run_job;
+	lane->job.arg = lane;
+	hwtdi_pool_add(lane->pool, &lane->job);
+}
+
+void
+hwtdi_lane_turn(struct hwtdi_lane *lane)
+{
+	struct hwtdi_rows *front;
+
+	lane->at = 0;
+	if (lane->pool == NULL) {
+		make(lane, &lane->rows[lane->front]);
+	} else {
+		if (!lane->opened)
+			order(lane);
+		wait_idle(lane);
+		lane->front = 1 - lane->front;
+		front = &lane->rows[lane->front];
+		if (front->rc == HWTD_OK)
+			order(lane);
+	}
+	lane->opened = true;
+	front = &lane->rows[lane->front];
+	memset(lane->ids, 0xff,
+	    (front->n_contexts < lane->cap_ids ? front->n_contexts
+					       : lane->cap_ids) *
+		sizeof(*lane->ids));
+	if (front->n_contexts > lane->cap_ids) {
+		size_t cap = lane->cap_ids;
+
+		if (hwtdi_array_grow(lane->library, &lane->ids, &lane->cap_ids,
+			front->n_contexts, sizeof(*lane->ids),
+			&front->err) != HWTD_OK) {
+			front->n = 0;
+			front->rc = HWTD_E_NOMEM;
+			return;
+		}
+		(void)cap;
+		memset(lane->ids, 0xff, lane->cap_ids * sizeof(*lane->ids));
+	}
+}
+
+/* Seeking. */
+
+int
+hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err)
+{
+	(void)err;
+	wait_idle(lane);
+	hwtdi_segments_rewind(&lane->segments);
+	lane->state = LANE_BETWEEN;
+	lane->damage_no = 0;
+	lane->skip = HWTDI_SKIP_NOTHING;
+	lane->opened = false;
+	lane->at = 0;
+	hwtdi_rows_clear(&lane->rows[0]);
+	hwtdi_rows_clear(&lane->rows[1]);
+	hwtdi_expander_start(&lane->expander);
+	return (HWTD_OK);
+}
+
+int
+hwtdi_lane_seek_offset(struct hwtdi_lane *lane, uint64_t off,
+    struct hwtd_error *err)
+{
+	int rc = hwtdi_lane_rewind(lane, err);
+
+	if (rc == HWTD_OK)
+		rc = hwtdi_segments_seek(&lane->segments, off, err);
+	lane->skip = HWTDI_SKIP_TO_OFFSET;
+	lane->skip_to = off;
+	return (rc);
+}
+
+/* The time of the first row with time in the segment at hand, if any. */
+static int
+first_time(struct hwtdi_lane *lane, bool *has_out, uint64_t *ns_out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_rows *rows = &lane->rows[lane->front];
+	int rc = HWTD_OK;
+
+	*has_out = false;
+	hwtdi_rows_clear(rows);
+	while (rc == HWTD_OK && lane->state == LANE_BETWEEN)
+		rc = next_piece(lane, rows);
+	while (rc == HWTD_OK && lane->state == LANE_IN_SEGMENT) {
+		bool full = false;
+
+		rc = in_segment(lane, rows, &full);
+		if (rows->stats.has_time) {
+			*has_out = true;
+			*ns_out = rows->stats.first_ns;
+			break;
+		}
+		if (full)
+			hwtdi_rows_clear(rows);
+	}
+	lane->state = LANE_BETWEEN;
+	if (rc < 0 && err != NULL && err->size >= sizeof(rows->err))
+		*err = rows->err;
+	return (rc < 0 ? rc : HWTD_OK);
+}
+
+int
+hwtdi_lane_seek_ns(struct hwtdi_lane *lane, uint64_t time_ns,
+    struct hwtd_error *err)
+{
+	uint64_t low = 0, high;
+	int rc;
+
+	rc = hwtdi_lane_rewind(lane, err);
+	if (rc != HWTD_OK || !lane->timed || lane->engine == NULL)
+		return (rc);
+	/* The last slot whose first time is below; slots may lack a cut. */
+	high = hwtdi_segments_slots(&lane->segments);
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2, slot = middle;
+		uint64_t ns = 0;
+		bool has = false;
+
+		for (; slot < high && !has; slot++) {
+			rc = hwtdi_segments_seek_slot(&lane->segments, slot,
+			    err);
+			if (rc == HWTD_E_NOT_FOUND)
+				continue;
+			if (rc == HWTD_OK)
+				rc = first_time(lane, &has, &ns, err);
+			if (rc != HWTD_OK)
+				return (rc);
+		}
+		if (has && ns < time_ns)
+			low = slot - 1;
+		else
+			high = middle;
+	}
+	rc = hwtdi_lane_rewind(lane, err);
+	if (rc == HWTD_OK && low > 0)
+		rc = hwtdi_segments_seek_slot(&lane->segments, low, err);
+	lane->skip = HWTDI_SKIP_TO_TIME;
+	lane->skip_to = time_ns;
+	return (rc);
+}

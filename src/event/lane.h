@@ -1,0 +1,77 @@
+/*
+ * A lane: the rows of one stream, made batch by batch, here or by a job.
+ */
+#ifndef HWTDI_LANE_H
+#define HWTDI_LANE_H
+
+#include <pthread.h>
+
+#include "base/pool.h"
+#include "event/expand.h"
+#include "event/segment.h"
+
+/* What rows to leave out at the start, after a seek. */
+enum hwtdi_lane_skip {
+	HWTDI_SKIP_NOTHING,
+	HWTDI_SKIP_TO_OFFSET,
+	HWTDI_SKIP_TO_TIME
+};
+
+struct hwtdi_lane {
+	struct hwtd_context *library;
+	struct hwtd_trace *trace;
+	uint32_t stream;
+	bool timed;
+
+	const struct hwtdi_engine *engine;
+	struct hwtdi_decoder *decoder;
+	struct hwtdi_code_table table;
+	struct hwtdi_segments segments;
+	struct hwtdi_expander expander;
+	struct hwtdi_flow *flow;
+	enum {
+		LANE_BETWEEN,
+		LANE_IN_SEGMENT,
+		LANE_DONE
+	} state;
+	/* The decoder has said all of the segment. */
+	bool last_flow;
+	/* Damage of the file at the end of the stream: the next to tell. */
+	size_t damage_no;
+
+	enum hwtdi_lane_skip skip;
+	uint64_t skip_to;
+
+	/* One batch is read while the other is made. */
+	struct hwtdi_rows rows[2];
+	unsigned int front;
+	/* The next row of the front batch, and the ids of its contexts. */
+	size_t at;
+	uint32_t *ids;
+	size_t cap_ids;
+	bool opened;
+
+	struct hwtdi_pool *pool;
+	struct hwtdi_job job;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool busy;
+};
+
+/* `pool` may be NULL: batches are made when they are asked for. */
+int hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
+    const struct hwtdi_filter *filter, struct hwtdi_pool *pool,
+    struct hwtdi_lane **out, struct hwtd_error *err);
+void hwtdi_lane_destroy(struct hwtdi_lane *lane);
+
+/* Make the next batch the front one; its `rc` says if more will come. */
+void hwtdi_lane_turn(struct hwtdi_lane *lane);
+
+/* Begin anew. */
+int hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err);
+int hwtdi_lane_seek_offset(struct hwtdi_lane *lane, uint64_t off,
+    struct hwtd_error *err);
+int hwtdi_lane_seek_ns(struct hwtdi_lane *lane, uint64_t time_ns,
+    struct hwtd_error *err);
+
+#endif /* HWTDI_LANE_H */

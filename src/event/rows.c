@@ -1,0 +1,70 @@
+/*
+ * A batch of rows of one stream.
+ */
+#include "event/rows.h"
+
+#include <string.h>
+
+void
+hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library)
+{
+	memset(rows, 0, sizeof(*rows));
+	rows->library = library;
+	hwtdi_rows_clear(rows);
+}
+
+void
+hwtdi_rows_fini(struct hwtdi_rows *rows)
+{
+	struct hwtd_context *library = rows->library;
+
+	hwtdi_array_free(library, rows->gaps, rows->cap_gaps,
+	    sizeof(*rows->gaps));
+	hwtdi_array_free(library, rows->markers, rows->cap_markers,
+	    sizeof(*rows->markers));
+	hwtdi_array_free(library, rows->powers, rows->cap_powers,
+	    sizeof(*rows->powers));
+	hwtdi_array_free(library, rows->asyncs, rows->cap_asyncs,
+	    sizeof(*rows->asyncs));
+	hwtdi_array_free(library, rows->contexts, rows->cap_contexts,
+	    sizeof(*rows->contexts));
+}
+
+void
+hwtdi_rows_clear(struct hwtdi_rows *rows)
+{
+	rows->n = 0;
+	rows->n_gaps = 0;
+	rows->n_markers = 0;
+	rows->n_powers = 0;
+	rows->n_asyncs = 0;
+	rows->n_contexts = 0;
+	memset(&rows->stats, 0, sizeof(rows->stats));
+	rows->stats.size = sizeof(rows->stats);
+	rows->rc = HWTD_OK;
+	memset(&rows->err, 0, sizeof(rows->err));
+	rows->err.size = sizeof(rows->err);
+}
+
+void
+hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more)
+{
+	sum->bytes += more->bytes;
+	sum->gap_bytes += more->gap_bytes;
+	for (size_t i = 0; i < HWTD_EV_KINDS; i++)
+		sum->kinds[i] += more->kinds[i];
+	for (size_t i = 0; i < HWTD_GAP_REASONS; i++) {
+		sum->gaps[i] += more->gaps[i];
+		sum->gap_bytes_by_reason[i] += more->gap_bytes_by_reason[i];
+	}
+	sum->insns += more->insns;
+	sum->blocks += more->blocks;
+	sum->file_gap_bytes += more->file_gap_bytes;
+	if (!more->has_time)
+		return;
+	if (!sum->has_time || more->first_ns < sum->first_ns)
+		sum->first_ns = more->first_ns;
+	if (!sum->has_time || more->last_ns > sum->last_ns)
+		sum->last_ns = more->last_ns;
+	sum->has_time = 1;
+}

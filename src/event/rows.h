@@ -1,0 +1,43 @@
+/*
+ * A batch of rows of one stream, with details and contexts of its own.
+ */
+#ifndef HWTDI_ROWS_H
+#define HWTDI_ROWS_H
+
+#include <hwtdecode/event.h>
+
+#include "base/library.h"
+
+#define HWTDI_ROWS 1024
+
+struct hwtdi_rows {
+	struct hwtd_context *library;
+	size_t n;
+	/* `value` of rows with details and `context` are indices below. */
+	struct hwtd_event rows[HWTDI_ROWS];
+
+	struct hwtd_gap *gaps;
+	size_t n_gaps, cap_gaps;
+	struct hwtd_marker *markers;
+	size_t n_markers, cap_markers;
+	struct hwtd_power *powers;
+	size_t n_powers, cap_powers;
+	struct hwtd_async *asyncs;
+	size_t n_asyncs, cap_asyncs;
+	struct hwtd_exec_context *contexts;
+	size_t n_contexts, cap_contexts;
+
+	/* What was seen while these rows were made. */
+	struct hwtd_stats stats;
+	/* Why there are no more: HWTD_OK, HWTD_END or an error. */
+	int rc;
+	struct hwtd_error err;
+};
+
+void hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library);
+void hwtdi_rows_fini(struct hwtdi_rows *rows);
+void hwtdi_rows_clear(struct hwtdi_rows *rows);
+
+void hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more);
+
+#endif /* HWTDI_ROWS_H */

@@ -1,0 +1,77 @@
+/*
+ * Cutting a stream into segments that decode on their own.
+ *
+ * An extent is divided into slots of equal size.  The first sync point in a
+ * slot is a cut; so where the cuts are depends on the bytes of the stream
+ * alone, not on where reading began.
+ */
+#ifndef HWTDI_SEGMENT_H
+#define HWTDI_SEGMENT_H
+
+#include "decode/decoder.h"
+#include "trace/trace_model.h"
+
+#ifndef HWTDI_SLOT_BYTES
+#define HWTDI_SLOT_BYTES ((uint64_t)1 << 20)
+#endif
+/* Without any sync point, a cut is forced after so many slots. */
+#define HWTDI_MAX_SLOTS 64
+
+enum hwtdi_piece_kind {
+	/* `segment` is to be decoded. */
+	HWTDI_PIECE_SEGMENT,
+	/* A gap in the stream, for instance a damaged chunk. */
+	HWTDI_PIECE_GAP,
+	HWTDI_PIECE_END
+};
+
+struct hwtdi_piece {
+	enum hwtdi_piece_kind kind;
+	struct hwtdi_segment segment;
+	struct hwtd_gap gap;
+};
+
+struct hwtdi_segments {
+	const struct hwtd_trace *trace;
+	const struct hwtdi_engine *engine;
+	uint32_t stream;
+	struct hwtdi_window *window;
+	uint64_t slot_bytes;
+
+	/* The extent at hand, by number; `known` once it was looked up. */
+	size_t extent_no;
+	struct hwtd_extent extent;
+	bool known;
+	/* Where the next piece starts. */
+	uint64_t at;
+	/* Damage that the next piece is. */
+	struct hwtd_damage damage;
+	bool damaged;
+};
+
+/* `engine` may be NULL: the whole stream is one piece of no use. */
+int hwtdi_segments_init(struct hwtdi_segments *s,
+    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
+    uint32_t stream, struct hwtd_error *err);
+void hwtdi_segments_fini(struct hwtdi_segments *s);
+
+/* The next piece; its bytes are borrowed until the next call. */
+int hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_piece *out,
+    struct hwtd_error *err);
+
+/* Go to the start of the stream. */
+void hwtdi_segments_rewind(struct hwtdi_segments *s);
+
+/* Go to the last cut at or before `off`, as reading from the start would. */
+int hwtdi_segments_seek(struct hwtdi_segments *s, uint64_t off,
+    struct hwtd_error *err);
+
+/*
+ * Slots of the whole stream, counted through all extents, and going to the
+ * cut in one; HWTD_E_NOT_FOUND if it has none.
+ */
+uint64_t hwtdi_segments_slots(const struct hwtdi_segments *s);
+int hwtdi_segments_seek_slot(struct hwtdi_segments *s, uint64_t slot,
+    struct hwtd_error *err);
+
+#endif /* HWTDI_SEGMENT_H */
