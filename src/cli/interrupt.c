@@ -1,0 +1,43 @@
+/*
+ * Signals: SIGINT asks to stop after the batch at hand; writing to a reader
+ * that went away is an error code, not a signal.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "cli/interrupt.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+void
+interrupt_catch(void)
+{
+	struct sigaction action;
+	struct sigaction before;
+
+	memset(&action, 0, sizeof(action));
+	sigemptyset(&action.sa_mask);
+	/* Whoever started us in the background wants no SIGINT. */
+	if (sigaction(SIGINT, NULL, &before) == 0 &&
+	    before.sa_handler != SIG_IGN) {
+		action.sa_handler = on_interrupt;
+		action.sa_flags = (int)SA_RESETHAND;
+		(void)sigaction(SIGINT, &action, NULL);
+	}
+	action.sa_handler = SIG_IGN;
+	action.sa_flags = 0;
+	(void)sigaction(SIGPIPE, &action, NULL);
+}
+
+bool
+interrupt_seen(void)
+{
+	return (interrupted != 0);
+}

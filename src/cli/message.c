@@ -1,0 +1,103 @@
+/*
+ * Messages on stderr: errors, warnings and hints, one line each.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/escape.h"
+#include "cli/message.h"
+
+static void
+say(const char *before, const char *fmt, va_list args)
+{
+	char plain[4096];
+	char safe[sizeof(plain) + 64];
+	size_t n = 0;
+	const int len = vsnprintf(plain, sizeof(plain), fmt, args);
+
+	if (len < 0)
+		return;
+	const size_t have = (size_t)len < sizeof(plain) ? (size_t)len
+							: sizeof(plain) - 1;
+	for (size_t i = 0; i < have;) {
+		if (sizeof(safe) - n < ESCAPE_ROOM)
+			break;
+		n += escape_text_step(safe + n, plain, have, &i);
+	}
+	safe[n] = '\0';
+	fprintf(stderr, "%s%s\n", before, safe);
+}
+
+void
+say_error(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say("hwtdecode: ", fmt, args);
+	va_end(args);
+}
+
+void
+say_warning(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say("hwtdecode: warning: ", fmt, args);
+	va_end(args);
+}
+
+void
+say_hint(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say("hint: ", fmt, args);
+	va_end(args);
+}
+
+int
+say_library_error(const char *file, const struct hwtd_error *err)
+{
+	const char *message = err->message[0] != '\0'
+	    ? err->message
+	    : hwtd_code_text(err->code);
+
+	if (err->offset != UINT64_MAX)
+		say_error("%s:0x%" PRIx64 ": %s", file, err->offset, message);
+	else
+		say_error("%s: %s", file, message);
+
+	switch (err->code) {
+	case HWTD_E_UNRECOGNIZED:
+		say_hint("if these are raw trace bytes, name their kind, for "
+			 "instance --tech pt");
+		return (EXIT_BAD_INPUT);
+	case HWTD_E_CORRUPT:
+		say_hint("copy the file again from where it was recorded; "
+			 "a truncated copy keeps its readable part");
+		return (EXIT_BAD_INPUT);
+	case HWTD_E_UNSUPPORTED:
+		say_hint("a newer hwtdecode may read it; this one is %s",
+		    hwtd_version());
+		return (EXIT_BAD_INPUT);
+	case HWTD_E_LIMIT:
+		say_hint("the input asks for more than is allowed by default; "
+			 "it is probably damaged");
+		return (EXIT_FAILED);
+	case HWTD_E_NOMEM:
+		say_hint("close other programs or decode a part, for instance "
+			 "with --stream or --jobs 1");
+		return (EXIT_FAILED);
+	case HWTD_E_NOT_FOUND:
+		say_hint("'hwtdecode info' lists the streams, 'hwtdecode "
+			 "version' the engines");
+		return (EXIT_FAILED);
+	default:
+		return (EXIT_FAILED);
+	}
+}

@@ -1,0 +1,28 @@
+/*
+ * Progress on stderr for decoding that takes more than a second.
+ */
+#ifndef HWTDECODE_CLI_PROGRESS_H
+#define HWTDECODE_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	bool on;
+	bool terminal;
+	/* Something stands on the line. */
+	bool shown;
+	uint64_t total_bytes;
+	/* ns of a steady clock. */
+	uint64_t start;
+	uint64_t next;
+};
+
+/* `forced` by --progress; else only when stderr is a terminal. */
+void progress_start(struct progress *progress, bool forced,
+    uint64_t total_bytes);
+void progress_show(struct progress *progress, uint64_t bytes);
+/* Clear the line. */
+void progress_end(struct progress *progress);
+
+#endif /* HWTDECODE_CLI_PROGRESS_H */
