@@ -1,0 +1,134 @@
+/*
+ * The table of all options: parsing, help and completion read it.
+ */
+#include "cli/options.h"
+
+#define READERS                                                               \
+	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
+	    COMMAND_IMPORT)
+#define PRINTERS                                                              \
+	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
+#define DECODERS (COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
+#define ROWS (COMMAND_EVENTS | COMMAND_INSNS)
+
+const struct option_entry option_table[] = {
+	/* Of single commands. */
+	{ OPTION_GAPS, "gaps", 'v', GROUP_COMMAND, COMMAND_CHECK, NULL, NULL,
+	    "List every gap." },
+	{ OPTION_EXPECT, "expect", 0, GROUP_COMMAND, COMMAND_CHECK, "FILE",
+	    NULL,
+	    "Compare with the expectation stored in FILE; exit 1 when they "
+	    "differ." },
+	{ OPTION_UPDATE, "update", 0, GROUP_COMMAND, COMMAND_CHECK, NULL, NULL,
+	    "Write what was found to the file of --expect." },
+	{ OPTION_TIME_SPAN, "time-span", 0, GROUP_COMMAND, COMMAND_INFO, NULL,
+	    NULL, "Decode the trace to tell its first and last time." },
+	{ OPTION_DISASM, "disasm", 0, GROUP_COMMAND, COMMAND_INSNS, NULL, NULL,
+	    "Print the text of each instruction." },
+	{ OPTION_SYNTAX, "syntax", 0, GROUP_COMMAND, COMMAND_INSNS, "NAME",
+	    "intel|att", "Syntax of --disasm.  Default: intel." },
+	{ OPTION_BYTES, "bytes", 0, GROUP_COMMAND, COMMAND_INSNS, NULL, NULL,
+	    "Print the code bytes of each instruction." },
+	{ OPTION_NO_COMPRESS, "no-compress", 0, GROUP_COMMAND, COMMAND_IMPORT,
+	    NULL, NULL, "Store without compression." },
+	{ OPTION_LEVEL, "level", 0, GROUP_COMMAND, COMMAND_IMPORT, "N", NULL,
+	    "Compress with zstd level N, 1 to 19.  Default: 3." },
+	{ OPTION_EMBED, "embed", 0, GROUP_COMMAND, COMMAND_IMPORT, NULL, NULL,
+	    "Store the code of all images.  Default when images are given "
+	    "with --image or --images." },
+	{ OPTION_NO_EMBED, "no-embed", 0, GROUP_COMMAND, COMMAND_IMPORT, NULL,
+	    NULL, "Store no code; the files must be there to decode." },
+
+	/* The input. */
+	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME", "pt",
+	    "FILE holds raw bytes of this technology." },
+	{ OPTION_IMAGE, "image", 0, GROUP_INPUT, READERS,
+	    "FILE[:OFFSET[:SIZE]]@ADDRESS", NULL,
+	    "Code: SIZE bytes of FILE from OFFSET on lie at ADDRESS.  "
+	    "Repeatable." },
+	{ OPTION_IMAGES, "images", 0, GROUP_INPUT, READERS, "LIST", NULL,
+	    "Code listed in a text file: 'file offset size address' per line, "
+	    "numbers in hexadecimal." },
+	{ OPTION_PT_CPU, "pt-cpu", 0, GROUP_INPUT, READERS,
+	    "FAMILY/MODEL[/STEPPING]", NULL,
+	    "Processor that recorded an Intel PT trace." },
+	{ OPTION_PT_MTC_FREQ, "pt-mtc-freq", 0, GROUP_INPUT, READERS, "N",
+	    NULL, "MTC packets every 2^N crystal ticks." },
+	{ OPTION_PT_NOM_FREQ, "pt-nom-freq", 0, GROUP_INPUT, READERS, "N",
+	    NULL, "Nominal core ratio (MSR_PLATFORM_INFO[15:8])." },
+	{ OPTION_PT_CPUID_15H, "pt-cpuid-15h", 0, GROUP_INPUT, READERS,
+	    "EAX/EBX", NULL, "CPUID leaf 15h: crystal to TSC ratio." },
+	{ OPTION_PT_FILTER, "pt-filter", 0, GROUP_INPUT, READERS, "START-END",
+	    NULL,
+	    "Only code in START to END (inclusive) was traced.  Repeatable." },
+	{ OPTION_PT_STOP, "pt-stop", 0, GROUP_INPUT, READERS, "START-END",
+	    NULL,
+	    "Tracing stopped on entry of START to END (inclusive).  "
+	    "Repeatable." },
+	{ OPTION_CLOCK, "clock", 0, GROUP_INPUT, READERS,
+	    "COUNTS/NS[@BASE[=BASENS]]", NULL,
+	    "COUNTS ticks of the trace take NS ns; tick BASE is at BASENS "
+	    "ns." },
+	{ OPTION_STREAM_CPU, "stream-cpu", 0, GROUP_INPUT, READERS, "N", NULL,
+	    "Raw bytes were recorded on this CPU." },
+	{ OPTION_STREAM_PID, "stream-pid", 0, GROUP_INPUT, READERS, "N", NULL,
+	    "Raw bytes were recorded of this process." },
+	{ OPTION_STREAM_TID, "stream-tid", 0, GROUP_INPUT, READERS, "N", NULL,
+	    "Raw bytes were recorded of this thread." },
+
+	/* Which rows. */
+	{ OPTION_TIME, "time", 0, GROUP_FILTER, ROWS, "A-B", NULL,
+	    "Rows from time A up to before B.  Units: ns (default), us, ms, "
+	    "s; "
+	    "either may be left out.  Repeatable." },
+	{ OPTION_CPU, "cpu", 0, GROUP_FILTER, DECODERS, "LIST", NULL,
+	    "Streams of these CPUs, for instance 0,2-5." },
+	{ OPTION_TID, "tid", 0, GROUP_FILTER, ROWS, "LIST", NULL,
+	    "Rows of these threads." },
+	{ OPTION_PID, "pid", 0, GROUP_FILTER, ROWS, "LIST", NULL,
+	    "Rows of these processes." },
+	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, ROWS, "A-B", NULL,
+	    "Rows whose code touches A up to before B; a single A stands for "
+	    "itself.  Repeatable." },
+	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
+	    "Rows of these kinds, for instance gap,async.  Default: all but "
+	    "record." },
+	{ OPTION_STREAM, "stream", 0, GROUP_FILTER, DECODERS, "LIST", NULL,
+	    "These streams only." },
+	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER, ROWS, "N", NULL,
+	    "Stop after N rows." },
+
+	/* How to decode. */
+	{ OPTION_JOBS, "jobs", 'j', GROUP_DECODE, DECODERS, "N", NULL,
+	    "Decode with N threads.  Default: one per processor." },
+	{ OPTION_ENGINE, "engine", 0, GROUP_DECODE, DECODERS, "NAME", NULL,
+	    "Decode with this engine." },
+	{ OPTION_STRICT, "strict", 0, GROUP_DECODE, DECODERS, NULL, NULL,
+	    "Fail at the first gap." },
+	{ OPTION_MAX_LOSS, "max-loss", 0, GROUP_DECODE, PRINTERS, "PERCENT",
+	    NULL,
+	    "Exit 3 when more of the bytes gave nothing.  Default: 0 for "
+	    "check, 100 elsewhere." },
+
+	/* Output. */
+	{ OPTION_FORMAT, "format", 0, GROUP_OUTPUT, PRINTERS, "NAME",
+	    "text|jsonl|csv", "Default: text." },
+	{ OPTION_OUTPUT, "output", 'o', GROUP_OUTPUT, READERS, "FILE", NULL,
+	    "Write to FILE, which appears when it is complete; - is standard "
+	    "output." },
+	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT, ROWS, NULL, NULL,
+	    "Leave out the line of column names." },
+	{ OPTION_COLOR, "color", 0, GROUP_OUTPUT, PRINTERS, "WHEN",
+	    "auto|always|never",
+	    "Colour text.  Default: auto, on a terminal unless NO_COLOR is "
+	    "set." },
+	{ OPTION_PROGRESS, "progress", 0, GROUP_OUTPUT, PRINTERS, NULL, NULL,
+	    "Show progress even when standard error is no terminal." },
+
+	/* General. */
+	{ OPTION_HELP, "help", 'h', GROUP_GENERAL, ~0u, NULL, NULL,
+	    "Show this help." },
+	{ OPTION_VERSION, "version", 'V', GROUP_GENERAL, ~0u, NULL, NULL,
+	    "Show versions." },
+	{ OPTION_VERSION, NULL, 0, GROUP_GENERAL, 0, NULL, NULL, NULL },
+};

@@ -1,0 +1,186 @@
+/*
+ * The options of all commands: the table that drives parsing and help, and
+ * what parsing makes of a command line.
+ */
+#ifndef HWTDECODE_CLI_OPTIONS_H
+#define HWTDECODE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <hwtdecode/hwtdecode.h>
+
+#include "cli/command.h"
+
+enum option_id {
+	OPTION_TECH,
+	OPTION_IMAGE,
+	OPTION_IMAGES,
+	OPTION_PT_CPU,
+	OPTION_PT_MTC_FREQ,
+	OPTION_PT_NOM_FREQ,
+	OPTION_PT_CPUID_15H,
+	OPTION_PT_FILTER,
+	OPTION_PT_STOP,
+	OPTION_CLOCK,
+	OPTION_STREAM_CPU,
+	OPTION_STREAM_PID,
+	OPTION_STREAM_TID,
+	OPTION_TIME,
+	OPTION_CPU,
+	OPTION_TID,
+	OPTION_PID,
+	OPTION_ADDRESS,
+	OPTION_KIND,
+	OPTION_STREAM,
+	OPTION_LIMIT,
+	OPTION_JOBS,
+	OPTION_ENGINE,
+	OPTION_STRICT,
+	OPTION_MAX_LOSS,
+	OPTION_GAPS,
+	OPTION_EXPECT,
+	OPTION_UPDATE,
+	OPTION_TIME_SPAN,
+	OPTION_DISASM,
+	OPTION_SYNTAX,
+	OPTION_BYTES,
+	OPTION_NO_COMPRESS,
+	OPTION_LEVEL,
+	OPTION_EMBED,
+	OPTION_NO_EMBED,
+	OPTION_FORMAT,
+	OPTION_OUTPUT,
+	OPTION_NO_HEADER,
+	OPTION_COLOR,
+	OPTION_PROGRESS,
+	OPTION_HELP,
+	OPTION_VERSION
+};
+
+/* Under which heading help shows an option. */
+enum option_group {
+	GROUP_COMMAND,
+	GROUP_INPUT,
+	GROUP_FILTER,
+	GROUP_DECODE,
+	GROUP_OUTPUT,
+	GROUP_GENERAL,
+	GROUP_COUNT
+};
+
+struct option_entry {
+	enum option_id id;
+	/* Without "--". */
+	const char *name;
+	/* Short form, or 0. */
+	char letter;
+	enum option_group group;
+	/* command_bit of each command that takes it. */
+	uint32_t commands;
+	/* Name of its value; NULL: it has none. */
+	const char *value;
+	/* Values that it can have, as "a|b|c"; NULL: not a choice. */
+	const char *choices;
+	const char *help;
+};
+
+/* Ends with a NULL name. */
+extern const struct option_entry option_table[];
+
+enum output_format {
+	FORMAT_TEXT,
+	FORMAT_JSONL,
+	FORMAT_CSV
+};
+
+enum color_choice {
+	COLOR_AUTO,
+	COLOR_ALWAYS,
+	COLOR_NEVER
+};
+
+struct id_list {
+	uint32_t *ids;
+	size_t n;
+};
+
+struct range_list {
+	struct hwtd_range *ranges;
+	size_t n;
+};
+
+struct options {
+	const struct command *command;
+	/* What is no option; borrowed from argv. */
+	const char **operands;
+	size_t n_operands;
+	bool help;
+	bool version;
+	/* Exit code when parsing failed. */
+	int failure;
+
+	/* The input. */
+	uint32_t tech;
+	struct hwtd_image_desc *images;
+	size_t n_images;
+	struct hwtd_pt_config pt;
+	unsigned int n_pt_filters;
+	bool has_pt;
+	struct hwtd_clock clock;
+	uint32_t cpu_plus_1;
+	uint32_t pid_plus_1;
+	uint32_t tid_plus_1;
+
+	/* Which rows. */
+	struct range_list times;
+	struct range_list addresses;
+	struct id_list cpus;
+	struct id_list tids;
+	struct id_list pids;
+	struct id_list streams;
+	uint32_t kinds;
+	/* UINT64_MAX: all. */
+	uint64_t limit;
+
+	/* How to decode.  Jobs 0: as many as there are processors. */
+	uint32_t jobs;
+	const char *engine;
+	bool strict;
+	/* Percent; below 0: not given. */
+	double max_loss;
+
+	/* Of single commands. */
+	bool gaps;
+	const char *expect;
+	bool update;
+	bool time_span;
+	bool disasm;
+	bool att_syntax;
+	bool code_bytes;
+	bool no_compress;
+	int level;
+	bool embed;
+	bool no_embed;
+
+	/* Output. */
+	enum output_format format;
+	const char *output;
+	bool no_header;
+	enum color_choice color;
+	bool progress;
+};
+
+/*
+ * Parse what follows the command.  Returns false after a message; the options
+ * must be given up with options_fini() in both cases.
+ */
+bool options_parse(struct options *options, const struct command *command,
+    int argc, char *const argv[]);
+
+void options_fini(struct options *options);
+
+/* Add an image; takes `path` over.  False after a message. */
+bool options_add_image(struct options *options, char *path, uint64_t offset,
+    uint64_t length, uint64_t address);
+
+#endif /* HWTDECODE_CLI_OPTIONS_H */
