@@ -1,0 +1,208 @@
+/*
+ * Opening the trace that a command reads, with errors that name the file at
+ * fault.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/input.h"
+#include "cli/message.h"
+
+static void
+say_log(void *arg, const struct hwtd_log_record *record)
+{
+	(void)arg;
+	if (record->level <= HWTD_LOG_ERROR)
+		say_error("%s: %s", record->area, record->message);
+	else
+		say_warning("%s: %s", record->area, record->message);
+}
+
+/* The library would say less, and opening a FIFO would wait for ever. */
+static bool
+check_readable(const char *path, const char *what)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0) {
+		const int why = errno;
+		char packed[4096];
+
+		say_error("%s: %s", path, strerror(why));
+		const size_t n = strlen(path);
+
+		if (why == ENOENT && n + 5 < sizeof(packed)) {
+			memcpy(packed, path, n);
+			memcpy(packed + n, ".zst", 5);
+			if (access(packed, F_OK) == 0) {
+				say_hint("unpack it first: zstd -d '%s'",
+				    packed);
+				return (false);
+			}
+		}
+		say_hint("check the name of %s", what);
+		return (false);
+	}
+	if (S_ISDIR(st.st_mode)) {
+		say_error("%s: %s", path, strerror(EISDIR));
+		say_hint("name a file inside it");
+		return (false);
+	}
+	if (!S_ISREG(st.st_mode)) {
+		say_error("%s: not a regular file", path);
+		say_hint("copy its bytes to a file first, for instance: "
+			 "cat '%s' >trace.pt",
+		    path);
+		return (false);
+	}
+	if (access(path, R_OK) != 0) {
+		say_error("%s: %s", path, strerror(errno));
+		say_hint("you may not read %s", what);
+		return (false);
+	}
+	return (true);
+}
+
+int
+input_open(struct input *input, const struct options *options)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	const struct hwtd_context_options library = {
+		.size = sizeof(library),
+		.log = say_log,
+	};
+	const struct hwtd_open_options open = {
+		.size = sizeof(open),
+		.tech = options->tech,
+		.cpu_plus_1 = options->cpu_plus_1,
+		.pid_plus_1 = options->pid_plus_1,
+		.tid_plus_1 = options->tid_plus_1,
+		.pt = options->has_pt ? &options->pt : NULL,
+		.clock = options->clock,
+		.images = options->images,
+		.n_images = options->n_images,
+	};
+
+	memset(input, 0, sizeof(*input));
+	input->name = options->operands[0];
+	input->info.size = sizeof(input->info);
+	if (!check_readable(input->name, "the trace"))
+		return (EXIT_FAILED);
+	for (size_t i = 0; i < options->n_images; i++) {
+		if (!check_readable(options->images[i].path, "the image"))
+			return (EXIT_FAILED);
+	}
+	int rc = hwtd_context_create(&library, &input->library, &err);
+
+	if (rc == HWTD_OK)
+		rc = hwtd_trace_open(input->library, input->name, &open,
+		    &input->trace, &err);
+	if (rc != HWTD_OK) {
+		const int code = say_library_error(input->name, &err);
+
+		input_close(input);
+		return (code);
+	}
+	if (hwtd_trace_info(input->trace, &input->info) != HWTD_OK) {
+		say_error("%s: the trace tells nothing of itself",
+		    input->name);
+		input_close(input);
+		return (EXIT_FAILED);
+	}
+	return (EXIT_DONE);
+}
+
+void
+input_close(struct input *input)
+{
+	hwtd_trace_close(input->trace);
+	hwtd_context_destroy(input->library);
+	input->trace = NULL;
+	input->library = NULL;
+}
+
+void
+input_events_options(const struct options *options,
+    struct hwtd_events_options *out)
+{
+	uint32_t jobs = options->jobs;
+
+	if (jobs == 0) {
+		const long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+		/* A few rows come sooner without readers that run ahead. */
+		jobs = n > 1 && options->limit == UINT64_MAX ? (uint32_t)n : 1;
+	}
+	*out = (struct hwtd_events_options){
+		.size = sizeof(*out),
+		.jobs = jobs,
+		.kinds = options->kinds,
+		.flags = options->strict ? HWTD_DECODE_STRICT : 0,
+		.cpus = options->cpus.ids,
+		.n_cpus = options->cpus.n,
+		.tids = options->tids.ids,
+		.n_tids = options->tids.n,
+		.pids = options->pids.ids,
+		.n_pids = options->pids.n,
+		.times_ns = options->times.ranges,
+		.n_times = options->times.n,
+		.addresses = options->addresses.ranges,
+		.n_addresses = options->addresses.n,
+		.engine = options->engine,
+		.streams = options->streams.ids,
+		.n_streams = options->streams.n,
+	};
+}
+
+int
+input_check_streams(const struct input *input, const struct options *options)
+{
+	for (size_t i = 0; i < options->streams.n; i++) {
+		if (options->streams.ids[i] < input->info.n_streams)
+			continue;
+		say_error("%s: there is no stream %" PRIu32, input->name,
+		    options->streams.ids[i]);
+		if (input->info.n_streams == 0)
+			say_hint("the trace has no streams");
+		else
+			say_hint("it has streams 0 to %" PRIu32
+				 "; 'hwtdecode info' lists them",
+			    input->info.n_streams - 1);
+		return (EXIT_BAD_USAGE);
+	}
+	return (EXIT_DONE);
+}
+
+int
+input_say_read_error(const struct input *input, const struct options *options,
+    const struct hwtd_error *err)
+{
+	if (!options->strict || err->code != HWTD_E_CORRUPT)
+		return (say_library_error(input->name, err));
+	if (err->offset != UINT64_MAX)
+		say_error("%s:0x%" PRIx64 ": %s", input->name, err->offset,
+		    err->message);
+	else
+		say_error("%s: %s", input->name, err->message);
+	say_hint("without --strict decoding goes on behind the gap");
+	return (EXIT_FAILED);
+}
+
+const char *
+tech_name(uint32_t tech)
+{
+	switch (tech) {
+	case HWTD_TECH_INTEL_PT:
+		return ("intel-pt");
+	case HWTD_TECH_CORESIGHT:
+		return ("coresight");
+	case HWTD_TECH_SPE:
+		return ("spe");
+	default:
+		return ("unknown");
+	}
+}

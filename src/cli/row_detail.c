@@ -1,0 +1,280 @@
+/*
+ * What is special about a row, in words: the last column of text and CSV.
+ */
+#include "cli/row_writer.h"
+
+struct words {
+	struct output *out;
+	bool any;
+};
+
+/* The next word, after a blank if it is not the first. */
+static void
+word(struct words *words, const char *text)
+{
+	if (words->any)
+		output_char(words->out, ' ');
+	words->any = true;
+	output_text(words->out, text);
+}
+
+static void
+word_u64(struct words *words, const char *before, uint64_t value)
+{
+	word(words, before);
+	output_char(words->out, ' ');
+	output_u64(words->out, value);
+}
+
+static void
+word_hex(struct words *words, const char *before, uint64_t value)
+{
+	word(words, before);
+	output_char(words->out, ' ');
+	output_hex(words->out, value);
+}
+
+static void
+describe_code(struct words *words, const struct hwtd_event *row)
+{
+	if (row->kind == HWTD_EV_BLOCK) {
+		if (words->any)
+			output_char(words->out, ' ');
+		words->any = true;
+		output_u64(words->out, row->insns);
+		output_text(words->out,
+		    row->insns == 1 ? " insn " : " insns ");
+		output_u64(words->out, row->bytes);
+		output_text(words->out, row->bytes == 1 ? " byte" : " bytes");
+	}
+	if (row->branch != HWTD_BRANCH_NONE)
+		word(words, hwtd_branch_name(row->branch));
+	if ((row->flags & HWTD_EVF_TAKEN) != 0)
+		word(words, "taken");
+	else if (row->branch == HWTD_BRANCH_CONDITIONAL)
+		word(words, "not taken");
+}
+
+static void
+describe_gap(struct words *words, const struct hwtd_gap *gap)
+{
+	word(words, hwtd_gap_reason_name(gap->reason));
+	word_hex(words, "bytes", gap->first);
+	output_char(words->out, '-');
+	output_hex(words->out, gap->end);
+	output_text(words->out, " (");
+	output_u64(words->out, gap->end - gap->first);
+	output_char(words->out, ')');
+	if ((gap->flags & HWTD_GAPF_ADDR) != 0)
+		word_hex(words, "address", gap->addr);
+	if ((gap->flags & HWTD_GAPF_IP_BEFORE) != 0)
+		word_hex(words, "after", gap->ip_before);
+	if ((gap->flags & HWTD_GAPF_IP_AFTER) != 0)
+		word_hex(words, "goes on at", gap->ip_after);
+	if ((gap->flags & HWTD_GAPF_FILE) != 0) {
+		word_hex(words, "file bytes", gap->file_off);
+		output_char(words->out, '-');
+		output_hex(words->out, gap->file_off + gap->file_bytes);
+	}
+	if (gap->text[0] != '\0') {
+		output_text(words->out, ": ");
+		output_escaped(words->out, gap->text);
+	}
+}
+
+static void
+describe_context(struct words *words, const struct hwtd_exec_context *context)
+{
+	if (context->pid != HWTD_NO_ID)
+		word_u64(words, "pid", context->pid);
+	if (context->tid != HWTD_NO_ID)
+		word_u64(words, "tid", context->tid);
+	if ((context->flags & HWTD_CTXF_CR3) != 0)
+		word_hex(words, "cr3", context->cr3);
+	if ((context->flags & HWTD_CTXF_VMCS) != 0)
+		word_hex(words, "vmcs", context->vmcs);
+	if ((context->flags & HWTD_CTXF_CONTEXTIDR) != 0)
+		word_hex(words, "contextidr", context->contextidr);
+	if ((context->flags & HWTD_CTXF_VMID) != 0)
+		word_hex(words, "vmid", context->vmid);
+	if ((context->flags & HWTD_CTXF_LEVEL) != 0)
+		word_u64(words, "level", context->level);
+	if ((context->flags & HWTD_CTXF_SECURITY) != 0)
+		word_u64(words, "security", context->security);
+	if ((context->flags & HWTD_CTXF_GUEST) != 0)
+		word(words, "guest");
+}
+
+static void
+describe_mode(struct words *words, const struct hwtd_event *row)
+{
+	if ((row->flags & HWTD_EVF_VALUE) != 0 &&
+	    (row->value & HWTD_MODE_IS_TRANSACTION) != 0) {
+		word(words,
+		    (row->value & HWTD_MODE_ABORTED) != 0
+			? "transaction aborted"
+			: (row->value & HWTD_MODE_TRANSACTION) != 0
+			? "transaction"
+			: "no transaction");
+	} else {
+		word(words,
+		    hwtd_isa_name((row->flags & HWTD_EVF_ISA_MASK) >>
+			HWTD_EVF_ISA_SHIFT));
+	}
+	if ((row->flags & HWTD_EVF_VALUE) != 0 &&
+	    (row->value & HWTD_MODE_HAS_INTERRUPTS) != 0)
+		word(words,
+		    (row->value & HWTD_MODE_INTERRUPTS) != 0
+			? "interrupts on"
+			: "interrupts off");
+}
+
+static void
+describe_power(struct words *words, const struct hwtd_power *power)
+{
+	word(words, power_what_name(power->what));
+	switch (power->what) {
+	case HWTD_POWER_MWAIT:
+		word_hex(words, "hints", power->hints);
+		word_hex(words, "extensions", power->extensions);
+		break;
+	case HWTD_POWER_ENTRY:
+		word_u64(words, "state", power->state);
+		word_u64(words, "sub-state", power->sub_state);
+		if (power->by_hardware != 0)
+			word(words, "by hardware");
+		break;
+	case HWTD_POWER_EXIT:
+		word_u64(words, "state", power->state);
+		word_u64(words, "deepest", power->sub_state);
+		if ((power->wake & 1) != 0)
+			word(words, "interrupt");
+		if ((power->wake & 2) != 0)
+			word(words, "store");
+		if ((power->wake & 4) != 0)
+			word(words, "autonomous");
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+describe_async(struct words *words, const struct hwtd_async *async)
+{
+	if (async->type != HWTD_ASYNC_UNKNOWN)
+		word(words, async_type_name(async->type));
+	if ((async->flags & HWTD_ASYNCF_NUMBER) != 0)
+		word_u64(words, "vector", async->number);
+	if ((async->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)
+		word_hex(words, "fault at", async->fault_addr);
+	if ((async->flags & HWTD_ASYNCF_RETURN_ADDR) != 0)
+		word_hex(words, "returns to", async->return_addr);
+}
+
+static void
+describe_record(struct words *words, const struct hwtd_trace *trace,
+    uint64_t number)
+{
+	struct hwtd_record record = { .size = sizeof(record) };
+
+	if (hwtd_trace_record(trace, number, &record) != HWTD_OK)
+		return;
+	word(words, hwtd_record_type_name(record.type));
+	if (record.pid != HWTD_NO_ID)
+		word_u64(words, "pid", record.pid);
+	if (record.tid != HWTD_NO_ID)
+		word_u64(words, "tid", record.tid);
+	if ((record.flags & HWTD_RECF_ADDR) != 0)
+		word_hex(words, "address", record.addr);
+	if ((record.flags & HWTD_RECF_LEN) != 0)
+		word_hex(words, "length", record.len);
+	if ((record.flags & HWTD_RECF_VALUE) != 0)
+		word_u64(words, "value", record.value);
+	if (record.name != NULL) {
+		output_text(words->out, words->any ? " " : "");
+		words->any = true;
+		output_escaped(words->out, record.name);
+	}
+}
+
+void
+row_write_detail(struct row_writer *writer, struct output *out,
+    const struct hwtd_event *row, const struct hwtd_batch *batch)
+{
+	struct words words = { .out = out };
+	const bool valued = (row->flags & HWTD_EVF_VALUE) != 0;
+	const struct hwtd_marker *marker;
+	const struct hwtd_power *power;
+	const struct hwtd_async *async;
+	const struct hwtd_gap *gap;
+	const struct hwtd_exec_context *context;
+
+	switch (row->kind) {
+	case HWTD_EV_BLOCK:
+	case HWTD_EV_INSN:
+		describe_code(&words, row);
+		break;
+	case HWTD_EV_ASYNC:
+		if ((async = row_async(row, batch)) != NULL)
+			describe_async(&words, async);
+		break;
+	case HWTD_EV_GAP:
+		if ((gap = row_gap(row, batch)) != NULL)
+			describe_gap(&words, gap);
+		break;
+	case HWTD_EV_CONTEXT:
+		if ((context = row_context(writer, row)) != NULL)
+			describe_context(&words, context);
+		break;
+	case HWTD_EV_MODE:
+		describe_mode(&words, row);
+		break;
+	case HWTD_EV_TIME:
+		if (valued)
+			word_u64(&words, "count", row->value);
+		break;
+	case HWTD_EV_CYCLES:
+		if (valued)
+			word_u64(&words, "cycles", row->value);
+		break;
+	case HWTD_EV_FREQUENCY:
+		if (valued)
+			word_u64(&words, "ratio", row->value);
+		break;
+	case HWTD_EV_MARKER:
+		if ((marker = row_marker(row, batch)) != NULL) {
+			word(&words, marker_source_name(marker->source));
+			word_hex(&words, "payload", marker->payload);
+			if (marker->source == HWTD_MARKER_STM) {
+				word_u64(&words, "master", marker->master);
+				word_u64(&words, "channel", marker->channel);
+			} else if (marker->source == HWTD_MARKER_ITM) {
+				word_u64(&words, "port", marker->channel);
+			}
+		}
+		break;
+	case HWTD_EV_POWER:
+		if ((power = row_power(row, batch)) != NULL)
+			describe_power(&words, power);
+		break;
+	case HWTD_EV_RECORD:
+		if (valued)
+			describe_record(&words, writer->trace, row->value);
+		break;
+	default:
+		if (valued)
+			word_u64(&words, "value", row->value);
+		break;
+	}
+	if ((row->flags & HWTD_EVF_RESUMED) != 0)
+		word(&words, "resumed");
+	if ((row->flags & HWTD_EVF_ASYNC) != 0)
+		word(&words, "async");
+	if ((row->flags & HWTD_EVF_STOPPED) != 0)
+		word(&words, "stopped");
+	if ((row->flags & HWTD_EVF_SPECULATIVE) != 0)
+		word(&words, "speculative");
+	if ((row->flags & HWTD_EVF_STATUS) != 0)
+		word(&words, "status");
+}

@@ -1,0 +1,225 @@
+/*
+ * What the three formats of rows share: lookups of streams, contexts and
+ * details, and the choice between the formats.
+ */
+#include <stdlib.h>
+
+#include "cli/color.h"
+#include "cli/json_line.h"
+#include "cli/message.h"
+#include "cli/row_writer.h"
+
+bool
+row_writer_init(struct row_writer *writer, struct output *out,
+    const struct input *input, const struct options *options)
+{
+	*writer = (struct row_writer){
+		.out = out,
+		.trace = input->trace,
+		.format = options->format,
+		.color = color_wanted(options, out),
+		.header = !options->no_header,
+		.code_bytes = options->code_bytes,
+		.code_text = options->disasm,
+		.n_streams = input->info.n_streams,
+	};
+	writer->stream_cpus = calloc((size_t)writer->n_streams + 1,
+	    sizeof(*writer->stream_cpus));
+	if (options->code_bytes || options->disasm)
+		writer->disassembly = disassembly_create(input->trace,
+		    options->disasm, options->att_syntax);
+	if (writer->stream_cpus == NULL ||
+	    ((options->code_bytes || options->disasm) &&
+		writer->disassembly == NULL)) {
+		row_writer_fini(writer);
+		say_error("out of memory");
+		return (false);
+	}
+	for (uint32_t i = 0; i < writer->n_streams; i++) {
+		struct hwtd_stream_desc stream = { .size = sizeof(stream) };
+
+		writer->stream_cpus[i] = hwtd_trace_stream(input->trace, i,
+					     &stream) == HWTD_OK
+		    ? stream.cpu
+		    : HWTD_NO_ID;
+	}
+	return (true);
+}
+
+void
+row_writer_fini(struct row_writer *writer)
+{
+	free(writer->stream_cpus);
+	disassembly_destroy(writer->disassembly);
+	writer->stream_cpus = NULL;
+	writer->disassembly = NULL;
+}
+
+const struct hwtd_exec_context *
+row_context(struct row_writer *writer, const struct hwtd_event *row)
+{
+	if (row->context == HWTD_NO_ID)
+		return (NULL);
+	if (!writer->has_context || writer->context_id != row->context) {
+		writer->context = (struct hwtd_exec_context){
+			.size = sizeof(writer->context),
+		};
+		writer->has_context = hwtd_trace_exec_context(writer->trace,
+					  row->context,
+					  &writer->context) == HWTD_OK;
+		writer->context_id = row->context;
+		if (!writer->has_context)
+			return (NULL);
+	}
+	return (&writer->context);
+}
+
+uint32_t
+row_cpu(struct row_writer *writer, const struct hwtd_event *row)
+{
+	const struct hwtd_exec_context *context = row_context(writer, row);
+
+	if (context != NULL && context->cpu != HWTD_NO_ID)
+		return (context->cpu);
+	return (row->stream < writer->n_streams
+		? writer->stream_cpus[row->stream]
+		: HWTD_NO_ID);
+}
+
+/* Element `index` of a detail array, whatever its stride. */
+static const void *
+detail_at(const void *array, size_t stride, size_t n,
+    const struct hwtd_event *row, uint8_t kind)
+{
+	if (row->kind != kind || (row->flags & HWTD_EVF_VALUE) == 0 ||
+	    row->value >= n)
+		return (NULL);
+	return ((const char *)array + (size_t)row->value * stride);
+}
+
+const struct hwtd_gap *
+row_gap(const struct hwtd_event *row, const struct hwtd_batch *batch)
+{
+	return (detail_at(batch->gaps, batch->gap_stride, batch->n_gaps, row,
+	    HWTD_EV_GAP));
+}
+
+const struct hwtd_marker *
+row_marker(const struct hwtd_event *row, const struct hwtd_batch *batch)
+{
+	return (detail_at(batch->markers, batch->marker_stride,
+	    batch->n_markers, row, HWTD_EV_MARKER));
+}
+
+const struct hwtd_power *
+row_power(const struct hwtd_event *row, const struct hwtd_batch *batch)
+{
+	return (detail_at(batch->powers, batch->power_stride, batch->n_powers,
+	    row, HWTD_EV_POWER));
+}
+
+const struct hwtd_async *
+row_async(const struct hwtd_event *row, const struct hwtd_batch *batch)
+{
+	return (detail_at(batch->asyncs, batch->async_stride, batch->n_asyncs,
+	    row, HWTD_EV_ASYNC));
+}
+
+const char *
+marker_source_name(uint32_t source)
+{
+	static const char *const names[] = { "unknown", "ptwrite", "mnt",
+		"stm", "itm", "event" };
+
+	return (source < sizeof(names) / sizeof(names[0]) ? names[source]
+							  : names[0]);
+}
+
+const char *
+power_what_name(uint32_t what)
+{
+	static const char *const names[] = { "unknown", "stop", "mwait",
+		"entry", "exit" };
+
+	return (what < sizeof(names) / sizeof(names[0]) ? names[what]
+							: names[0]);
+}
+
+const char *
+async_type_name(uint32_t type)
+{
+	static const char *const names[] = { "unknown", "interrupt",
+		"exception", "transaction-abort", "vm-exit" };
+
+	return (type < sizeof(names) / sizeof(names[0]) ? names[type]
+							: names[0]);
+}
+
+void
+row_write_header(struct row_writer *writer)
+{
+	struct output *out = writer->out;
+
+	if (!writer->header)
+		return;
+	if (writer->format == FORMAT_CSV) {
+		output_text(out,
+		    "kind,time_ns,time_estimated,stream,cpu,pid,"
+		    "tid,offset,ip,target,insns,bytes,branch,"
+		    "taken,isa,image,detail");
+		if (writer->code_bytes)
+			output_text(out, ",code");
+		if (writer->code_text)
+			output_text(out, ",text");
+		output_char(out, '\n');
+	} else if (writer->format == FORMAT_TEXT) {
+		if (writer->color)
+			output_text(out, COLOR_TITLE);
+		output_text(out,
+		    "              time  stream  cpu  kind       "
+		    "ip                  target              "
+		    "detail");
+		if (writer->color)
+			output_text(out, COLOR_OFF);
+		output_char(out, '\n');
+	}
+}
+
+void
+row_write(struct row_writer *writer, const struct hwtd_event *row,
+    const struct hwtd_batch *batch)
+{
+	switch (writer->format) {
+	case FORMAT_TEXT:
+		row_write_text(writer, row, batch);
+		break;
+	case FORMAT_JSONL:
+		row_write_json(writer, row, batch);
+		break;
+	case FORMAT_CSV:
+		row_write_csv(writer, row, batch);
+		break;
+	}
+}
+
+void
+row_write_interrupted(struct row_writer *writer)
+{
+	switch (writer->format) {
+	case FORMAT_TEXT:
+		output_text(writer->out, "interrupted\n");
+		break;
+	case FORMAT_JSONL:
+		json_begin(writer->out, "interrupted");
+		json_end(writer->out);
+		break;
+	case FORMAT_CSV:
+		output_text(writer->out, "interrupted,,,,,,,,,,,,,,,,");
+		if (writer->code_bytes)
+			output_char(writer->out, ',');
+		if (writer->code_text)
+			output_char(writer->out, ',');
+		output_char(writer->out, '\n');
+		break;
+	}
+}

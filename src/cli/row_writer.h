@@ -1,0 +1,75 @@
+/*
+ * Printing rows of the event stream as text, JSON lines or CSV.
+ */
+#ifndef HWTDECODE_CLI_ROW_WRITER_H
+#define HWTDECODE_CLI_ROW_WRITER_H
+
+#include "cli/disassembly.h"
+#include "cli/input.h"
+#include "cli/output.h"
+
+struct row_writer {
+	struct output *out;
+	const struct hwtd_trace *trace;
+	enum output_format format;
+	bool color;
+	bool header;
+	bool code_bytes;
+	bool code_text;
+	/* NULL unless one of the two above is wanted. */
+	struct disassembly *disassembly;
+	/* CPU of each stream, or HWTD_NO_ID. */
+	uint32_t *stream_cpus;
+	uint32_t n_streams;
+	/* The context looked up last. */
+	bool has_context;
+	uint32_t context_id;
+	struct hwtd_exec_context context;
+};
+
+/* False after a message. */
+bool row_writer_init(struct row_writer *writer, struct output *out,
+    const struct input *input, const struct options *options);
+void row_writer_fini(struct row_writer *writer);
+
+void row_write_header(struct row_writer *writer);
+void row_write(struct row_writer *writer, const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+/* Marks that the rows end here because the user broke off. */
+void row_write_interrupted(struct row_writer *writer);
+
+/* The three formats. */
+void row_write_text(struct row_writer *writer, const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+void row_write_json(struct row_writer *writer, const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+void row_write_csv(struct row_writer *writer, const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+
+/* What is special about the row, in words; untrusted parts are escaped. */
+void row_write_detail(struct row_writer *writer, struct output *out,
+    const struct hwtd_event *row, const struct hwtd_batch *batch);
+
+/* The context of a row, or NULL; borrowed until the next call. */
+const struct hwtd_exec_context *row_context(struct row_writer *writer,
+    const struct hwtd_event *row);
+
+/* CPU of a row: of its context, else of its stream; or HWTD_NO_ID. */
+uint32_t row_cpu(struct row_writer *writer, const struct hwtd_event *row);
+
+/* The detail of a row, or NULL when it has none. */
+const struct hwtd_gap *row_gap(const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+const struct hwtd_marker *row_marker(const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+const struct hwtd_power *row_power(const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+const struct hwtd_async *row_async(const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+
+/* Names that the library does not keep. */
+const char *marker_source_name(uint32_t source);
+const char *power_what_name(uint32_t what);
+const char *async_type_name(uint32_t type);
+
+#endif /* HWTDECODE_CLI_ROW_WRITER_H */
