@@ -1,0 +1,130 @@
+/*
+ * hwtdecode check: decodes everything, accounts for every byte and compares
+ * with a stored expectation.
+ */
+#include "cli/check_report.h"
+#include "cli/color.h"
+#include "cli/expectation.h"
+#include "cli/loss.h"
+#include "cli/message.h"
+
+static int
+compare(struct check_report *report, const struct expectation *found,
+    const char *path)
+{
+	struct expectation expected;
+	int code = EXIT_DONE;
+
+	if (expectation_read(&expected, path, &code)) {
+		const size_t n = expectation_compare(&expected, found,
+		    check_report_difference, report);
+
+		code = n > 0 ? EXIT_FAILED : EXIT_DONE;
+		if (n > 0) {
+			say_error("%s: %zu %s from what is expected",
+			    report->input->name, n,
+			    n == 1 ? "value differs" : "values differ");
+			say_hint("if the new values are right, store them "
+				 "with --update");
+		}
+	}
+	expectation_fini(&expected);
+	return (code);
+}
+
+static int
+expect(struct check_report *report, const struct account *account,
+    const struct options *options)
+{
+	struct expectation found;
+	int code = EXIT_FAILED;
+
+	if (expectation_of(&found, account)) {
+		if (!options->update)
+			code = compare(report, &found, options->expect);
+		else if (expectation_write(&found, options->expect))
+			code = EXIT_DONE;
+	}
+	expectation_fini(&found);
+	return (code);
+}
+
+static int
+judge(const struct input *input, const struct account *account,
+    double max_loss)
+{
+	/* Whole chunks of a file can be lost without a stream to tell of. */
+	if (max_loss == 0 && account->n_damages > 0 &&
+	    !loss_any(&account->total)) {
+		say_error("%s: the file is damaged", input->name);
+		return (EXIT_LOSS);
+	}
+	return (loss_exceeds(&account->total, max_loss) ? EXIT_LOSS
+							: EXIT_DONE);
+}
+
+static int
+check(const struct input *input, const struct options *options,
+    struct output *out, bool *whole_out)
+{
+	struct check_report report = {
+		.out = out,
+		.input = input,
+		.format = options->format,
+		.color = color_wanted(options, out),
+	};
+	struct account account;
+	/* What an expectation holds need not be lossless. */
+	const double max_loss = options->max_loss >= 0 ? options->max_loss
+	    : options->expect != NULL		       ? -1
+						       : 0;
+
+	*whole_out = false;
+	check_report_begin(&report);
+	int code = account_streams(&account, input, options,
+	    options->expect != NULL, options->gaps ? check_report_gap : NULL,
+	    &report);
+
+	if (code == EXIT_DONE || code == EXIT_INTERRUPTED) {
+		report.interrupted = code == EXIT_INTERRUPTED;
+		*whole_out = true;
+		check_report_account(&report, &account);
+		if (options->expect != NULL && code == EXIT_DONE)
+			code = expect(&report, &account, options);
+		check_report_verdict(&report, &account);
+	}
+	if (code == EXIT_DONE)
+		code = judge(input, &account, max_loss);
+	account_fini(&account);
+	return (code);
+}
+
+int
+cmd_check(const struct options *options)
+{
+	struct input input;
+	struct output out;
+
+	if (options->update && options->expect == NULL) {
+		say_error("--update needs --expect FILE");
+		say_hint("--expect names the file to write");
+		return (EXIT_BAD_USAGE);
+	}
+	int code = input_open(&input, options);
+
+	if (code != EXIT_DONE)
+		return (code);
+	code = input_check_streams(&input, options);
+	if (code == EXIT_DONE && !output_open(&out, options->output))
+		code = EXIT_FAILED;
+	else if (code == EXIT_DONE) {
+		/* Differences and loss are results, not failures to print. */
+		bool whole = false;
+
+		code = check(&input, options, &out, &whole);
+		if (!output_close(&out, whole))
+			code = EXIT_FAILED;
+	}
+	input_close(&input);
+	return (code);
+}

@@ -1,0 +1,207 @@
+/*
+ * hwtdecode help: the table of commands, and help of each made from the
+ * option table.
+ */
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+
+#define HELP_COLUMN 26
+
+const struct command commands[] = {
+	{ "info", COMMAND_INFO, "FILE", 1, 1,
+	    "show what a trace holds, without decoding it",
+	    "Shows the format, the streams and how they were recorded, the "
+	    "images, the number of records and known damage.  The trace bytes "
+	    "are not decoded unless --time-span asks for it.",
+	    cmd_info },
+	{ "check", COMMAND_CHECK, "FILE", 1, 1,
+	    "decode everything and account for every byte",
+	    "Decodes the whole trace and says, per stream, how many bytes "
+	    "gave "
+	    "events and how many gave nothing, why, and what to do about it.  "
+	    "With --expect it compares with a stored result.",
+	    cmd_check },
+	{ "events", COMMAND_EVENTS, "FILE", 1, 1,
+	    "print the events, code as blocks",
+	    "Prints one row per event.  Executed code comes as blocks: runs "
+	    "of "
+	    "instructions up to the next branch.",
+	    cmd_events },
+	{ "insns", COMMAND_INSNS, "FILE", 1, 1,
+	    "print every executed instruction",
+	    "Prints one row per executed instruction and per other event.",
+	    cmd_insns },
+	{ "import", COMMAND_IMPORT, "FILE", 1, 1,
+	    "turn any readable input into a .hwt file",
+	    "Saves the trace, with what the options say about it, as a file "
+	    "that needs none of these options any more.  -o is needed.  Code "
+	    "of the images is stored when --image or --images is given, since "
+	    "the new file could not be decoded elsewhere without.",
+	    cmd_import },
+	{ "help", COMMAND_HELP, "[COMMAND]", 0, 1,
+	    "show help, of one command if named",
+	    "Shows the commands, or the options of one.", cmd_help },
+	{ "version", COMMAND_VERSION, "", 0, 0,
+	    "show the versions of the tool and its libraries",
+	    "Shows the version of the tool, of libhwtdecode and of the "
+	    "libraries it decodes with.",
+	    cmd_version },
+	{ NULL, 0, NULL, 0, 0, NULL, NULL, NULL },
+};
+
+static const char *const group_titles[GROUP_COUNT] = {
+	[GROUP_COMMAND] = "Options",
+	[GROUP_INPUT] = "About the input",
+	[GROUP_FILTER] = "What to print",
+	[GROUP_DECODE] = "How to decode",
+	[GROUP_OUTPUT] = "Output",
+	[GROUP_GENERAL] = "General",
+};
+
+const struct command *
+command_find(const char *name)
+{
+	for (const struct command *c = commands; c->name != NULL; c++) {
+		if (strcmp(c->name, name) == 0)
+			return (c);
+	}
+	return (NULL);
+}
+
+void
+command_unknown(const char *name)
+{
+	const struct command *best = NULL;
+	unsigned int best_distance = 3;
+
+	for (const struct command *c = commands; c->name != NULL; c++) {
+		const unsigned int distance = word_distance(name, c->name);
+
+		if (distance < best_distance) {
+			best_distance = distance;
+			best = c;
+		}
+	}
+	say_error("unknown command '%s'", name);
+	if (best != NULL)
+		say_hint("did you mean %s?", best->name);
+	else
+		say_hint("'hwtdecode help' lists the commands");
+}
+
+static void
+write_item(struct output *out, const char *item, const char *text)
+{
+	size_t at = strlen(item) + 2;
+
+	output_text(out, "  ");
+	output_text(out, item);
+	if (at + 2 > HELP_COLUMN) {
+		output_char(out, '\n');
+		at = 0;
+	}
+	for (; at < HELP_COLUMN; at++)
+		output_char(out, ' ');
+	output_wrapped(out, text, HELP_COLUMN, at);
+}
+
+static void
+write_option(struct output *out, const struct option_entry *entry)
+{
+	char item[96] = "";
+	size_t n = 0;
+
+	if (entry->letter != 0) {
+		item[n++] = '-';
+		item[n++] = entry->letter;
+		item[n++] = ',';
+		item[n++] = ' ';
+	}
+	item[n++] = '-';
+	item[n++] = '-';
+	const char *parts[3] = { entry->name, entry->value != NULL ? " " : "",
+		entry->choices != NULL	   ? entry->choices
+		    : entry->value != NULL ? entry->value
+					   : "" };
+
+	for (size_t i = 0; i < 3; i++) {
+		const size_t len = strlen(parts[i]);
+
+		if (n + len >= sizeof(item))
+			break;
+		memcpy(item + n, parts[i], len + 1);
+		n += len;
+	}
+	write_item(out, item, entry->help);
+}
+
+void
+help_write_overview(struct output *out)
+{
+	output_text(out,
+	    "hwtdecode decodes hardware traces: Intel PT.\n\n"
+	    "usage: hwtdecode COMMAND [OPTION ...] [FILE]\n\n"
+	    "Commands:\n");
+	for (const struct command *c = commands; c->name != NULL; c++)
+		write_item(out, c->name, c->summary);
+	output_text(out,
+	    "\n'hwtdecode help COMMAND' shows the options of a command.\n"
+	    "Exit codes: 0 done, 1 failure, 2 usage, 3 more loss than "
+	    "--max-loss,\n4 input not recognised or damaged beyond use, 130 "
+	    "interrupted.\n");
+}
+
+void
+help_write_command(struct output *out, const struct command *command)
+{
+	output_format(out, "usage: hwtdecode %s [OPTION ...]%s%s\n\n",
+	    command->name, command->operands[0] != '\0' ? " " : "",
+	    command->operands);
+	output_wrapped(out, command->about, 0, 0);
+	for (unsigned int group = 0; group < GROUP_COUNT; group++) {
+		bool titled = false;
+
+		for (const struct option_entry *e = option_table;
+		     e->name != NULL; e++) {
+			if (e->group != group ||
+			    (e->commands & command->bit) == 0)
+				continue;
+			if (!titled)
+				output_format(out, "\n%s:\n",
+				    group_titles[group]);
+			titled = true;
+			write_option(out, e);
+		}
+	}
+	if ((command->bit & (COMMAND_EVENTS | COMMAND_INSNS)) != 0) {
+		output_text(out, "\nKinds:\n ");
+		for (uint32_t kind = 1; kind < HWTD_EV_KINDS; kind++)
+			output_format(out, " %s", hwtd_event_kind_name(kind));
+		output_char(out, '\n');
+	}
+}
+
+int
+cmd_help(const struct options *options)
+{
+	const struct command *command = NULL;
+	struct output out;
+
+	if (options->n_operands > 0) {
+		command = command_find(options->operands[0]);
+		if (command == NULL) {
+			command_unknown(options->operands[0]);
+			return (EXIT_BAD_USAGE);
+		}
+	}
+	if (!output_open(&out, NULL))
+		return (EXIT_FAILED);
+	if (command != NULL)
+		help_write_command(&out, command);
+	else
+		help_write_overview(&out);
+	return (output_close(&out, true) ? EXIT_DONE : EXIT_FAILED);
+}
