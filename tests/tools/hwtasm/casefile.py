@@ -117,9 +117,9 @@ def _images(case: Case, lines: Lines) -> None:
 
     for line_no, line in lines:
         try:
-            name, start, end = line.split()
+            name, first, last = line.split()
             labels = case.program.labels
-            add(name, evaluate(start, labels), evaluate(end, labels))
+            add(name, evaluate(first, labels), evaluate(last, labels))
         except ValueError:
             raise AsmError("an image is `file start end`", line_no) from None
         except AsmError as error:

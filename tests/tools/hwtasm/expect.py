@@ -216,11 +216,13 @@ class Expectation:
 
     def _check_run(self, program: x86.Program, shipped: list[tuple[int, int]],
                    run: Run, before: int) -> x86.Insn:
+        if run.count < 1:
+            raise AsmError("a run has instructions", run.line)
         at = run.first
         for step in range(run.count):
-            insn = program.insns.get(at)
-            if insn is None:
+            if at not in program.insns:
                 raise AsmError(f"no instruction starts at {at:#x}", run.line)
+            insn = program.insns[at]
             if program.modes[at] != run.mode:
                 raise AsmError(f"{at:#x} is {program.modes[at]}-bit code",
                                run.line)
@@ -234,7 +236,7 @@ class Expectation:
                     and not self._breaks(before + step + 1)):
                 raise AsmError(f"{at:#x} jumps away inside a run", run.line)
             at = insn.end
-        if run.count < 1 or insn.address != run.last:
+        if insn.address != run.last:
             raise AsmError(f"{run.count} instructions from {run.first:#x} do "
                            f"not end with {run.last:#x}", run.line)
         return insn

@@ -6,7 +6,7 @@ Definitions"; the trigger packet and event trace are in its newer editions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from . import AsmError
@@ -140,7 +140,8 @@ class Stream:
             raise AsmError(f"{name} has no operands")
         if name in IP_HEADERS:
             return self._ip(name, words)
-        method = getattr(self, "_p_" + name.replace(".", "_"), None)
+        method: Callable[[list[str]], bytes] | None = getattr(
+            self, "_p_" + name.replace(".", "_"), None)
         if method is None:
             raise AsmError(f"no such packet: {name}")
         return method(words)

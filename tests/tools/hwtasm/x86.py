@@ -10,8 +10,9 @@ Source: Intel SDM vol. 2, opcode maps and instruction pages.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from . import AsmError
 from .values import evaluate, fits, little, number
@@ -150,7 +151,8 @@ class Encoder:
             return self._insn(bytes.fromhex(code), kind)
         name, _, rest = text.partition(" ")
         operands = [part.strip() for part in rest.split(",")] if rest else []
-        method = getattr(self, "_op_" + name, None)
+        method: Callable[[list[str]], Insn] | None = getattr(
+            self, "_op_" + name, None)
         if method is not None:
             return method(operands)
         if name[0] == "j" and name[1:] in CONDITIONS:
@@ -407,7 +409,7 @@ class Program:
 
     def _check_overlap(self) -> None:
         ranges = sorted((at, at + len(data)) for at, data in self.pieces)
-        for (_, end), (start, _) in zip(ranges, ranges[1:]):
+        for (_, end), (start, _) in pairwise(ranges):
             if start < end:
                 raise AsmError(f"two pieces of code share {start:#x}")
 
