@@ -1,0 +1,63 @@
+/*
+ * What the parts of hwtdecode-flow share: sinks, each of which sees every row
+ * of one decode and writes or checks one thing.
+ */
+#ifndef HWTDECODE_CONFORMANCE_FLOW_H
+#define HWTDECODE_CONFORMANCE_FLOW_H
+
+#include <hwtdecode/hwtdecode.h>
+
+#include <stdio.h>
+
+struct flow_sink {
+	/* See the rows of one batch. */
+	void (*rows)(struct flow_sink *sink, const struct hwtd_batch *batch);
+	/* All rows were seen.  False: a check failed. */
+	bool (*end)(struct flow_sink *sink);
+	struct flow_sink *next;
+};
+
+/* How far the time of a row may be from the truth. */
+enum flow_time_rule {
+	FLOW_TIME_NONE,
+	/* At most `ticks` away. */
+	FLOW_TIME_TICKS,
+	/* At most `ticks` outside the sync records around it. */
+	FLOW_TIME_ANCHORS
+};
+
+struct flow_time {
+	enum flow_time_rule rule;
+	uint64_t ticks;
+};
+
+/* Allocate or leave the program. */
+void *flow_alloc(size_t bytes);
+void *flow_grow(void *old, size_t bytes);
+/* Print a message and leave the program with exit code 2. */
+_Noreturn void flow_die(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* Runs of consecutive instructions: s, b and x lines. */
+struct flow_sink *flow_runs(FILE *out);
+/* Address, size and mode of each instruction. */
+struct flow_sink *flow_insns(FILE *out);
+/* Hash over the executed addresses: h lines. */
+struct flow_sink *flow_hash(FILE *out);
+/* Taken and not taken branches with counts. */
+struct flow_sink *flow_edges(FILE *out);
+/* All rows that are not code, one a line. */
+struct flow_sink *flow_events(FILE *out, const struct hwtd_trace *trace);
+/* Reason and bytes of all gaps. */
+struct flow_sink *flow_gaps(FILE *out);
+/* Compare every executed address with a list. */
+struct flow_sink *flow_sequence(const char *path, FILE *out);
+/* Compare with a list of truth records. */
+struct flow_sink *flow_truth(const char *path, struct flow_time time,
+    FILE *out);
+
+/* The gap detail of a row of kind HWTD_EV_GAP, or NULL. */
+const struct hwtd_gap *flow_gap_of(const struct hwtd_batch *batch,
+    const struct hwtd_event *row);
+
+#endif /* HWTDECODE_CONFORMANCE_FLOW_H */
