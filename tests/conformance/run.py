@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Run conformance cases: decode them and compare with what is expected.
+
+Prints one line for each case, `PASS|FAIL|SKIP family/case why`, and the
+closing line `N passed, N failed, N skipped`.  Exit code 0: nothing failed, 1:
+something failed, 2: nothing could be run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from families import MODULES, REASONS  # noqa: E402
+from families.case import Case, Fail, Malformed, Skip  # noqa: E402
+from families.tools import Tools  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+FLOW_NAME = "hwtdecode-flow"
+BUILDS = ("build", "build/release", "build/dev", "build/ci", "build/asan")
+
+
+class Trouble(Exception):
+    """Nothing can be run; the text says why."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A case in which we differ from the reference, with the evidence."""
+
+    name: str
+    family: str
+    case: str
+    failure: str
+    engines: tuple[str, ...]
+
+    def covers(self, case: str, engine: str) -> bool:
+        """Say whether the entry speaks of this case and engine."""
+        return (case == f"{self.family}/{self.case}" and
+                (not self.engines or engine in self.engines))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out of one case."""
+
+    result: str
+    case: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.result} {self.case} {self.why}"
+
+
+DIFFERENCE_KEYS = ("name", "family", "case", "reference", "ours", "evidence",
+                   "failure")
+
+
+def read_differences(path: Path) -> list[Difference]:
+    """Read the written list of differences from the references."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Trouble(f"{path}: {error}") from None
+    entries = []
+    for entry in data.get("difference", []):
+        for key in DIFFERENCE_KEYS:
+            if not isinstance(entry.get(key), str) or not entry[key].strip():
+                raise Trouble(f"{path}: an entry lacks {key}")
+        entries.append(Difference(
+            entry["name"], entry["family"], entry["case"], entry["failure"],
+            tuple(entry.get("engines", ()))))
+    return entries
+
+
+def find_cases(corpus: Path) -> list[tuple[str, Path]]:
+    """Return the cases of a corpus: name and folder, in order."""
+    index = corpus / "index.json"
+    if index.is_file():
+        try:
+            entries = json.loads(index.read_text(encoding="utf-8"))
+            if isinstance(entries, dict):
+                entries = entries["cases"]
+            return [(str(entry["id"]),
+                     corpus / str(entry.get("path", entry["id"])))
+                    for entry in entries]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Trouble(f"{index}: {error!r}") from None
+    if not corpus.is_dir():
+        raise Trouble(f"{corpus} is no directory")
+    folders = sorted(path.parent for path in corpus.rglob("case.json"))
+    return [(folder.relative_to(corpus).as_posix(), folder)
+            for folder in folders]
+
+
+def judge(name: str, folder: Path, tools: Tools) -> Verdict:
+    """Run one case without regard to the list of differences."""
+    family = name.partition("/")[0]
+    if family in REASONS:
+        return Verdict("SKIP", name, REASONS[family])
+    if family not in MODULES:
+        return Verdict("SKIP", name, f"not supported yet: {family}")
+    with tempfile.TemporaryDirectory(prefix="conformance-") as temporary:
+        try:
+            case = Case(folder, name, Path(temporary))
+            case.verify()
+            return Verdict("PASS", name, MODULES[family].run(case, tools))
+        except Skip as skip:
+            return Verdict("SKIP", name, str(skip))
+        except Fail as fail:
+            return Verdict("FAIL", name, str(fail))
+        except Malformed as malformed:
+            return Verdict("FAIL", name, f"malformed case: {malformed}")
+        except (ArithmeticError, AttributeError, LookupError, OSError,
+                TypeError, ValueError) as error:
+            return Verdict("FAIL", name, f"malformed case: {error!r}")
+
+
+def weigh(verdict: Verdict, entry: Difference | None) -> Verdict:
+    """Apply the list of differences to a verdict."""
+    if entry is None or verdict.result == "SKIP":
+        return verdict
+    if verdict.result == "PASS":
+        return Verdict("FAIL", verdict.case,
+                       f"stale entry: {entry.name} no longer differs")
+    if entry.failure not in verdict.why or \
+            verdict.why.startswith("malformed case:"):
+        return verdict
+    return Verdict("PASS", verdict.case, f"differs as listed: {entry.name}")
+
+
+def run_all(cases: Sequence[tuple[str, Path]], tools: Tools, jobs: int,
+            differences: Sequence[Difference]) -> Iterator[Verdict]:
+    """Run cases, several at a time; verdicts keep the order of cases."""
+    def one(item: tuple[str, Path]) -> Verdict:
+        entry = next((known for known in differences
+                      if known.covers(item[0], tools.engine_in_use)), None)
+        return weigh(judge(*item, tools), entry)
+
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+        yield from pool.map(one, cases)
+
+
+def find_flow(tool: Path | None, flow: Path | None) -> Path:
+    """Return the flow tool: as given, or beside the hwtdecode tool."""
+    if flow is not None:
+        candidates = [flow]
+    elif tool is not None:
+        candidates = [tool.parent / FLOW_NAME]
+    else:
+        candidates = [ROOT / build / "bin" / FLOW_NAME for build in BUILDS]
+    for candidate in candidates:
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate.resolve()
+    raise Trouble("cannot run " + " or ".join(map(str, candidates)) +
+                  "; build it, or name it with --flow-tool")
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus", type=Path, metavar="CORPUS",
+                        help="folder with cases, and index.json or not")
+    parser.add_argument("--hwtdecode", type=Path, metavar="TOOL",
+                        help="the hwtdecode tool of the build to check")
+    parser.add_argument("--flow-tool", type=Path, metavar="PATH",
+                        help=f"default: {FLOW_NAME} beside the hwtdecode tool")
+    parser.add_argument("--family", action="append", default=[], metavar="F",
+                        help="only this family; may be repeated")
+    parser.add_argument("--except-family", action="append", default=[],
+                        metavar="F", help="not this family; may be repeated")
+    parser.add_argument("--case", action="append", default=[], metavar="C",
+                        help="only this case, with or without its family")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
+                        metavar="N", help="cases at a time")
+    parser.add_argument("--decode-jobs", type=int, default=1, metavar="N",
+                        help="threads of each decode")
+    parser.add_argument("--max-insns", type=int, metavar="N",
+                        help="skip cases with more instructions")
+    parser.add_argument("--engine", metavar="NAME",
+                        help="decode with this engine")
+    parser.add_argument("--differences", type=Path, metavar="FILE",
+                        default=HERE / "differences.toml",
+                        help="list of known differences from the references")
+    return parser.parse_args(argv)
+
+
+def selected(name: str, args: argparse.Namespace) -> bool:
+    """Say whether the command line asks for this case."""
+    family, _, short = name.partition("/")
+    return (family not in args.except_family and
+            (not args.family or family in args.family) and
+            (not args.case or short in args.case or name in args.case))
+
+
+def run(argv: Sequence[str] | None) -> Counter[str]:
+    """Run what the command line asks for, and print it."""
+    args = parse(argv)
+    cases = [item for item in find_cases(args.corpus)
+             if selected(item[0], args)]
+    if not cases and args.case:
+        raise Trouble(f"{args.corpus} has no such case")
+    tools = Tools(find_flow(args.hwtdecode, args.flow_tool), args.engine,
+                  args.max_insns, args.decode_jobs)
+    differences = read_differences(args.differences)
+    counts: Counter[str] = Counter()
+    for verdict in run_all(cases, tools, args.jobs, differences):
+        counts[verdict.result] += 1
+        print(verdict, flush=True)
+    print(f"{counts['PASS']} passed, {counts['FAIL']} failed, "
+          f"{counts['SKIP']} skipped")
+    return counts
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run, and turn the outcome into an exit code."""
+    try:
+        counts = run(argv)
+    except Trouble as trouble:
+        print(f"{Path(__file__).name}: {trouble}", file=sys.stderr)
+        return 2
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
