@@ -26,7 +26,7 @@ ROW_KINDS = {
               "reason": WORD},
     "enable": {"ip": HEX},
     "disable": {"ip": HEX, "target": HEX, "reason": WORD},
-    "gap": {"reason": WORD, "ip": HEX},
+    "gap": {"reason": WORD, "addr": HEX},
     "context": {"cr3": HEX, "nr": DEC, "vmcs": HEX},
     "mode": {"mode": DEC, "tsx": WORD, "if": DEC},
     "frequency": {"ratio": DEC},
