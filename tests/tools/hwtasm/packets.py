@@ -276,7 +276,8 @@ class Stream:
         field = self._fields(words, "type payload")
         if field["type"] >> 6:
             raise AsmError("an EVD type has 6 bits")
-        return b"\x02\x53" + bytes([field["type"]]) + little(field["payload"], 8)
+        return (b"\x02\x53" + bytes([field["type"]])
+                + little(field["payload"], 8))
 
     def _p_trig(self, words: list[str]) -> bytes:
         counted = any(word.startswith("icnt=") for word in words)
