@@ -41,7 +41,8 @@ def drift(root: Path) -> list[str]:
             elif (path.parent / name).read_bytes() != data:
                 out.append(f"{where}/{name}: differs")
     listed = root / "index.json"
-    if not out and (not listed.is_file() or listed.read_bytes() != index(root)):
+    if not out and not (listed.is_file()
+                        and listed.read_bytes() == index(root)):
         out.append("index.json: differs")
     return out
 

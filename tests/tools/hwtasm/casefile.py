@@ -55,7 +55,8 @@ def split_sections(text: str) -> dict[str, Lines]:
         if match is not None:
             section = match.group(1)
             if section not in SECTIONS or section in out:
-                raise AsmError(f"no such section, or twice: {section}", line_no)
+                raise AsmError(f"no such section, or twice: {section}",
+                               line_no)
             out[section] = []
         elif line.strip():
             if not section:

@@ -236,7 +236,8 @@ class Stream:
 
     def _p_mwait(self, words: list[str]) -> bytes:
         field = self._fields(words, "hints ext")
-        return b"\x02\xc2" + little(field["hints"], 4) + little(field["ext"], 4)
+        return (b"\x02\xc2" + little(field["hints"], 4)
+                + little(field["ext"], 4))
 
     def _p_pwre(self, words: list[str]) -> bytes:
         field = self._fields(words, "state sub hw")

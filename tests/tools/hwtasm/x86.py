@@ -180,7 +180,8 @@ class Encoder:
         return 2 if self.bits == 16 else 4
 
     def _rm(self, code: bytes, reg: int, operand: str, kind: str, *,
-            wide: bool = False, prefix: bytes = b"", tail: bytes = b"") -> Insn:
+            wide: bool = False, prefix: bytes = b"",
+            tail: bytes = b"") -> Insn:
         """Encode an instruction with a ModRM operand."""
         data = b""
         for _ in range(2):
@@ -301,7 +302,8 @@ class Encoder:
         size = REGISTERS[name][0]
         if size == 64 and self.bits != 64:
             raise AsmError(f"{name} needs 64-bit code")
-        return b"\x66" if (size == 16) != (self.bits == 16) else b"", size == 64
+        prefix = b"\x66" if (size == 16) != (self.bits == 16) else b""
+        return prefix, size == 64
 
     def _op_xor(self, operands: list[str]) -> Insn:
         return self._two(0x31, operands)
