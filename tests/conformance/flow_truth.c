@@ -538,8 +538,9 @@ load(struct truth *truth, const char *path)
 		truth->n_records++;
 	}
 	fclose(file);
-	if (truth->n_records == 0)
-		flow_die("%s: no truth records", path);
+	if (truth->n_records == 0 ||
+	    truth->records[truth->n_records - 1].type != TRUTH_END)
+		flow_die("%s: the truth has no end", path);
 	for (size_t i = 1; i < truth->n_records; i++)
 		if (truth->records[i].n < truth->records[i - 1].n)
 			flow_die("%s: records are not in order", path);
