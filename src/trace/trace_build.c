@@ -225,6 +225,9 @@ hwtd_trace_add_record(struct hwtd_trace *trace,
 	rc = hwtdi_options_copy(&r, sizeof(r), record, err);
 	if (rc != HWTD_OK)
 		return (rc);
+	rc = hwtdi_trace_check_text("record name", r.name, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	if (r.type >= HWTD_REC_TYPES)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "record type %" PRIu32 " is not known", r.type));
@@ -294,6 +297,9 @@ hwtd_trace_add_image(struct hwtd_trace *trace,
 	if (desc == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "desc is NULL"));
 	rc = hwtdi_options_copy(&d, sizeof(d), desc, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = hwtdi_trace_check_text("image path", d.path, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (d.path == NULL && d.bytes == NULL)

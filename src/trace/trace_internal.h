@@ -17,6 +17,12 @@
 /* Streams of one trace; a file that claims more is refused. */
 #define HWTDI_MAX_STREAMS 65536u
 
+/* Damaged places of one file; with more it is beyond use. */
+#define HWTDI_MAX_DAMAGES 65536u
+
+/* Bytes of a name or another text. */
+#define HWTDI_TEXT_MAX 65535u
+
 /* Bytes of one piece in memory; further bytes start a new piece. */
 #define HWTDI_PIECE_MAX ((uint64_t)256 << 20)
 
@@ -71,6 +77,9 @@ struct hwtdi_image {
 	/* NULL: known by name only; its code is missing. */
 	uint8_t *bytes;
 	uint64_t n_bytes;
+	/* Of the bytes, as a file says; to find them again under `path`. */
+	bool has_sum;
+	uint64_t sum;
 };
 
 /* Free text about where a trace comes from.  NULL: not known. */
@@ -126,6 +135,9 @@ int hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
 int hwtdi_trace_no_room(const struct hwtd_context *ctx, uint64_t bytes,
     struct hwtd_error *err);
 
+/* Pass on an error that was filled inside; returns its code. */
+int hwtdi_trace_pass(struct hwtd_error *err, const struct hwtd_error *inner);
+
 /* NULL if there is no such stream. */
 struct hwtdi_stream *hwtdi_trace_stream_at(const struct hwtd_trace *trace,
     uint32_t stream);
@@ -140,6 +152,10 @@ int hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 /* What comes next starts an extent.  Of several reasons the gravest stays. */
 void hwtdi_stream_break(struct hwtdi_stream *stream, uint32_t why);
 
+/* An extent without bytes at `start`, which is at or after the end. */
+int hwtdi_stream_empty(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    uint64_t start, uint32_t why, struct hwtd_error *err);
+
 /* An extent without bytes, if a reason was given after the last byte. */
 int hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
     struct hwtd_error *err);
@@ -149,6 +165,10 @@ void hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream);
 /* Index of the piece, or of the extent, that holds `off`; or the count. */
 size_t hwtdi_stream_piece(const struct hwtdi_stream *stream, uint64_t off);
 size_t hwtdi_stream_extent(const struct hwtdi_stream *stream, uint64_t off);
+
+/* HWTD_E_INVALID if a text (may be NULL) is longer than HWTDI_TEXT_MAX. */
+int hwtdi_trace_check_text(const char *what, const char *text,
+    struct hwtd_error *err);
 
 /* Add an image whose bytes are taken over on success; see add_image. */
 int hwtdi_trace_put_image(struct hwtd_trace *trace,

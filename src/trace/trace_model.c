@@ -35,6 +35,27 @@ hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
 }
 
 int
+hwtdi_trace_pass(struct hwtd_error *err, const struct hwtd_error *inner)
+{
+	if (inner->code == HWTD_E_IO)
+		return (hwtdi_fail_sys(err, inner->sys_errno, "%s",
+		    inner->message));
+	return (hwtdi_fail_at(err, inner->code, inner->offset, "%s",
+	    inner->message));
+}
+
+int
+hwtdi_trace_check_text(const char *what, const char *text,
+    struct hwtd_error *err)
+{
+	if (text != NULL && strlen(text) > HWTDI_TEXT_MAX)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "%s of %zu bytes; at most %u", what, strlen(text),
+		    HWTDI_TEXT_MAX));
+	return (HWTD_OK);
+}
+
+int
 hwtd_trace_create(struct hwtd_context *ctx,
     const struct hwtd_trace_options *opts, struct hwtd_trace **trace_out,
     struct hwtd_error *err)
@@ -47,6 +68,8 @@ hwtd_trace_create(struct hwtd_context *ctx,
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
 	rc = hwtdi_options_copy(&o, sizeof(o), opts, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_check_text("origin", o.origin, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_new(ctx, "memory", &trace, err);
 	if (rc != HWTD_OK)
@@ -362,6 +385,9 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	va_list ap;
 	int rc;
 
+	if (trace->n_damages == HWTDI_MAX_DAMAGES)
+		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, file_off,
+		    "more than %u damaged places", HWTDI_MAX_DAMAGES));
 	rc = hwtdi_array_grow(trace->library, &trace->damages,
 	    &trace->cap_damages, trace->n_damages + 1, sizeof(*trace->damages),
 	    err);

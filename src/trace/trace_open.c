@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "trace/container/hwt_reader.h"
 #include "trace/import/raw.h"
 #include "trace/trace_internal.h"
 
@@ -84,11 +85,15 @@ static int
 fill(struct hwtd_trace *trace, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
+	bool is_hwt = false;
 	int rc;
 
 	rc = open_file(trace, path, err);
 	if (rc == HWTD_OK)
-		rc = hwtdi_raw_import(trace, opts, err);
+		rc = hwtdi_hwt_recognize(trace, &is_hwt, err);
+	if (rc == HWTD_OK)
+		rc = is_hwt ? hwtdi_hwt_read(trace, opts, err)
+			    : hwtdi_raw_import(trace, opts, err);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)
 		hwtdi_fail_prefix(err, "%.100s", path);
 	return (rc);

@@ -70,17 +70,26 @@ hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 }
 
 int
+hwtdi_stream_empty(struct hwtd_context *ctx, struct hwtdi_stream *stream,
+    uint64_t start, uint32_t why, struct hwtd_error *err)
+{
+	int rc = reserve_extent(ctx, stream, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	push_extent(stream, start, why);
+	stream->end = start;
+	return (HWTD_OK);
+}
+
+int
 hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
     struct hwtd_error *err)
 {
-	int rc;
-
 	if (!stream->pending || stream->pending_why == HWTD_EXTENT_NEW)
 		return (HWTD_OK);
-	rc = reserve_extent(ctx, stream, err);
-	if (rc == HWTD_OK)
-		push_extent(stream, stream->end, stream->pending_why);
-	return (rc);
+	return (hwtdi_stream_empty(ctx, stream, stream->end,
+	    stream->pending_why, err));
 }
 
 void
@@ -219,6 +228,8 @@ hwtd_trace_add_stream(struct hwtd_trace *trace,
 	rc = hwtdi_options_copy(&d, sizeof(d), desc, err);
 	if (rc == HWTD_OK)
 		rc = check_desc(&d, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_check_text("stream name", d.name, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (trace->n_streams >= HWTDI_MAX_STREAMS)

@@ -80,17 +80,6 @@ set_damage(struct hwtd_damage *damage, uint32_t stream,
 	memcpy(damage->text, why->message, sizeof(damage->text) - 1);
 }
 
-/* Pass on an error that was filled inside. */
-static int
-pass(struct hwtd_error *err, const struct hwtd_error *inner)
-{
-	if (inner->code == HWTD_E_IO)
-		return (hwtdi_fail_sys(err, inner->sys_errno, "%s",
-		    inner->message));
-	return (hwtdi_fail_at(err, inner->code, inner->offset, "%s",
-	    inner->message));
-}
-
 /* Unpack the chunk of a piece, unless it is the one at hand. */
 static int
 unpack(struct hwtdi_window *w, const struct hwtdi_piece *piece,
@@ -118,7 +107,7 @@ unpack(struct hwtdi_window *w, const struct hwtdi_piece *piece,
 	if (rc == HWTD_E_CORRUPT)
 		set_damage(damage, w->id, piece,
 		    HWTDI_HWT_HEADER_SIZE + (uint64_t)piece->room, &inner);
-	return (pass(err, &inner));
+	return (hwtdi_trace_pass(err, &inner));
 }
 
 /* Copy [off, off + n) of a piece. */
@@ -147,7 +136,7 @@ copy_piece(struct hwtdi_window *w, const struct hwtdi_piece *piece,
 			damage->file_bytes -= at;
 			damage->first += at;
 		}
-		return (pass(err, &inner));
+		return (hwtdi_trace_pass(err, &inner));
 	default:
 		rc = unpack(w, piece, damage, err);
 		if (rc == HWTD_OK)
@@ -290,7 +279,7 @@ copy_extent(struct hwtdi_window *window, uint64_t off, uint8_t *buf, size_t n,
 		memcpy(buf, bytes, n);
 	*n_out = n;
 	if (rc != HWTD_OK)
-		return (pass(err, &inner));
+		return (hwtdi_trace_pass(err, &inner));
 	return (HWTD_OK);
 }
 

@@ -62,7 +62,7 @@ hwtdi_hwt_header_fault(const struct hwtdi_hwt_header *h)
 	if (h->raw_size > HWTDI_HWT_RAW_MAX)
 		return ("raw size is over the limit of 16 MiB");
 	if (h->flags & HWTDI_HWT_ZSTD) {
-		if (h->stored_size > ZSTD_compressBound(HWTDI_HWT_RAW_MAX))
+		if (h->stored_size > HWTDI_HWT_STORED_MAX)
 			return ("stored size is over the limit");
 	} else if (h->stored_size != h->raw_size) {
 		return ("stored and raw size differ without compression");

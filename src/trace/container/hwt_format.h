@@ -20,6 +20,8 @@
 #define HWTDI_HWT_CHUNK_MAGIC_SIZE 4
 #define HWTDI_HWT_HEADER_SIZE 64
 #define HWTDI_HWT_RAW_MAX ((uint32_t)16 << 20)
+/* What zstd may make of it when nothing can be compressed. */
+#define HWTDI_HWT_STORED_MAX ((uint32_t)16842752)
 #define HWTDI_HWT_NO_ID 0xffffffffu
 
 enum hwtdi_hwt_type {
@@ -75,7 +77,7 @@ enum hwtdi_hwt_image_tag {
 #define HWTDI_HWT_PT_FILTER_SIZE 24
 #define HWTDI_HWT_IMAGE_DESC_SIZE 40
 #define HWTDI_HWT_RECORD_SIZE 96
-#define HWTDI_HWT_INDEX_ENTRY_SIZE 48
+#define HWTDI_HWT_INDEX_ENTRY_SIZE 40
 #define HWTDI_HWT_END_SIZE 32
 
 /* Flag of a record in the file: it has a name, which may be empty. */

@@ -1,0 +1,676 @@
+/*
+ * Reading .hwt files into a trace: what each chunk says, and what is wrong.
+ */
+#include "trace/container/hwt_reader.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "image/image_bytes.h"
+#include "trace/container/hwt_fields.h"
+
+/* Ids that may be missing before a stream or an image: lost descriptions. */
+#define MAX_LOST_IDS 4096u
+
+static uint64_t
+chunk_bytes(const struct hwtdi_hwt_header *h)
+{
+	return (HWTDI_HWT_HEADER_SIZE + (uint64_t)h->stored_size);
+}
+
+/* Note that a chunk was not taken in. */
+static int
+refuse(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    const char *what, struct hwtd_error *err)
+{
+	return (hwtdi_trace_note_damage(r->trace, h->file_off, chunk_bytes(h),
+	    HWTD_NO_ID, 0, 0, err, "%s", what));
+}
+
+/* The same for an error in the payload; other errors end the reading. */
+static int
+refuse_for(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    const struct hwtd_error *inner, struct hwtd_error *err)
+{
+	if (inner->code != HWTD_E_CORRUPT && inner->code != HWTD_E_INVALID)
+		return (hwtdi_trace_pass(err, inner));
+	return (refuse(r, h, inner->message, err));
+}
+
+/* Unpack a payload, *ok_out false if it is damaged; that was noted then. */
+static int
+unpack(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtdi_bytes *out, bool *ok_out, struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+
+	*ok_out = hwtdi_hwt_unpack(&r->unpacker, &r->trace->file, h, &inner) ==
+	    HWTD_OK;
+	if (!*ok_out)
+		return (refuse_for(r, h, &inner, err));
+	out->at = r->unpacker.raw;
+	out->left = h->raw_size;
+	out->bad = false;
+	return (HWTD_OK);
+}
+
+static int
+accept_meta(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_context *ctx = r->trace->library;
+	struct hwtdi_trace_text *text = &r->trace->text;
+	struct hwtdi_hwt_field f;
+	struct hwtdi_bytes from;
+	bool ok;
+	int rc;
+
+	rc = unpack(r, h, &from, &ok, err);
+	if (rc != HWTD_OK || !ok)
+		return (rc);
+	while ((rc = hwtdi_hwt_get_field(&from, &f, &inner)) == HWTD_OK) {
+		if (f.tag == HWTDI_HWT_META_ORIGIN)
+			rc = hwtdi_hwt_get_text(ctx, &f, &text->origin,
+			    &inner);
+		else if (f.tag == HWTDI_HWT_META_ABI)
+			rc = hwtdi_hwt_get_text(ctx, &f, &text->abi, &inner);
+		else if (f.tag == HWTDI_HWT_META_CPU_MODEL)
+			rc = hwtdi_hwt_get_text(ctx, &f, &text->cpu_model,
+			    &inner);
+		else if (f.tag == HWTDI_HWT_META_CLOCK)
+			rc = hwtdi_hwt_get_text(ctx, &f, &text->clock, &inner);
+		if (rc != HWTD_OK)
+			break;
+	}
+	return (rc == HWTD_END ? HWTD_OK : refuse_for(r, h, &inner, err));
+}
+
+/* Streams that are named but not described, so that ids stay true. */
+static int
+lost_streams(struct hwtdi_hwt_reader *r, uint32_t up_to,
+    struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = {
+		.size = sizeof(desc),
+		.cpu = HWTD_NO_ID,
+		.pid = HWTD_NO_ID,
+		.tid = HWTD_NO_ID,
+	};
+	uint32_t id;
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK && r->trace->n_streams < up_to) {
+		rc = hwtd_trace_add_stream(r->trace, &desc, &id, err);
+		if (rc == HWTD_OK)
+			r->trace->streams[id]->undescribed = true;
+	}
+	return (rc);
+}
+
+/* Whether `id` can be that of a stream; notes it if not. */
+static int
+check_stream_id(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    bool *ok_out, struct hwtd_error *err)
+{
+	*ok_out = true;
+	if (h->id >= HWTDI_MAX_STREAMS)
+		return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
+		    "chunk at %" PRIu64 " names stream %" PRIu32
+		    "; a file may have %u",
+		    h->file_off, h->id, HWTDI_MAX_STREAMS));
+	if (h->id <= r->trace->n_streams + MAX_LOST_IDS)
+		return (HWTD_OK);
+	*ok_out = false;
+	return (refuse(r, h, "stream id is far beyond the streams described",
+	    err));
+}
+
+static int
+accept_stream(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_context *ctx = r->trace->library;
+	struct hwtd_stream_desc desc;
+	struct hwtd_pt_config pt;
+	struct hwtdi_bytes from;
+	char *name = NULL;
+	uint32_t id;
+	bool ok;
+	int rc;
+
+	rc = check_stream_id(r, h, &ok, err);
+	if (rc != HWTD_OK || !ok)
+		return (rc);
+	if (h->id < r->trace->n_streams)
+		return (refuse(r, h, "stream is described twice", err));
+	rc = lost_streams(r, h->id, err);
+	if (rc == HWTD_OK)
+		rc = unpack(r, h, &from, &ok, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!ok)
+		return (lost_streams(r, h->id + 1, err));
+	rc = hwtdi_hwt_get_stream(ctx, from, &desc, &pt, &name, &inner);
+	if (rc == HWTD_OK) {
+		/* What a newer minor version knows is unknown here. */
+		if (desc.tech > HWTD_TECH_SPE)
+			desc.tech = HWTD_TECH_UNKNOWN;
+		desc.flags &= HWTD_STREAMF_CLOCK_DERIVED;
+		rc = hwtd_trace_add_stream(r->trace, &desc, &id, &inner);
+		hwtdi_strfree(ctx, name);
+	}
+	if (rc == HWTD_OK)
+		return (HWTD_OK);
+	rc = refuse_for(r, h, &inner, err);
+	if (rc == HWTD_OK)
+		rc = lost_streams(r, h->id + 1, err);
+	return (rc);
+}
+
+/* Where in the file the last piece of a stream ends; 0 if there is none. */
+static uint64_t
+stream_file_end(const struct hwtdi_stream *s)
+{
+	const struct hwtdi_piece *last;
+
+	if (s->n_pieces == 0)
+		return (0);
+	last = &s->pieces[s->n_pieces - 1];
+	return (last->at.file_off + HWTDI_HWT_HEADER_SIZE + last->room);
+}
+
+/*
+ * Say that bytes before a chunk are missing: with the damage of the file that
+ * lies between the chunk and the one before it, if there is one.
+ */
+static int
+note_hole(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    const struct hwtdi_stream *s, struct hwtd_error *err)
+{
+	const uint64_t after = stream_file_end(s);
+	struct hwtd_trace *trace = r->trace;
+
+	for (size_t i = trace->n_damages; i-- > 0;) {
+		struct hwtd_damage *d = &trace->damages[i];
+
+		if (d->file_off < after || d->file_off >= h->file_off ||
+		    d->file_bytes == 0)
+			continue;
+		if (d->stream == HWTD_NO_ID) {
+			d->stream = h->id;
+			d->first = s->end;
+			d->end = h->position;
+			return (HWTD_OK);
+		}
+		return (hwtdi_trace_note_damage(trace, d->file_off,
+		    d->file_bytes, h->id, s->end, h->position, err,
+		    "chunk is damaged"));
+	}
+	return (hwtdi_trace_note_damage(trace, h->file_off, 0, h->id, s->end,
+	    h->position, err,
+	    (h->detail >> HWTDI_HWT_WHY_SHIFT & 0xff) ==
+		    HWTD_EXTENT_AFTER_DAMAGE
+		? "bytes were missing when the file was written"
+		: "bytes before this chunk are missing"));
+}
+
+static int
+accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtdi_piece piece = {
+		.start = h->position,
+		.length = h->raw_size,
+		.at.file_off = h->file_off,
+		.room = h->stored_size,
+		.kind = HWTDI_PIECE_CHUNK,
+	};
+	uint32_t why = h->detail >> HWTDI_HWT_WHY_SHIFT & 0xff;
+	struct hwtdi_stream *s;
+	bool ok;
+	int rc;
+
+	rc = check_stream_id(r, h, &ok, err);
+	if (rc != HWTD_OK || !ok)
+		return (rc);
+	if (h->id >= r->trace->n_streams && r->trace->n_damages == 0) {
+		rc = hwtdi_trace_note_damage(r->trace, h->file_off, 0,
+		    HWTD_NO_ID, 0, 0, err,
+		    "stream %" PRIu32 " is not described", h->id);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	rc = lost_streams(r, h->id + 1, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	s = r->trace->streams[h->id];
+	if (h->position < s->end)
+		return (refuse(r, h, "stream offsets go back", err));
+	if (h->raw_size > UINT64_MAX - h->position)
+		return (refuse(r, h, "stream offsets wrap", err));
+	if (h->position > s->end) {
+		rc = note_hole(r, h, s, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		why = HWTD_EXTENT_AFTER_DAMAGE;
+	} else if ((h->detail & HWTDI_HWT_EXTENT) == 0) {
+		why = HWTD_EXTENT_NEW;
+	} else if (why > HWTD_EXTENT_AFTER_DAMAGE) {
+		/* A newer reason; at least bytes do not adjoin. */
+		why = HWTD_EXTENT_AFTER_LOSS;
+	}
+	if (h->raw_size == 0 && why == HWTD_EXTENT_NEW)
+		return (HWTD_OK);
+	if (h->raw_size == 0)
+		return (hwtdi_stream_empty(r->trace->library, s, h->position,
+		    why, err));
+	if (h->detail & HWTDI_HWT_EXTENT)
+		hwtdi_stream_break(s, why);
+	return (hwtdi_stream_place(r->trace->library, s, &piece, err));
+}
+
+static void
+unknown_to_none(struct hwtd_record *record, const struct hwtd_trace *trace,
+    bool *bad)
+{
+	if (record->stream != HWTD_NO_ID &&
+	    record->stream >= trace->n_streams) {
+		record->stream = HWTD_NO_ID;
+		*bad = true;
+	}
+	if (record->image != HWTD_NO_ID && record->image >= trace->n_images) {
+		record->image = HWTD_NO_ID;
+		*bad = true;
+	}
+}
+
+/* All records of a chunk, or only a check that they are well formed. */
+static int
+take_records(struct hwtdi_hwt_reader *r, struct hwtdi_bytes from, bool add,
+    bool *bad_ids, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = r->trace->library;
+	struct hwtd_record record;
+	char *name;
+	int rc;
+
+	while ((rc = hwtdi_hwt_get_record(ctx, &from, &record, &name, err)) ==
+	    HWTD_OK) {
+		if (add) {
+			unknown_to_none(&record, r->trace, bad_ids);
+			record.name = name;
+			rc = hwtdi_record_list_add(ctx, &r->trace->records,
+			    &record, err);
+			r->next_record++;
+		}
+		hwtdi_strfree(ctx, name);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	return (rc == HWTD_END ? HWTD_OK : rc);
+}
+
+static int
+accept_records(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtdi_bytes from;
+	bool bad_ids = false;
+	bool ok;
+	int rc;
+
+	if (h->position < r->next_record)
+		return (refuse(r, h, "record numbers go back", err));
+	rc = unpack(r, h, &from, &ok, err);
+	if (rc != HWTD_OK || !ok)
+		return (rc);
+	/* Either the whole chunk or nothing. */
+	rc = take_records(r, from, false, &bad_ids, &inner);
+	if (rc != HWTD_OK)
+		return (refuse_for(r, h, &inner, err));
+	r->next_record = h->position;
+	rc = take_records(r, from, true, &bad_ids, err);
+	if (rc == HWTD_OK && bad_ids)
+		rc = refuse(r, h,
+		    "records name streams or images that are "
+		    "not in the file",
+		    err);
+	return (rc);
+}
+
+/* Look for the bytes of an image where they came from. */
+static int
+find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_context *ctx = r->trace->library;
+	uint8_t *bytes = NULL;
+	uint64_t n = 0;
+	int rc;
+
+	if (!image->from_file || !image->has_sum || image->n_bytes == 0)
+		return (HWTD_OK);
+	rc = hwtdi_image_read(ctx, image->path, image->offset, image->n_bytes,
+	    &bytes, &n, &inner);
+	if (rc == HWTD_E_NOMEM)
+		return (hwtdi_trace_pass(err, &inner));
+	if (rc != HWTD_OK) {
+		hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",
+		    "code of an image is missing: %s", inner.message);
+		return (HWTD_OK);
+	}
+	if (XXH3_64bits(bytes, (size_t)n) == image->sum) {
+		image->bytes = bytes;
+		return (HWTD_OK);
+	}
+	hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",
+	    "%.120s: changed since it was traced; its code is missing",
+	    image->path);
+	hwtdi_free(ctx, bytes, (size_t)n);
+	return (HWTD_OK);
+}
+
+static void
+drop_loading(struct hwtdi_hwt_reader *r)
+{
+	struct hwtdi_hwt_loading *l = &r->loading;
+
+	hwtdi_array_free(r->trace->library, l->bytes.at, l->bytes.cap, 1);
+	memset(l, 0, sizeof(*l));
+}
+
+/* The bytes of the image are complete, or never will be. */
+static int
+finish_image(struct hwtdi_hwt_reader *r, struct hwtd_error *err)
+{
+	struct hwtdi_hwt_loading *l = &r->loading;
+	struct hwtdi_image *image;
+	uint8_t *bytes;
+	const char *fault = NULL;
+	int rc = HWTD_OK;
+
+	if (!l->active)
+		return (HWTD_OK);
+	image = &r->trace->images[l->id];
+	if (l->broken || l->bytes.n != image->n_bytes)
+		fault = "image is incomplete";
+	else if (image->has_sum &&
+	    XXH3_64bits(l->bytes.at, l->bytes.n) != image->sum)
+		fault = "image does not match its checksum";
+	if (fault != NULL) {
+		/* Once is enough if a damaged chunk was noted already. */
+		if (r->trace->n_damages == l->damages_before)
+			rc = hwtdi_trace_note_damage(r->trace, l->file_off,
+			    HWTDI_HWT_HEADER_SIZE, HWTD_NO_ID, 0, 0, err, "%s",
+			    fault);
+		drop_loading(r);
+		return (rc == HWTD_OK ? find_image_bytes(r, image, err) : rc);
+	}
+	/* Keeps exactly the bytes that closing will give back. */
+	bytes = hwtdi_resize(r->trace->library, l->bytes.at, l->bytes.cap,
+	    l->bytes.n);
+	if (bytes == NULL)
+		return (hwtdi_fail_nomem(err, l->bytes.n));
+	image->bytes = bytes;
+	memset(l, 0, sizeof(*l));
+	return (HWTD_OK);
+}
+
+static int
+lost_images(struct hwtdi_hwt_reader *r, uint32_t up_to, struct hwtd_error *err)
+{
+	const struct hwtdi_image none = { 0 };
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK && r->trace->n_images < up_to)
+		rc = hwtdi_trace_put_image(r->trace, &none, "unknown", NULL,
+		    err);
+	return (rc);
+}
+
+/* Add the image that a payload describes. */
+static int
+add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtdi_bytes from, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = r->trace->library;
+	struct hwtdi_image image = { 0 };
+	struct hwtdi_hwt_image i;
+	char *path;
+	int rc;
+
+	rc = hwtdi_hwt_get_image(ctx, from, &i, &path, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	image.offset = i.offset;
+	image.n_bytes = i.n_bytes;
+	image.mapped = (i.flags & HWTDI_HWT_IMAGE_MAPPED) != 0;
+	image.address = image.mapped ? i.address : 0;
+	image.from_file = (i.flags & HWTDI_HWT_IMAGE_FILE) != 0;
+	image.has_sum = (i.flags & HWTDI_HWT_IMAGE_HASH) != 0;
+	image.sum = i.sum;
+	rc = hwtdi_trace_put_image(r->trace, &image, path, NULL, err);
+	hwtdi_strfree(ctx, path);
+	if (rc != HWTD_OK)
+		return (rc);
+	if ((i.flags & HWTDI_HWT_IMAGE_BYTES) == 0)
+		return (find_image_bytes(r, &r->trace->images[h->id], err));
+	if (i.n_bytes > ctx->max_image || i.n_bytes > ctx->max_alloc)
+		return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
+		    "image of %" PRIu64 " bytes is over max_image or "
+		    "max_alloc",
+		    i.n_bytes));
+	r->loading.active = true;
+	r->loading.id = h->id;
+	r->loading.file_off = h->file_off;
+	r->loading.damages_before = r->trace->n_damages;
+	return (HWTD_OK);
+}
+
+static int
+accept_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtdi_bytes from;
+	bool ok;
+	int rc;
+
+	rc = finish_image(r, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (h->id < r->trace->n_images)
+		return (refuse(r, h, "image is described twice", err));
+	if (h->id - r->trace->n_images > MAX_LOST_IDS)
+		return (refuse(r, h,
+		    "image id is far beyond the images "
+		    "described",
+		    err));
+	rc = lost_images(r, h->id, err);
+	if (rc == HWTD_OK)
+		rc = unpack(r, h, &from, &ok, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!ok)
+		return (lost_images(r, h->id + 1, err));
+	rc = add_image(r, h, from, &inner);
+	if (rc == HWTD_OK)
+		return (HWTD_OK);
+	rc = refuse_for(r, h, &inner, err);
+	if (rc == HWTD_OK)
+		rc = lost_images(r, h->id + 1, err);
+	return (rc);
+}
+
+static int
+accept_image_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtdi_hwt_loading *l = &r->loading;
+	struct hwtdi_bytes from;
+	bool ok;
+	int rc;
+
+	/* Of an image whose description is lost: that was noted. */
+	if (!l->active || l->id != h->id)
+		return (r->trace->n_damages != 0
+			? HWTD_OK
+			: refuse(r, h, "bytes of an image that is not there",
+			      err));
+	if (l->broken)
+		return (HWTD_OK);
+	if (h->position != l->bytes.n ||
+	    h->raw_size > r->trace->images[l->id].n_bytes - l->bytes.n) {
+		l->broken = true;
+		return (r->trace->n_damages != l->damages_before
+			? HWTD_OK
+			: refuse(r, h, "bytes of an image are out of place",
+			      err));
+	}
+	rc = unpack(r, h, &from, &ok, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!ok) {
+		l->broken = true;
+		return (HWTD_OK);
+	}
+	rc = hwtdi_array_grow(r->trace->library, &l->bytes.at, &l->bytes.cap,
+	    l->bytes.n + from.left, 1, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (from.left != 0)
+		memcpy(l->bytes.at + l->bytes.n, from.at, from.left);
+	l->bytes.n += from.left;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_hwt_accept(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	switch (h->type) {
+	case HWTDI_HWT_META:
+		return (accept_meta(r, h, err));
+	case HWTDI_HWT_STREAM:
+		return (accept_stream(r, h, err));
+	case HWTDI_HWT_DATA:
+		return (accept_data(r, h, err));
+	case HWTDI_HWT_RECORDS:
+		return (accept_records(r, h, err));
+	case HWTDI_HWT_IMAGE:
+		return (accept_image(r, h, err));
+	case HWTDI_HWT_IMAGE_DATA:
+		return (accept_image_data(r, h, err));
+	case HWTDI_HWT_INDEX:
+	case HWTDI_HWT_END:
+		return (refuse(r, h, "index before the end of the file", err));
+	default:
+		if (h->flags & HWTDI_HWT_CRITICAL)
+			return (hwtdi_fail_at(err, HWTD_E_UNSUPPORTED,
+			    h->file_off,
+			    "chunk at %" PRIu64 " is of type %u, which must "
+			    "be understood; use a newer version",
+			    h->file_off, h->type));
+		hwtdi_log(r->trace->library, HWTD_LOG_INFO, "trace",
+		    "skipped chunk of type %u at %" PRIu64, h->type,
+		    h->file_off);
+		return (HWTD_OK);
+	}
+}
+
+/* Streams without configuration get the one of the options. */
+static void
+apply_options(struct hwtd_trace *trace, const struct hwtd_pt_config *pt)
+{
+	for (size_t i = 0; i < trace->n_streams; i++) {
+		struct hwtdi_stream *s = trace->streams[i];
+
+		if (s->has_pt || s->desc.tech != HWTD_TECH_INTEL_PT)
+			continue;
+		s->pt = *pt;
+		s->has_pt = true;
+		if (s->desc.clock.counts_per == 0 &&
+		    hwtdi_pt_config_clock(pt, &s->desc.clock))
+			s->desc.flags |= HWTD_STREAMF_CLOCK_DERIVED;
+	}
+}
+
+static int
+read_file_header(struct hwtd_trace *trace, struct hwtd_error *err)
+{
+	uint8_t h[HWTDI_HWT_FILE_HEADER_SIZE];
+	unsigned int major;
+	int rc;
+
+	if (trace->file.size < sizeof(h))
+		return (HWTD_OK);
+	rc = hwtdi_trace_file_read(&trace->file, 0, h, sizeof(h), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (memcmp(h, HWTDI_HWT_MAGIC, HWTDI_HWT_MAGIC_SIZE) != 0 ||
+	    hwtdi_le(h + 24, 8) != XXH3_64bits(h, 24))
+		return (hwtdi_trace_note_damage(trace, 0, sizeof(h),
+		    HWTD_NO_ID, 0, 0, err, "file header is damaged"));
+	major = (unsigned int)hwtdi_le(h + 8, 2);
+	if (major != HWTDI_HWT_MAJOR)
+		return (hwtdi_fail_at(err, HWTD_E_UNSUPPORTED, 8,
+		    "version %u of the format; this library reads %d", major,
+		    HWTDI_HWT_MAJOR));
+	return (HWTD_OK);
+}
+
+int
+hwtdi_hwt_recognize(const struct hwtd_trace *trace, bool *is_out,
+    struct hwtd_error *err)
+{
+	uint8_t magic[HWTDI_HWT_MAGIC_SIZE];
+	struct hwtdi_hwt_header h;
+	int rc;
+
+	*is_out = false;
+	if (trace->file.size < sizeof(magic))
+		return (HWTD_OK);
+	rc = hwtdi_trace_file_read(&trace->file, 0, magic, sizeof(magic), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	*is_out = memcmp(magic, HWTDI_HWT_MAGIC, sizeof(magic)) == 0;
+	if (*is_out)
+		return (HWTD_OK);
+	return (hwtdi_hwt_read_header(&trace->file, HWTDI_HWT_FILE_HEADER_SIZE,
+	    &h, is_out, err));
+}
+
+int
+hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    struct hwtd_error *err)
+{
+	struct hwtdi_hwt_reader r = { .trace = trace };
+	struct hwtd_pt_config pt;
+	bool done = false;
+	int rc;
+
+	trace->format = "hwt";
+	rc = hwtdi_options_copy(&pt, sizeof(pt), opts->pt, err);
+	if (rc == HWTD_OK)
+		rc = read_file_header(trace, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	hwtdi_hwt_unpacker_init(&r.unpacker, trace->library);
+	rc = hwtdi_hwt_read_index(&r, &done, err);
+	if (rc == HWTD_OK && !done)
+		rc = hwtdi_hwt_scan(&r, err);
+	if (rc == HWTD_OK)
+		rc = finish_image(&r, err);
+	drop_loading(&r);
+	hwtdi_hwt_unpacker_fini(&r.unpacker);
+	if (rc == HWTD_OK && opts->pt != NULL)
+		apply_options(trace, &pt);
+	return (rc);
+}

@@ -1,0 +1,593 @@
+/*
+ * Writing .hwt files: chunk after chunk, in bounded memory.
+ */
+#include "trace/container/hwt_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/fail.h"
+#include "trace/container/hwt_fields.h"
+
+#define DEFAULT_LEVEL 3
+#define DEFAULT_CHUNK ((uint32_t)1 << 20)
+
+/* Records are written when this many bytes have come together. */
+#define RECORDS_BYTES ((size_t)64 << 10)
+
+/* Entries of one INDEX chunk. */
+#define INDEX_ENTRIES ((size_t)16384)
+
+/* Names tried for a file that has not appeared. */
+#define TEMP_NAMES 100
+
+struct writer_stream {
+	uint64_t end;
+	/* An extent starts at `start`. */
+	bool pending;
+	uint32_t why;
+	uint64_t start;
+};
+
+struct hwtdi_writer {
+	struct hwtd_context *library;
+	char *path;
+	/* Name until the file is finished; NULL: `path`. */
+	char *temp;
+	int fd;
+	int level;
+	uint32_t chunk_bytes;
+	/* Where the next chunk goes, and its number. */
+	uint64_t file_off;
+	uint64_t sequence;
+	struct writer_stream *streams;
+	size_t n_streams;
+	size_t cap_streams;
+	uint32_t n_images;
+	uint64_t n_records;
+	uint64_t records_position;
+	struct hwtdi_hwt_buffer records;
+	struct hwtdi_hwt_buffer index;
+	/* Header and stored payload of one chunk. */
+	uint8_t *chunk;
+	size_t cap_chunk;
+	ZSTD_CCtx *zstd;
+};
+
+static int
+write_all(struct hwtdi_writer *w, const uint8_t *bytes, size_t n,
+    struct hwtd_error *err)
+{
+	uint64_t off = w->file_off;
+
+	/* At an offset: what a failed call left is written over. */
+	while (n > 0) {
+		ssize_t put = pwrite(w->fd, bytes, n, (off_t)off);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return (hwtdi_fail_sys(err, put < 0 ? errno : EIO,
+			    "%.100s: cannot write at %" PRIu64 ": %s", w->path,
+			    off, strerror(put < 0 ? errno : EIO)));
+		bytes += put;
+		off += (uint64_t)put;
+		n -= (size_t)put;
+	}
+	return (HWTD_OK);
+}
+
+/* Put the payload behind the header; sets the sizes and the flag. */
+static int
+pack(struct hwtdi_writer *w, struct hwtdi_hwt_header *h, const void *raw,
+    size_t n, bool plain, struct hwtd_error *err)
+{
+	uint8_t *to;
+	size_t got;
+	int rc;
+
+	rc = hwtdi_array_grow(w->library, &w->chunk, &w->cap_chunk,
+	    HWTDI_HWT_HEADER_SIZE + n, 1, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	to = w->chunk + HWTDI_HWT_HEADER_SIZE;
+	h->raw_size = (uint32_t)n;
+	h->stored_size = (uint32_t)n;
+	if (!plain && w->level > 0 && n > 0) {
+		/* Does not fit in `n` bytes: then it is not worth it. */
+		got = ZSTD_compressCCtx(w->zstd, to, n, raw, n, w->level);
+		if (!ZSTD_isError(got) && got < n) {
+			h->flags |= HWTDI_HWT_ZSTD;
+			h->stored_size = (uint32_t)got;
+			return (HWTD_OK);
+		}
+	}
+	if (n > 0)
+		memcpy(to, raw, n);
+	return (HWTD_OK);
+}
+
+static void
+put_index_entry(uint8_t *at, const struct hwtdi_hwt_header *h)
+{
+	hwtdi_put_le(at, h->file_off, 8);
+	hwtdi_put_le(at + 8, h->position, 8);
+	hwtdi_put_le(at + 16, h->id, 4);
+	hwtdi_put_le(at + 20, h->raw_size, 4);
+	hwtdi_put_le(at + 24, h->stored_size, 4);
+	hwtdi_put_le(at + 28, h->detail, 4);
+	hwtdi_put_le(at + 32, h->type, 2);
+	hwtdi_put_le(at + 34, h->flags, 2);
+	hwtdi_put_le(at + 36, 0, 4);
+}
+
+/* Write one chunk.  A failed call changes nothing and can be repeated. */
+static int
+put_chunk(struct hwtdi_writer *w, uint16_t type, uint32_t id, uint32_t detail,
+    uint64_t position, const void *raw, size_t n, struct hwtd_error *err)
+{
+	const bool index = type == HWTDI_HWT_INDEX || type == HWTDI_HWT_END;
+	struct hwtdi_hwt_header h = {
+		.type = type,
+		.id = id,
+		.detail = detail,
+		.position = position,
+		.sequence = w->sequence,
+		.file_off = w->file_off,
+	};
+	int rc;
+
+	rc = pack(w, &h, raw, n, type == HWTDI_HWT_END, err);
+	if (rc == HWTD_OK && !index)
+		rc = hwtdi_array_grow(w->library, &w->index.bytes,
+		    &w->index.cap, w->index.n + HWTDI_HWT_INDEX_ENTRY_SIZE, 1,
+		    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	h.payload_sum = XXH3_64bits(w->chunk + HWTDI_HWT_HEADER_SIZE,
+	    h.stored_size);
+	hwtdi_hwt_header_put(&h, w->chunk);
+	rc = write_all(w, w->chunk, HWTDI_HWT_HEADER_SIZE + h.stored_size,
+	    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!index) {
+		put_index_entry(w->index.bytes + w->index.n, &h);
+		w->index.n += HWTDI_HWT_INDEX_ENTRY_SIZE;
+	}
+	w->file_off += HWTDI_HWT_HEADER_SIZE + h.stored_size;
+	w->sequence++;
+	return (HWTD_OK);
+}
+
+static int
+put_file_header(struct hwtdi_writer *w, struct hwtd_error *err)
+{
+	uint8_t h[HWTDI_HWT_FILE_HEADER_SIZE] = { 0 };
+	int rc;
+
+	memcpy(h, HWTDI_HWT_MAGIC, HWTDI_HWT_MAGIC_SIZE);
+	hwtdi_put_le(h + 8, HWTDI_HWT_MAJOR, 2);
+	hwtdi_put_le(h + 10, HWTDI_HWT_MINOR, 2);
+	hwtdi_put_le(h + 24, XXH3_64bits(h, 24), 8);
+	rc = write_all(w, h, sizeof(h), err);
+	if (rc == HWTD_OK)
+		w->file_off = sizeof(h);
+	return (rc);
+}
+
+/* Create a file with a name of its own beside `path`. */
+static int
+create_temp(struct hwtdi_writer *w, struct hwtd_error *err)
+{
+	size_t n = strlen(w->path) + 48;
+	char *name = hwtdi_alloc(w->library, n);
+	int e = EEXIST;
+
+	if (name == NULL)
+		return (hwtdi_fail_nomem(err, n));
+	for (int i = 0; i < TEMP_NAMES && w->fd < 0 && e == EEXIST; i++) {
+		(void)snprintf(name, n, "%s.tmp-%ld-%d", w->path,
+		    (long)getpid(), i);
+		w->fd = open(name,
+		    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		e = errno;
+	}
+	if (w->fd >= 0) {
+		w->temp = hwtdi_strdup(w->library, name);
+		if (w->temp == NULL)
+			(void)unlink(name);
+	}
+	hwtdi_free(w->library, name, n);
+	if (w->fd < 0)
+		return (hwtdi_fail_sys(err, e,
+		    "%.100s: cannot create a file beside it: %s", w->path,
+		    strerror(e)));
+	if (w->temp == NULL)
+		return (hwtdi_fail_nomem(err, n));
+	return (HWTD_OK);
+}
+
+static int
+create_file(struct hwtdi_writer *w, bool in_place, struct hwtd_error *err)
+{
+	struct stat st;
+
+	/* A rename would put the file in the place of a device. */
+	if (stat(w->path, &st) == 0 && !S_ISREG(st.st_mode))
+		return (hwtdi_fail_sys(err,
+		    S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
+		    "%.100s: is not a regular file; name a file to write",
+		    w->path));
+	if (!in_place)
+		return (create_temp(w, err));
+	w->fd = open(w->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0)
+		return (hwtdi_fail_sys(err, errno, "%.100s: cannot create: %s",
+		    w->path, strerror(errno)));
+	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_create(struct hwtd_context *ctx, const char *path,
+    const struct hwtdi_writer_options *opts, struct hwtdi_writer **out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_writer *w;
+	int rc = HWTD_OK;
+
+	if (opts->level > ZSTD_maxCLevel())
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "compression level %" PRId32 "; the highest is %d",
+		    opts->level, ZSTD_maxCLevel()));
+	if (opts->chunk_bytes > HWTDI_HWT_RAW_MAX)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "chunks of %" PRIu32 " bytes; at most %" PRIu32,
+		    opts->chunk_bytes, HWTDI_HWT_RAW_MAX));
+	w = hwtdi_zalloc(ctx, sizeof(*w));
+	if (w == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*w)));
+	w->library = hwtdi_context_hold(ctx);
+	w->records.library = ctx;
+	w->index.library = ctx;
+	w->fd = -1;
+	w->level = opts->level != 0 ? opts->level : DEFAULT_LEVEL;
+	w->chunk_bytes = opts->chunk_bytes != 0 ? opts->chunk_bytes
+						: DEFAULT_CHUNK;
+	w->path = hwtdi_strdup(ctx, path);
+	if (w->path == NULL)
+		rc = hwtdi_fail_nomem(err, strlen(path) + 1);
+	if (rc == HWTD_OK && w->level > 0) {
+		w->zstd = ZSTD_createCCtx();
+		if (w->zstd == NULL)
+			rc = hwtdi_fail(err, HWTD_E_NOMEM,
+			    "no memory for a zstd context");
+	}
+	if (rc == HWTD_OK)
+		rc = create_file(w, opts->in_place, err);
+	if (rc == HWTD_OK)
+		rc = put_file_header(w, err);
+	if (rc != HWTD_OK) {
+		hwtdi_writer_destroy(w);
+		return (rc);
+	}
+	*out = w;
+	return (HWTD_OK);
+}
+
+void
+hwtdi_writer_destroy(struct hwtdi_writer *w)
+{
+	struct hwtd_context *ctx;
+
+	if (w == NULL)
+		return;
+	ctx = w->library;
+	if (w->fd >= 0)
+		(void)close(w->fd);
+	if (w->temp != NULL)
+		(void)unlink(w->temp);
+	hwtdi_strfree(ctx, w->temp);
+	hwtdi_strfree(ctx, w->path);
+	hwtdi_array_free(ctx, w->streams, w->cap_streams, sizeof(*w->streams));
+	hwtdi_array_free(ctx, w->records.bytes, w->records.cap, 1);
+	hwtdi_array_free(ctx, w->index.bytes, w->index.cap, 1);
+	hwtdi_array_free(ctx, w->chunk, w->cap_chunk, 1);
+	(void)ZSTD_freeCCtx(w->zstd);
+	hwtdi_free(ctx, w, sizeof(*w));
+	hwtd_context_destroy(ctx);
+}
+
+int
+hwtdi_writer_meta(struct hwtdi_writer *w, const struct hwtdi_trace_text *text,
+    struct hwtd_error *err)
+{
+	struct hwtdi_hwt_buffer b = { .library = w->library };
+	char writer[48];
+	int rc;
+
+	(void)snprintf(writer, sizeof(writer), "libhwtdecode %s",
+	    hwtd_version());
+	rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_ORIGIN, text->origin, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_ABI, text->abi,
+		    err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_CPU_MODEL,
+		    text->cpu_model, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_CLOCK, text->clock,
+		    err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_WRITER, writer,
+		    err);
+	if (rc == HWTD_OK)
+		rc = put_chunk(w, HWTDI_HWT_META, HWTDI_HWT_NO_ID, 0, 0,
+		    b.bytes, b.n, err);
+	hwtdi_array_free(w->library, b.bytes, b.cap, 1);
+	return (rc);
+}
+
+int
+hwtdi_writer_stream(struct hwtdi_writer *w,
+    const struct hwtd_stream_desc *desc, uint32_t *id_out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_hwt_buffer b = { .library = w->library };
+	const uint32_t id = (uint32_t)w->n_streams;
+	int rc;
+
+	if (w->n_streams >= HWTDI_MAX_STREAMS)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "a trace may have %u streams", HWTDI_MAX_STREAMS));
+	rc = hwtdi_array_grow(w->library, &w->streams, &w->cap_streams,
+	    w->n_streams + 1, sizeof(*w->streams), err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_stream(&b, desc, err);
+	if (rc == HWTD_OK)
+		rc = put_chunk(w, HWTDI_HWT_STREAM, id, 0, 0, b.bytes, b.n,
+		    err);
+	hwtdi_array_free(w->library, b.bytes, b.cap, 1);
+	if (rc != HWTD_OK)
+		return (rc);
+	memset(&w->streams[id], 0, sizeof(w->streams[id]));
+	w->n_streams++;
+	*id_out = id;
+	return (HWTD_OK);
+}
+
+static int
+find_stream(const struct hwtdi_writer *w, uint32_t stream,
+    struct writer_stream **out, struct hwtd_error *err)
+{
+	if (stream >= w->n_streams)
+		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
+		    "stream %" PRIu32 " of %zu", stream, w->n_streams));
+	*out = &w->streams[stream];
+	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_extent(struct hwtdi_writer *w, uint32_t stream, uint64_t start,
+    uint32_t why, struct hwtd_error *err)
+{
+	struct writer_stream *s = NULL;
+	int rc = find_stream(w, stream, &s, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (start < s->end || (s->pending && start < s->start))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "extent at %" PRIu64 " lies before the end %" PRIu64
+		    " of stream %" PRIu32,
+		    start, s->end, stream));
+	if (!s->pending || why > s->why)
+		s->why = why;
+	s->pending = true;
+	s->start = start;
+	return (HWTD_OK);
+}
+
+/* One DATA chunk. */
+static int
+put_data(struct hwtdi_writer *w, uint32_t stream, struct writer_stream *s,
+    const uint8_t *bytes, size_t n, struct hwtd_error *err)
+{
+	uint64_t position = s->pending ? s->start : s->end;
+	uint32_t detail = s->pending
+	    ? HWTDI_HWT_EXTENT | s->why << HWTDI_HWT_WHY_SHIFT
+	    : 0;
+	int rc;
+
+	if (n > UINT64_MAX - position)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "stream %" PRIu32 " is full", stream));
+	rc = put_chunk(w, HWTDI_HWT_DATA, stream, detail, position, bytes, n,
+	    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	s->end = position + n;
+	s->pending = false;
+	s->why = 0;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_bytes(struct hwtdi_writer *w, uint32_t stream, const void *bytes,
+    size_t n, struct hwtd_error *err)
+{
+	const uint8_t *at = bytes;
+	struct writer_stream *s = NULL;
+	int rc = find_stream(w, stream, &s, err);
+
+	while (rc == HWTD_OK && n > 0) {
+		size_t part = n < w->chunk_bytes ? n : w->chunk_bytes;
+
+		rc = put_data(w, stream, s, at, part, err);
+		at += part;
+		n -= part;
+	}
+	return (rc);
+}
+
+int
+hwtdi_writer_end_stream(struct hwtdi_writer *w, uint32_t stream,
+    struct hwtd_error *err)
+{
+	struct writer_stream *s = NULL;
+	int rc = find_stream(w, stream, &s, err);
+
+	if (rc == HWTD_OK && s->pending &&
+	    (s->why != HWTD_EXTENT_NEW || s->start != s->end))
+		rc = put_data(w, stream, s, NULL, 0, err);
+	return (rc);
+}
+
+static int
+put_image_bytes(struct hwtdi_writer *w, uint32_t id,
+    const struct hwtdi_image *image, struct hwtd_error *err)
+{
+	uint64_t at = 0;
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK && at < image->n_bytes) {
+		uint64_t part = image->n_bytes - at;
+
+		if (part > DEFAULT_CHUNK)
+			part = DEFAULT_CHUNK;
+		rc = put_chunk(w, HWTDI_HWT_IMAGE_DATA, id, 0, at,
+		    image->bytes + at, (size_t)part, err);
+		at += part;
+	}
+	return (rc);
+}
+
+int
+hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
+    bool with_bytes, struct hwtd_error *err)
+{
+	struct hwtdi_hwt_buffer b = { .library = w->library };
+	struct hwtdi_hwt_image i = {
+		.offset = image->offset,
+		.n_bytes = image->n_bytes,
+		.address = image->address,
+	};
+	int rc;
+
+	with_bytes = with_bytes && image->bytes != NULL;
+	if (image->mapped)
+		i.flags |= HWTDI_HWT_IMAGE_MAPPED;
+	if (image->from_file)
+		i.flags |= HWTDI_HWT_IMAGE_FILE;
+	if (with_bytes)
+		i.flags |= HWTDI_HWT_IMAGE_BYTES;
+	if (image->bytes != NULL) {
+		i.sum = XXH3_64bits(image->bytes, (size_t)image->n_bytes);
+		i.flags |= HWTDI_HWT_IMAGE_HASH;
+	} else if (image->has_sum) {
+		i.sum = image->sum;
+		i.flags |= HWTDI_HWT_IMAGE_HASH;
+	}
+	rc = hwtdi_hwt_put_image(&b, &i, image->path, err);
+	if (rc == HWTD_OK)
+		rc = put_chunk(w, HWTDI_HWT_IMAGE, w->n_images, 0, 0, b.bytes,
+		    b.n, err);
+	hwtdi_array_free(w->library, b.bytes, b.cap, 1);
+	if (rc == HWTD_OK && with_bytes)
+		rc = put_image_bytes(w, w->n_images, image, err);
+	if (rc == HWTD_OK)
+		w->n_images++;
+	return (rc);
+}
+
+int
+hwtdi_writer_flush(struct hwtdi_writer *w, struct hwtd_error *err)
+{
+	int rc;
+
+	if (w->records.n == 0)
+		return (HWTD_OK);
+	rc = put_chunk(w, HWTDI_HWT_RECORDS, HWTDI_HWT_NO_ID, 0,
+	    w->records_position, w->records.bytes, w->records.n, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	w->records.n = 0;
+	w->records_position = w->n_records;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_record(struct hwtdi_writer *w, const struct hwtd_record *record,
+    struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	if (w->records.n >= RECORDS_BYTES)
+		rc = hwtdi_writer_flush(w, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_record(&w->records, record, err);
+	if (rc == HWTD_OK)
+		w->n_records++;
+	return (rc);
+}
+
+/* Index and end; `*n_out` counts the INDEX chunks. */
+static int
+put_index(struct hwtdi_writer *w, struct hwtd_error *err)
+{
+	const size_t part_max = INDEX_ENTRIES * HWTDI_HWT_INDEX_ENTRY_SIZE;
+	const uint64_t first = w->file_off;
+	const uint64_t n_chunks = w->index.n / HWTDI_HWT_INDEX_ENTRY_SIZE;
+	uint8_t end[HWTDI_HWT_END_SIZE] = { 0 };
+	uint64_t n_index = 0;
+	size_t at = 0;
+	int rc;
+
+	do {
+		size_t part = w->index.n - at < part_max ? w->index.n - at
+							 : part_max;
+
+		rc = put_chunk(w, HWTDI_HWT_INDEX, HWTDI_HWT_NO_ID, 0,
+		    at / HWTDI_HWT_INDEX_ENTRY_SIZE,
+		    part != 0 ? w->index.bytes + at : NULL, part, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		at += part;
+		n_index++;
+	} while (at < w->index.n);
+	hwtdi_put_le(end, first, 8);
+	hwtdi_put_le(end + 8, n_index, 8);
+	hwtdi_put_le(end + 16, n_chunks, 8);
+	return (put_chunk(w, HWTDI_HWT_END, HWTDI_HWT_NO_ID, 0, 0, end,
+	    sizeof(end), err));
+}
+
+int
+hwtdi_writer_finish(struct hwtdi_writer *w, struct hwtd_error *err)
+{
+	int rc;
+
+	rc = hwtdi_writer_flush(w, err);
+	if (rc == HWTD_OK)
+		rc = put_index(w, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (ftruncate(w->fd, (off_t)w->file_off) != 0 || fsync(w->fd) != 0)
+		return (hwtdi_fail_sys(err, errno, "%.100s: cannot write: %s",
+		    w->path, strerror(errno)));
+	if (w->temp == NULL)
+		return (HWTD_OK);
+	if (rename(w->temp, w->path) != 0)
+		return (hwtdi_fail_sys(err, errno, "%.100s: cannot create: %s",
+		    w->path, strerror(errno)));
+	hwtdi_strfree(w->library, w->temp);
+	w->temp = NULL;
+	return (HWTD_OK);
+}
