@@ -166,7 +166,8 @@ cut_segment(struct hwtdi_segments *s, struct hwtdi_segment *out,
     struct hwtd_error *err)
 {
 	const uint64_t limit = s->extent.end - s->at;
-	uint64_t slot = (s->at - s->extent.start) / s->slot_bytes + 1;
+	const uint64_t own = (s->at - s->extent.start) / s->slot_bytes;
+	uint64_t slot = own + 1;
 	uint64_t look = FIRST_LOOK;
 	const uint8_t *bytes = NULL;
 	bool cut_off = false;
@@ -207,7 +208,8 @@ cut_segment(struct hwtdi_segments *s, struct hwtdi_segment *out,
 			cut = n;
 			break;
 		}
-		if (slot % HWTDI_MAX_SLOTS == 0) {
+		if (slot % HWTDI_MAX_SLOTS == 0 &&
+		    slot - own >= HWTDI_MAX_SLOTS) {
 			cut = (size_t)begin;
 			break;
 		}
@@ -276,9 +278,13 @@ hwtdi_segments_slots(const struct hwtdi_segments *s)
 	return (slots);
 }
 
-/* Go to the cut in a slot of the extent at hand. */
+/*
+ * Where the cut in a slot of the extent at hand is.  HWTD_E_NOT_FOUND if it
+ * has no sync point, HWTD_E_CORRUPT if damage may hide one.
+ */
 static int
-seek_in_extent(struct hwtdi_segments *s, uint64_t slot, struct hwtd_error *err)
+find_cut(struct hwtdi_segments *s, uint64_t slot, uint64_t *cut_out,
+    struct hwtd_error *err)
 {
 	uint64_t begin = slot_start(s, slot);
 	uint64_t from = begin > s->extent.start + SYNC_BYTES
@@ -292,20 +298,48 @@ seek_in_extent(struct hwtdi_segments *s, uint64_t slot, struct hwtd_error *err)
 	bool cut_off;
 	int rc;
 
-	s->at = begin;
-	if (slot == 0)
-		return (HWTD_OK);
 	rc = see(s, from, &n, &bytes, &cut_off, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (n <= begin - from)
+	if (n > begin - from) {
+		at = sync_at_or_after(s, bytes, n, 0, (size_t)(begin - from));
+		if (at < n) {
+			*cut_out = from + at;
+			return (HWTD_OK);
+		}
+	}
+	return (cut_off ? HWTD_E_CORRUPT : HWTD_E_NOT_FOUND);
+}
+
+/* No sync point in so many slots up to this one: a cut is forced there. */
+static int
+is_forced(struct hwtdi_segments *s, uint64_t slot, struct hwtd_error *err)
+{
+	uint64_t cut;
+	int rc = HWTD_E_NOT_FOUND;
+
+	if (slot % HWTDI_MAX_SLOTS != 0)
 		return (HWTD_E_NOT_FOUND);
-	at = sync_at_or_after(s, bytes, n, 0, (size_t)(begin - from));
-	if (at < n)
-		s->at = from + at;
-	else if (slot % HWTDI_MAX_SLOTS != 0 || cut_off)
+	for (uint64_t i = slot - HWTDI_MAX_SLOTS + 1;
+	     i < slot && rc == HWTD_E_NOT_FOUND; i++)
+		rc = find_cut(s, i, &cut, err);
+	if (rc == HWTD_E_NOT_FOUND)
+		return (HWTD_OK);
+	return (rc == HWTD_OK || rc == HWTD_E_CORRUPT ? HWTD_E_NOT_FOUND : rc);
+}
+
+/* Go to the cut in a slot, not the first, of the extent at hand. */
+static int
+seek_in_extent(struct hwtdi_segments *s, uint64_t slot, struct hwtd_error *err)
+{
+	int rc = find_cut(s, slot, &s->at, err);
+
+	if (rc == HWTD_E_CORRUPT)
 		return (HWTD_E_NOT_FOUND);
-	return (HWTD_OK);
+	if (rc != HWTD_E_NOT_FOUND)
+		return (rc);
+	s->at = slot_start(s, slot);
+	return (is_forced(s, slot, err));
 }
 
 int

@@ -216,6 +216,19 @@ after_call(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		lose(d, flow, reason_of(d, d->status), d->status);
 }
 
+/*
+ * An event in the tail at which execution has reached the next PSB.  Of those
+ * in PSB+, MODE.Exec is bound to its address and the others may come earlier.
+ */
+static bool
+ends_segment(struct hwtdi_decoder *d, const struct pt_event *ev)
+{
+	if (position(d) > d->segment.n + d->next_psb.bytes)
+		return (true);
+	return (ev->status_update &&
+	    (!d->next_psb.has_ip || ev->type == ptev_exec_mode));
+}
+
 /* Pass on the events that libipt holds. */
 static void
 drain(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
@@ -228,12 +241,12 @@ drain(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		d->status = pt_blk_event(d->blk, &ev, sizeof(ev));
 		if (d->status < 0)
 			break;
-		if (in_tail(d) &&
-		    (ev.status_update ||
-			position(d) > d->segment.n + d->next_psb.bytes)) {
+		if (in_tail(d) && ends_segment(d, &ev)) {
 			finish(d, flow);
 			return;
 		}
+		if (in_tail(d) && ev.status_update)
+			continue;
 		if (ev.has_tsc)
 			hwtdi_ipt_put_anchor(d, flow,
 			    in_tail(d) ? d->segment.n : position(d),
