@@ -15,7 +15,7 @@ FORBIDDEN = {
     "vfprintf", "vprintf", "__fprintf_chk", "__printf_chk",
     "__vfprintf_chk", "__vprintf_chk", "stderr", "stdout",
     "getenv", "secure_getenv", "setenv", "signal", "sigaction",
-    "setlocale", "strtok", "strerror", "rand", "srand",
+    "setlocale", "strtok", "rand", "srand",
 }  # fmt: skip
 # Bugs are stated by assert() in debug builds only.
 ASSERT = {"__assert_fail", "__assert"}

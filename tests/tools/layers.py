@@ -29,7 +29,7 @@ NO_IO = {"dirent.h", "fcntl.h", "unistd.h", "sys/mman.h", "sys/stat.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".inc"}
-SENTENCE = re.compile(r"[A-Z].*[.!]", re.S)
+SENTENCE = re.compile(r"\w.*[.!]", re.S)
 
 
 def decode_part(parts):
