@@ -376,10 +376,37 @@ open_sinks(const struct options *options, const struct hwtd_trace *trace)
 	return (list);
 }
 
+/* Bytes of the stream that the gaps of a batch cover. */
+static uint64_t
+gap_bytes(const struct hwtd_batch *batch)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < batch->n_gaps; i++) {
+		const struct hwtd_gap *gap = (const struct hwtd_gap
+			*)(const void *)((const char *)batch->gaps +
+		    i * batch->gap_stride);
+
+		if (gap->reason != HWTD_GAP_FILE_DAMAGED)
+			bytes += gap->end - gap->first;
+	}
+	return (bytes);
+}
+
+static uint64_t
+insns_of(const struct hwtd_batch *batch)
+{
+	uint64_t insns = 0;
+
+	for (size_t i = 0; i < batch->n; i++)
+		insns += batch->events[i].kind == HWTD_EV_INSN;
+	return (insns);
+}
+
 /* Pull all rows through the sinks.  False: the limit was reached. */
 static bool
 pull(struct hwtd_events *events, struct flow_sink *sinks, uint64_t limit,
-    struct hwtd_error *err)
+    uint64_t *gaps, struct hwtd_error *err)
 {
 	struct hwtd_batch batch = {
 		.size = sizeof(batch),
@@ -396,27 +423,44 @@ pull(struct hwtd_events *events, struct flow_sink *sinks, uint64_t limit,
 		for (struct flow_sink *sink = sinks; sink != NULL;
 		     sink = sink->next)
 			sink->rows(sink, &batch);
-		if (limit == 0)
-			continue;
-		for (size_t i = 0; i < batch.n; i++)
-			insns += batch.events[i].kind == HWTD_EV_INSN;
-		within = insns <= limit;
+		*gaps += gap_bytes(&batch);
+		if (limit != 0) {
+			insns += insns_of(&batch);
+			within = insns <= limit;
+		}
 	}
 	check(rc, "read", err);
 	free(batch.events);
 	return (within);
 }
 
-static void
-summary(const struct hwtd_events *events)
+/* Every byte must be accounted for.  False: it is not. */
+static bool
+account(const struct hwtd_trace *trace, const struct hwtd_events *events,
+    uint64_t gaps)
 {
 	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	bool good = true;
 
-	if (hwtd_events_stats(events, &stats) != HWTD_OK)
-		return;
+	if (hwtd_events_stats(events, &stats) != HWTD_OK ||
+	    hwtd_trace_info(trace, &info) != HWTD_OK)
+		return (false);
 	printf("stats: %" PRIu64 " bytes, %" PRIu64 " in gaps, %" PRIu64
 	       " instructions, %" PRIu64 " blocks\n",
 	    stats.bytes, stats.gap_bytes, stats.insns, stats.blocks);
+	if (stats.bytes != info.n_bytes) {
+		printf("account: %" PRIu64 " bytes read of %" PRIu64 "\n",
+		    stats.bytes, info.n_bytes);
+		good = false;
+	}
+	if (stats.gap_bytes != gaps || gaps > info.n_bytes) {
+		printf("account: gaps cover %" PRIu64
+		       " bytes, stats say %" PRIu64 "\n",
+		    gaps, stats.gap_bytes);
+		good = false;
+	}
+	return (good);
 }
 
 int
@@ -432,6 +476,7 @@ main(int argc, char **argv)
 	struct hwtd_trace *trace;
 	struct hwtd_events *events = NULL;
 	struct flow_sink *sinks, *next;
+	uint64_t gaps = 0;
 	bool good = true, within;
 
 	parse(&options, argc, argv);
@@ -441,12 +486,13 @@ main(int argc, char **argv)
 	trace = build(&options, context, &err);
 	check(hwtd_events_open(trace, &how, &events, &err), "open", &err);
 	sinks = open_sinks(&options, trace);
-	within = pull(events, sinks, options.limit, &err);
+	within = pull(events, sinks, options.limit, &gaps, &err);
 	for (; sinks != NULL; sinks = next) {
 		next = sinks->next;
 		good = sinks->end(sinks) && good;
 	}
-	summary(events);
+	if (within)
+		good = account(trace, events, gaps) && good;
 	hwtd_events_close(events);
 	hwtd_trace_close(trace);
 	hwtd_context_destroy(context);

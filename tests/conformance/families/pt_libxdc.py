@@ -9,7 +9,8 @@ from pathlib import Path
 
 from . import rows
 from .case import Case, Fail, Malformed, Skip
-from .flow import compare_hash, compare_runs, compare_segments, parse_insns
+from .flow import (compare_hash, compare_runs, compare_segments, parse_insns,
+                   require_no_loss)
 from .tools import Tools, pt_options
 
 # Outside or disabled, in libxdc_edges.txt.
@@ -76,7 +77,7 @@ def compare_events(expected: Sequence[str], ours: Sequence[str],
     want = [row for row in want if not row.status]
     have = [row for row in have if not row.status and row.kind != "time"]
     forgotten = 0
-    for a, b in zip(want, have):
+    for a, b in zip(want, have, strict=False):
         same = (a.before == b.before and a.kind == b.kind and
                 all(b.fields.get(k) == v for k, v in a.fields.items()))
         if not same:
@@ -91,7 +92,7 @@ def compare_events(expected: Sequence[str], ours: Sequence[str],
     count = len(want)
     for name, facts in want_facts.items():
         news = have_facts.get(name, [])
-        for fact, our in zip(facts, news):
+        for fact, our in zip(facts, news, strict=False):
             if fact.value != our.value or (
                     name != "ratio" and not fact.status and
                     fact.before != our.before):
@@ -174,7 +175,8 @@ def run(case: Case, tools: Tools) -> str:
     counts = case.section("counts")
     tools.within(int(counts.get("insns", 0)))
     errors = int(counts.get("errors", 0))
-    wanted = ["runs", "hash", "edges", "events"] + ["insns"] * bool(errors)
+    wanted = ["runs", "hash", "edges", "events", "gaps"]
+    wanted += ["insns"] * bool(errors)
     out: dict[str, Path] = {name: case.temporary / name for name in wanted}
     options = pt_options(case)
     for name, path in out.items():
@@ -189,6 +191,7 @@ def run(case: Case, tools: Tools) -> str:
         said.append(f"flow with {extra} extra instructions")
     else:
         said.append(f"{compare_runs(flow, ours['runs'])} runs")
+        require_no_loss(ours["gaps"])
         if case.has("expected/hash.txt"):
             count = compare_hash(case.lines("expected/hash.txt"),
                                  ours["hash"])

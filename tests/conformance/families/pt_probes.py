@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .case import Case, Fail, Skip
-from .flow import compare_runs, compare_segments, parse_insns
+from .flow import (compare_runs, compare_segments, parse_insns,
+                   require_no_loss)
 from .tools import LIMIT, Tools, pt_options
 
 # What libipt, 2.0.5 and newer, gets wrong whatever is around it.
@@ -54,10 +55,11 @@ def run(case: Case, tools: Tools) -> str:
     if case.has("expected/flow.txt"):
         runs = case.temporary / "runs"
         insns = case.temporary / "insns"
+        gaps = case.temporary / "gaps"
         done = tools.decode(
             case, trace, pt_options(case) +
             ["--runs", str(runs), "--insns", str(insns),
-             "--limit", str(1 << 20)], TIMEOUT)
+             "--gaps", str(gaps), "--limit", str(1 << 20)], TIMEOUT)
         if done.returncode == LIMIT:
             raise Fail("the decode does not end")
         expected = case.lines("expected/flow.txt")
@@ -66,6 +68,7 @@ def run(case: Case, tools: Tools) -> str:
             said.append(f"flow with {extra} extra instructions")
         else:
             count = compare_runs(expected, runs.read_text().splitlines())
+            require_no_loss(gaps.read_text().splitlines())
             said.append(f"{count} runs")
     if not said:
         raise Skip("nothing to compare with")

@@ -88,7 +88,8 @@ def split(rows: Sequence[Row]) -> tuple[list[Row], dict[str, list[Fact]]]:
     """Return the rows that happen, and the facts that are news, by name."""
     happen = []
     facts: dict[str, list[Fact]] = {}
-    now: dict[str, str] = {}
+    # No transaction is what holds at the start.
+    now = {"tsx": "commit"}
     for row in rows:
         if row.kind not in STATE:
             happen.append(row)

@@ -59,6 +59,9 @@ class Tools:
             said = done.stderr.strip().splitlines()
             raise Fail(f"{trace}: " + (said[-1] if said else
                                        f"exit code {done.returncode}"))
+        for line in done.stdout.splitlines():
+            if line.startswith("account: "):
+                raise Fail(f"{trace}: {line[9:]}")
         return done
 
 
