@@ -177,9 +177,17 @@ help_write_command(struct output *out, const struct command *command)
 		}
 	}
 	if ((command->bit & (COMMAND_EVENTS | COMMAND_INSNS)) != 0) {
-		output_text(out, "\nKinds:\n ");
-		for (uint32_t kind = 1; kind < HWTD_EV_KINDS; kind++)
-			output_format(out, " %s", hwtd_event_kind_name(kind));
+		size_t at = 0;
+
+		output_text(out, "\nKinds:");
+		for (uint32_t kind = 1; kind < HWTD_EV_KINDS; kind++) {
+			const char *name = hwtd_event_kind_name(kind);
+
+			/* Eight to a line. */
+			output_format(out, "%s%s", at % 8 == 0 ? "\n  " : " ",
+			    name);
+			at++;
+		}
 		output_char(out, '\n');
 	}
 }

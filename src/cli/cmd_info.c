@@ -79,7 +79,7 @@ text_id(struct output *out, const char *name, uint32_t id)
 static void
 text_pt(struct output *out, const struct hwtd_pt_config *pt)
 {
-	output_text(out, "  recorded ");
+	output_text(out, "  recorded  ");
 	if (pt->cpu_family != 0)
 		output_format(out, " cpu %u/0x%x/%u", pt->cpu_family,
 		    pt->cpu_model, pt->cpu_stepping);
@@ -98,7 +98,7 @@ text_pt(struct output *out, const struct hwtd_pt_config *pt)
 		if (filter->mode == HWTD_PT_FILTER_OFF)
 			continue;
 		output_format(out,
-		    "  filter    %s 0x%" PRIx64 "-0x%" PRIx64 "\n",
+		    "  filter     %s 0x%" PRIx64 "-0x%" PRIx64 "\n",
 		    filter->mode == HWTD_PT_FILTER_STOP ? "stop" : "trace",
 		    filter->start, filter->end);
 	}

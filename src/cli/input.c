@@ -67,6 +67,14 @@ check_readable(const char *path, const char *what)
 	return (true);
 }
 
+static bool
+is_empty(const char *path)
+{
+	struct stat st;
+
+	return (stat(path, &st) == 0 && st.st_size == 0);
+}
+
 int
 input_open(struct input *input, const struct options *options)
 {
@@ -102,8 +110,14 @@ input_open(struct input *input, const struct options *options)
 		rc = hwtd_trace_open(input->library, input->name, &open,
 		    &input->trace, &err);
 	if (rc != HWTD_OK) {
-		const int code = say_library_error(input->name, &err);
+		int code = EXIT_BAD_INPUT;
 
+		if (rc == HWTD_E_UNRECOGNIZED && is_empty(input->name)) {
+			say_library_message(input->name, &err);
+			say_hint("nothing was recorded, or copying it failed");
+		} else {
+			code = say_library_error(input->name, &err);
+		}
 		input_close(input);
 		return (code);
 	}
@@ -183,11 +197,7 @@ input_say_read_error(const struct input *input, const struct options *options,
 {
 	if (!options->strict || err->code != HWTD_E_CORRUPT)
 		return (say_library_error(input->name, err));
-	if (err->offset != UINT64_MAX)
-		say_error("%s:0x%" PRIx64 ": %s", input->name, err->offset,
-		    err->message);
-	else
-		say_error("%s: %s", input->name, err->message);
+	say_library_message(input->name, err);
 	say_hint("without --strict decoding goes on behind the gap");
 	return (EXIT_FAILED);
 }

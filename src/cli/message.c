@@ -1,6 +1,7 @@
 /*
  * Messages on stderr: errors, warnings and hints, one line each.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,18 +61,28 @@ say_hint(const char *fmt, ...)
 	va_end(args);
 }
 
-int
-say_library_error(const char *file, const struct hwtd_error *err)
+void
+say_library_message(const char *file, const struct hwtd_error *err)
 {
 	const char *message = err->message[0] != '\0'
 	    ? err->message
 	    : hwtd_code_text(err->code);
 
+	/* The library may name the file itself. */
+	const size_t n = strlen(file);
+
+	if (strncmp(message, file, n) == 0 && message[n] == ':')
+		message += n + 1 + strspn(message + n + 1, " ");
 	if (err->offset != UINT64_MAX)
 		say_error("%s:0x%" PRIx64 ": %s", file, err->offset, message);
 	else
 		say_error("%s: %s", file, message);
+}
 
+int
+say_library_error(const char *file, const struct hwtd_error *err)
+{
+	say_library_message(file, err);
 	switch (err->code) {
 	case HWTD_E_UNRECOGNIZED:
 		say_hint("if these are raw trace bytes, name their kind, for "
@@ -96,6 +107,10 @@ say_library_error(const char *file, const struct hwtd_error *err)
 	case HWTD_E_NOT_FOUND:
 		say_hint("'hwtdecode info' lists the streams, 'hwtdecode "
 			 "version' the engines");
+		return (EXIT_FAILED);
+	case HWTD_E_IO:
+		if (err->sys_errno == ENOSPC)
+			say_hint("make room, or write elsewhere with -o FILE");
 		return (EXIT_FAILED);
 	default:
 		return (EXIT_FAILED);

@@ -25,10 +25,10 @@ void say_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "hint: ...": what to do next. */
 void say_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * An error of the library about `file`, with its offset, and a hint where one
- * is known.  Returns the exit code that fits.
- */
+/* An error of the library about `file`, with its offset. */
+void say_library_message(const char *file, const struct hwtd_error *err);
+
+/* The same and a hint where one is known.  Returns the exit code that fits. */
 int say_library_error(const char *file, const struct hwtd_error *err);
 
 #endif /* HWTDECODE_CLI_MESSAGE_H */

@@ -1,0 +1,183 @@
+"""hwtdecode check: every byte is accounted for, with advice."""
+
+from runner import BRANCHES, MISSING, OVERFLOW, PSB, PSBEND, Case
+
+
+def test_nothing_lost_is_exit_0(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    case.run("check", *code, trace).want(
+        0,
+        out_has=(
+            "stream 0  intel-pt",
+            "100.0000%",
+            "every byte was decoded\n",
+        ),
+    )
+
+
+def test_bytes_add_up_in_all_fixtures(case: Case) -> None:
+    for family in ("pt-good", "pt-bad"):
+        for folder in sorted((case.fixtures / family).iterdir()):
+            trace = folder / "trace.pt"
+            if trace.stat().st_size == 0:
+                continue
+            run = case.run(
+                "check",
+                "--tech=pt",
+                "--gaps",
+                "--format=jsonl",
+                "--images",
+                folder / "image.txt",
+                trace,
+            )
+            assert run.code in (0, 3), (folder.name, run.err)
+            lines = run.objects()
+            streams = [line for line in lines if line["type"] == "stream"]
+            total = lines[-1]
+            gaps = [line for line in lines if line["type"] == "gap"]
+            assert total["type"] == "total"
+            assert total["complete"] == (run.code == 0)
+            assert (
+                total["bytes"]
+                == trace.stat().st_size
+                == sum(s["bytes"] for s in streams)
+            )
+            assert (
+                total["decoded_bytes"] + total["gap_bytes"] == total["bytes"]
+            )
+            assert (
+                sum(gap["end"] - gap["first"] for gap in gaps)
+                == total["gap_bytes"]
+            ), folder.name
+            assert sum(
+                reason["count"] for reason in total["gaps"].values()
+            ) == len(gaps)
+            assert (
+                sum(reason["bytes"] for reason in total["gaps"].values())
+                == total["gap_bytes"]
+            )
+
+
+def test_every_reason_gets_advice(case: Case) -> None:
+    for folder in sorted((case.fixtures / "pt-bad").iterdir()):
+        run = case.run(
+            "check",
+            "--tech=pt",
+            "--format=jsonl",
+            "--images",
+            folder / "image.txt",
+            folder / "trace.pt",
+        )
+        lines = run.objects()
+        advised = {
+            line["reason"] for line in lines if line["type"] == "advice"
+        }
+        assert advised == set(lines[-1]["gaps"]), folder.name
+
+
+def test_missing_code_names_page_and_fix(case: Case) -> None:
+    trace, _ = case.trace(BRANCHES)
+    case.run("check", trace).want(
+        3,
+        out_has=(
+            "missing code\n",
+            "page 0x0000000000100000",
+            "--image FILE@0x100000\n",
+            "what to do\n  no-code: ",
+        ),
+    )
+    lines = case.run("check", "--format=jsonl", trace).want(3).objects()
+    pages = [line for line in lines if line["type"] == "missing_code"]
+    assert [page["page"] for page in pages] == ["0x100000"]
+
+
+def test_missing_code_of_many_pages_is_grouped(case: Case) -> None:
+    # FUP with six bytes of address, once per page, each behind its own PSB.
+    parts = []
+    for page in range(200):
+        address = 0x7F0000000000 + page * 0x1000 + 0x123
+        fup = b"\x7d" + address.to_bytes(6, "little")
+        parts.append(PSB + fup + b"\x99\x01" + PSBEND + b"\x06")
+    trace = case.write("pages.pt", b"".join(parts))
+    run = case.run("check", "--format=jsonl", trace).want(3)
+    pages = [line for line in run.objects() if line["type"] == "missing_code"]
+    assert len(pages) == 200
+    assert [page["page"] for page in pages] == [
+        f"{0x7F0000000000 + n * 0x1000:#x}" for n in range(200)
+    ]
+    assert all(int(page["lowest"], 16) % 0x1000 == 0x123 for page in pages)
+    case.run("check", trace).want(
+        3, out_has="and 180 more pages; --format jsonl lists them\n"
+    )
+
+
+def test_overflow_is_a_loss_although_no_byte_is(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    case.run("check", *code, trace).want(
+        3,
+        out_has=(
+            "0.0000%",
+            "overflow",
+            "1 gap, 0.0000% of the bytes gave nothing\n",
+        ),
+    )
+    case.run("check", *code, "--max-loss=0.001", trace).want(0)
+
+
+def test_max_loss_is_a_limit_in_percent(case: Case) -> None:
+    trace, _ = case.trace(MISSING)
+    total = case.run("check", "--format=jsonl", trace).want(3).objects()[-1]
+    percent = total["loss_percent"]
+    assert 1 < percent < 99
+    case.run("check", f"--max-loss={percent + 0.01}", trace).want(0)
+    case.run("check", f"--max-loss={percent - 0.01}", trace).want(3)
+
+
+def test_gaps_are_listed_on_request(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    assert not case.run("check", *code, trace).want(3).out.startswith("gaps\n")
+    for word in ("--gaps", "-v"):
+        case.run("check", *code, word, trace).want(
+            3, out_has=("gaps\n  stream 0  0x", "overflow")
+        )
+
+
+def test_csv_is_stream_key_value(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    rows = (
+        case.run("check", *code, "--gaps", "--format=csv", trace)
+        .want(3)
+        .table()
+    )
+    values = {(row["stream"], row["key"]): row["value"] for row in rows}
+    assert (
+        values["0", "bytes"]
+        == values["total", "bytes"]
+        == str(trace.stat().st_size)
+    )
+    assert values["0", "gaps.overflow.count"] == "1"
+    assert values["total", "complete"] == "0"
+    assert values["0", "gap"].startswith("overflow 0x")
+
+
+def test_strict(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    case.run("check", *code, "--strict", trace).want(
+        1, out="", err_has="hint: without --strict"
+    )
+
+
+def test_cpu_filter_selects_streams(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    words = ["check", *code, "--stream-cpu=1", "--format=jsonl", trace]
+    assert (
+        case.run(*words, "--cpu=1").want(0).objects()[-1]["bytes"]
+        == trace.stat().st_size
+    )
+    assert case.run(*words, "--cpu=2").want(0).objects()[-1]["bytes"] == 0
+
+
+def test_decoding_twice_gives_the_same(case: Case) -> None:
+    trace, code = case.long_trace(3000)
+    first = case.run("check", *code, "--jobs=1", trace).want(0)
+    assert first.out == case.run("check", *code, "--jobs=2", trace).out

@@ -1,0 +1,140 @@
+"""Inputs that are not there, are no files, or hold no trace."""
+
+import os
+
+from runner import BRANCHES, PSB, PSBEND, Case
+
+READERS = ["info", "check", "events", "insns"]
+
+
+def test_missing_file(case: Case) -> None:
+    for command in READERS:
+        case.run(command, "nowhere.pt").want(
+            1,
+            out="",
+            err=(
+                "hwtdecode: nowhere.pt: No such file or directory\n"
+                "hint: check the name of the trace\n"
+            ),
+        )
+    case.run("import", "nowhere.pt", "-o", "x.hwt").want(
+        1, err_has="nowhere.pt: No such file"
+    )
+
+
+def test_missing_file_that_is_there_packed(case: Case) -> None:
+    case.write("run.pt.zst", b"x")
+    case.run("info", "run.pt").want(
+        1, err_has="hint: unpack it first: zstd -d 'run.pt.zst'\n"
+    )
+
+
+def test_missing_image(case: Case) -> None:
+    trace, _ = case.trace(BRANCHES)
+    for command in READERS:
+        case.run(command, "--image", "nowhere.bin@0x1000", trace).want(
+            1,
+            out="",
+            err=(
+                "hwtdecode: nowhere.bin: No such file or directory\n"
+                "hint: check the name of the image\n"
+            ),
+        )
+
+
+def test_folder(case: Case) -> None:
+    for command in READERS:
+        case.run(command, ".").want(
+            1, out="", err_has=("hwtdecode: .: Is a directory\n", "hint: ")
+        )
+
+
+def test_fifo_does_not_hang(case: Case) -> None:
+    os.mkfifo(case.folder / "pipe")
+    for command in READERS:
+        case.run(command, "pipe").want(
+            1,
+            out="",
+            err_has=("hwtdecode: pipe: not a regular file\n", "hint: "),
+        )
+
+
+def test_device(case: Case) -> None:
+    case.run("events", "/dev/zero").want(1, err_has="not a regular file")
+
+
+def test_empty_file_is_not_recognised(case: Case) -> None:
+    case.write("empty", b"")
+    for command in READERS:
+        case.run(command, "empty").want(
+            4,
+            out="",
+            err_has=("hwtdecode: empty:0x0: ", "hint: nothing was recorded"),
+        )
+
+
+def test_garbage_is_not_recognised(case: Case) -> None:
+    case.write("garbage", bytes(range(256)) * 16)
+    for command in READERS:
+        case.run(command, "garbage").want(
+            4, out="", err_has=("hwtdecode: garbage: ", "--tech pt")
+        )
+
+
+def test_garbage_that_is_called_a_trace_is_one_gap(case: Case) -> None:
+    case.write("garbage", b"\xa5" * 100)
+    case.run("check", "--tech", "pt", "garbage").want(
+        3, out_has=("100.0000%", "unsynced")
+    )
+    rows = (
+        case.run("events", "--tech", "pt", "--format=jsonl", "garbage")
+        .want(0)
+        .objects()
+    )
+    assert [row["kind"] for row in rows] == ["gap"]
+    assert (rows[0]["first"], rows[0]["end"]) == (0, 100)
+
+
+def test_smallest_trace(case: Case) -> None:
+    case.write("psb.pt", PSB + PSBEND)
+    for command in ("info", "events", "insns"):
+        case.run(command, "psb.pt").want(0)
+
+
+def test_unreadable_file(case: Case) -> None:
+    if os.geteuid() == 0:
+        return
+    case.write("secret", PSB).chmod(0)
+    case.run("info", "secret").want(
+        1, err_has="hwtdecode: secret: Permission denied\n"
+    )
+
+
+def test_truncated_saved_trace_is_damaged_not_fatal_or_exit_4(
+    case: Case,
+) -> None:
+    trace, code = case.trace(BRANCHES)
+    case.run("import", *code, trace, "-o", "good.hwt").want(0)
+    data = (case.folder / "good.hwt").read_bytes()
+    for size in range(0, len(data), 7):
+        case.write("cut.hwt", data[:size])
+        run = case.run("check", "cut.hwt")
+        assert run.code in (3, 4), (size, run.code, run.err)
+
+
+def test_unknown_engine(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    for command in ("check", "events", "insns"):
+        case.run(command, *code, "--engine", "steam", trace).want(
+            1,
+            out="" if command == "check" else None,
+            err_has=("steam", "hint: "),
+        )
+
+
+def test_unknown_stream(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    for command in ("check", "events", "insns"):
+        case.run(command, *code, "--stream", "0,7", trace).want(
+            2, out="", err_has=("there is no stream 7\n", "streams 0 to 0")
+        )

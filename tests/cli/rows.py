@@ -1,0 +1,400 @@
+"""hwtdecode events and insns: rows in each format, filters, limits."""
+
+from pathlib import Path
+
+from runner import BRANCHES, LOOP_INSNS, MISSING, OVERFLOW, SHORT, Case
+
+EVENT_KEYS = {
+    "schema",
+    "kind",
+    "time_ns",
+    "time_estimated",
+    "stream",
+    "offset",
+    "cpu",
+    "pid",
+    "tid",
+    "ip",
+    "target",
+    "insns",
+    "bytes",
+    "branch",
+    "taken",
+    "isa",
+    "section",
+    "resumed",
+    "async",
+    "stopped",
+    "speculative",
+    "status",
+}
+GAP_KEYS = {
+    "reason",
+    "first",
+    "end",
+    "address",
+    "ip_before",
+    "ip_after",
+    "time_before_ns",
+    "time_after_ns",
+    "file_first",
+    "file_end",
+    "text",
+}
+OTHER_KEYS = {
+    "source",
+    "payload",
+    "payload_size",
+    "what",
+    "hints",
+    "extensions",
+    "state",
+    "sub_state",
+    "deepest_state",
+    "by_hardware",
+    "wake",
+    "type",
+    "number",
+    "fault_address",
+    "return_address",
+    "cr3",
+    "vmcs",
+    "guest",
+    "level",
+    "transaction",
+    "aborted",
+    "interrupts",
+    "count",
+    "cycles",
+    "ratio",
+    "value",
+    "record",
+    "name",
+    "length",
+    "file_offset",
+    "code",
+    "master",
+    "channel",
+    "port",
+    "contextidr",
+    "vmid",
+    "security",
+}
+CSV_HEADER = (
+    "kind,time_ns,time_estimated,stream,cpu,pid,tid,offset,ip,target,insns,"
+    "bytes,branch,taken,isa,image,detail"
+)
+
+
+def test_text_has_aligned_columns(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    lines = case.run("events", *code, trace).want(0).out.splitlines()
+    assert lines[0].split() == [
+        "time",
+        "stream",
+        "cpu",
+        "kind",
+        "ip",
+        "target",
+        "detail",
+    ]
+    for name in ("kind", "ip"):
+        column = lines[0].index(f" {name} ") + 1
+        for line in lines[1:]:
+            assert line[column] != " " and line[column - 1] == " ", line
+    assert all(line == line.rstrip() for line in lines)
+    assert "\x1b" not in "".join(lines)
+
+
+def test_no_header(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    for form in ("text", "csv"):
+        words = ["events", *code, f"--format={form}", trace]
+        whole = case.run(*words).want(0).out
+        assert (
+            case.run(*words, "--no-header").want(0).out
+            == whole.split("\n", 1)[1]
+        )
+
+
+def test_keys_of_all_fixtures_are_documented(case: Case) -> None:
+    seen = set()
+    for family in ("pt-good", "pt-bad"):
+        for folder in sorted((case.fixtures / family).iterdir()):
+            for command in ("events", "insns"):
+                run = case.run(
+                    command,
+                    "--tech=pt",
+                    "--format=jsonl",
+                    "--images",
+                    folder / "image.txt",
+                    folder / "trace.pt",
+                )
+                if (folder / "trace.pt").stat().st_size == 0:
+                    continue
+                for row in run.want(0).objects():
+                    seen |= set(row)
+    assert seen <= EVENT_KEYS | GAP_KEYS | OTHER_KEYS, (
+        seen - EVENT_KEYS - GAP_KEYS - OTHER_KEYS
+    )
+    assert {"reason", "branch", "payload", "ratio", "cr3"} <= seen
+
+
+def test_csv_of_all_fixtures_is_a_table(case: Case) -> None:
+    for folder in sorted((case.fixtures / "pt-good").iterdir()):
+        if (folder / "trace.pt").stat().st_size == 0:
+            continue
+        words: list[str | Path] = [
+            "--format=csv",
+            "--images",
+            folder / "image.txt",
+            folder / "trace.pt",
+        ]
+        run = case.run("events", *words).want(0)
+        assert run.out.splitlines()[0] == CSV_HEADER
+        run.table()
+        run = case.run("insns", "--bytes", "--disasm", *words).want(0)
+        assert run.out.splitlines()[0] == CSV_HEADER + ",code,text"
+        run.table()
+
+
+def test_formats_say_the_same(case: Case) -> None:
+    trace, code = case.trace(SHORT)
+    rows = case.run("events", *code, "--format=jsonl", trace).want(0).objects()
+    table = case.run("events", *code, "--format=csv", trace).want(0).table()
+    text = (
+        case.run("events", *code, "--no-header", trace)
+        .want(0)
+        .out.splitlines()
+    )
+    assert len(rows) == len(table) == len(text) > 2
+    for row, fields, line in zip(rows, table, text):
+        words = line.split()
+        assert row["kind"] == fields["kind"] == words[3]
+        assert row.get("ip", "") == fields["ip"]
+        assert row.get("ip", "-") == words[4]
+        assert row.get("target", "") == fields["target"]
+        assert str(row.get("insns", "")) == fields["insns"]
+        assert str(row["offset"]) == fields["offset"]
+
+
+def test_blocks_add_up_to_instructions(case: Case) -> None:
+    trace, code = case.trace(SHORT)
+    blocks = (
+        case.run("events", *code, "--kind=block", "--format=jsonl", trace)
+        .want(0)
+        .objects()
+    )
+    insns = (
+        case.run("insns", *code, "--kind=insn", "--format=jsonl", trace)
+        .want(0)
+        .objects()
+    )
+    assert sum(row["insns"] for row in blocks) == len(insns)
+    assert sum(row["bytes"] for row in blocks) == sum(
+        row["bytes"] for row in insns
+    )
+    assert blocks[0]["ip"] == insns[0]["ip"]
+
+
+def test_disassembly_and_code_bytes(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    data = (trace.parent / "code.bin").read_bytes()
+    rows = (
+        case.run(
+            "insns",
+            "--bytes",
+            "--disasm",
+            "--kind=insn",
+            *code,
+            "--format=jsonl",
+            trace,
+        )
+        .want(0)
+        .objects()
+    )
+    for row in rows:
+        start = int(row["ip"], 16) - 0x100000
+        assert row["code"] == data[start : start + row["bytes"]].hex()
+        assert row["text"]
+    text = case.run("insns", "--bytes", "--disasm", *code, trace).want(0).out
+    assert rows[0]["text"] in text
+    assert (
+        " ".join(
+            rows[0]["code"][i : i + 2]
+            for i in range(0, len(rows[0]["code"]), 2)
+        )
+        in text
+    )
+
+
+def test_att_syntax(case: Case) -> None:
+    trace, _ = case.trace(BRANCHES)
+    case.write(
+        "mov.bin",
+        bytes.fromhex("4889e5") * 2 + (trace.parent / "code.bin").read_bytes(),
+    )
+    fixture, code = case.trace(SHORT)
+    intel = case.run("insns", "--disasm", *code, fixture).want(0).out
+    att = (
+        case.run("insns", "--disasm", "--syntax=att", *code, fixture)
+        .want(0)
+        .out
+    )
+    assert intel.count("\n") == att.count("\n")
+
+
+def test_kind_filter(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    rows = (
+        case.run("events", *code, "--kind=gap", "--format=jsonl", trace)
+        .want(0)
+        .objects()
+    )
+    assert [row["kind"] for row in rows] == ["gap"]
+    assert rows[0]["reason"] == "overflow"
+
+
+def test_address_filter(case: Case) -> None:
+    trace, code = case.trace(SHORT)
+    rows = (
+        case.run("insns", *code, "--kind=insn", "--format=jsonl", trace)
+        .want(0)
+        .objects()
+    )
+    one = rows[1]["ip"]
+    some = (
+        case.run(
+            "insns",
+            *code,
+            "--kind=insn",
+            f"--address={one}",
+            "--format=jsonl",
+            trace,
+        )
+        .want(0)
+        .objects()
+    )
+    assert some == [row for row in rows if row["ip"] == one]
+    none = case.run(
+        "insns",
+        *code,
+        "--kind=insn",
+        "--address=0x1-0x2",
+        "--format=jsonl",
+        trace,
+    ).want(0)
+    assert none.out == ""
+
+
+def test_filters_by_who_ran(case: Case) -> None:
+    trace, code = case.trace(SHORT)
+    words = [
+        "events",
+        *code,
+        "--stream-cpu=3",
+        "--stream-pid=7",
+        "--stream-tid=8",
+        "--format=jsonl",
+    ]
+    rows = case.run(*words, trace).want(0).objects()
+    assert rows and all(
+        (row["cpu"], row["pid"], row["tid"]) == (3, 7, 8) for row in rows
+    )
+    for match in (
+        "--cpu=3",
+        "--cpu=0-5",
+        "--pid=1,7",
+        "--tid=8",
+        "--stream=0",
+    ):
+        assert case.run(*words, match, trace).want(0).objects() == rows, match
+    for miss in ("--cpu=2", "--pid=8", "--tid=7"):
+        assert case.run(*words, miss, trace).want(0).out == "", miss
+
+
+def test_time_filter_drops_rows_without_time(case: Case) -> None:
+    trace, code = case.trace(SHORT)
+    case.run("events", *code, "--time=0-1s", "--format=jsonl", trace).want(
+        0, out=""
+    )
+
+
+def test_limit(case: Case) -> None:
+    trace, code = case.long_trace(20)
+    words = ["insns", *code, "--format=jsonl"]
+    whole = case.run(*words, trace).want(0).out.splitlines()
+    for limit in (0, 1, 7, 5000):
+        some = (
+            case.run(*words, f"--limit={limit}", trace)
+            .want(0)
+            .out.splitlines()
+        )
+        assert some == whole[:limit], limit
+    assert (
+        sum('"kind":"insn"' in line for line in whole) == 20 * LOOP_INSNS + 3
+    )
+    assert (
+        case.run(*words, "--limit=99999999", trace).want(0).out.splitlines()
+        == whole
+    )
+
+
+def test_jobs_do_not_change_the_rows(case: Case) -> None:
+    trace, code = case.long_trace(3000)
+    words = ["events", *code, "--format=csv"]
+    one = case.run(*words, "--jobs=1", trace).want(0).out
+    assert case.run(*words, "--jobs=2", trace).want(0).out == one
+    assert case.run(*words, trace).want(0).out == one
+
+
+def test_strict_fails_at_the_first_gap(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    for command in ("events", "insns"):
+        case.run(command, *code, "--strict", trace).want(
+            1, err_has=("hwtdecode: ", "hint: without --strict")
+        )
+    good, good_code = case.trace(BRANCHES)
+    case.run("events", *good_code, "--strict", good).want(0)
+
+
+def test_loss_is_fine_unless_limited(case: Case) -> None:
+    trace, _ = case.trace(MISSING)
+    for command in ("events", "insns"):
+        case.run(command, trace).want(0)
+        case.run(command, "--max-loss=100", trace).want(0)
+        case.run(command, "--max-loss=0", trace).want(
+            3, err_has=("of the bytes gave nothing", "hint: ")
+        )
+
+
+def test_colour_only_when_asked(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    words = ["events", *code, trace]
+    red = "\x1b[31m"
+    assert red not in case.run(*words).want(0).out
+    assert red in case.run(*words, "--color=always").want(0).out
+    assert red in case.run(*words, env={"CLICOLOR_FORCE": "1"}).want(0).out
+    assert red not in case.run(*words, env={"CLICOLOR_FORCE": "0"}).want(0).out
+    assert (
+        red
+        not in case.run(*words, env={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"})
+        .want(0)
+        .out
+    )
+    assert (
+        red
+        in case.run(*words, "--color=always", env={"NO_COLOR": "1"})
+        .want(0)
+        .out
+    )
+    assert (
+        red
+        not in case.run(*words, "--color=never", env={"CLICOLOR_FORCE": "1"})
+        .want(0)
+        .out
+    )
+    assert (
+        red
+        not in case.run(*words, "--color=always", "--format=csv").want(0).out
+    )
