@@ -192,7 +192,7 @@ enum hwtd_gap_reason {
 	HWTD_GAP_ENDLESS_LOOP = 7,
 	/** Several images could lie at `addr`; the trace does not decide. */
 	HWTD_GAP_AMBIGUOUS_MAPPING = 8,
-	/** The collector says that bytes of the stream were lost here. */
+	/** Data was lost here, or the last packet is cut off. */
 	HWTD_GAP_TRUNCATED = 9,
 	/** The trace file is damaged; `file_off` says where. */
 	HWTD_GAP_FILE_DAMAGED = 10,

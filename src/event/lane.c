@@ -319,23 +319,15 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 	}
 	lane->opened = true;
 	front = &lane->rows[lane->front];
-	memset(lane->ids, 0xff,
-	    (front->n_contexts < lane->cap_ids ? front->n_contexts
-					       : lane->cap_ids) *
-		sizeof(*lane->ids));
-	if (front->n_contexts > lane->cap_ids) {
-		size_t cap = lane->cap_ids;
-
-		if (hwtdi_array_grow(lane->library, &lane->ids, &lane->cap_ids,
-			front->n_contexts, sizeof(*lane->ids),
-			&front->err) != HWTD_OK) {
-			front->n = 0;
-			front->rc = HWTD_E_NOMEM;
-			return;
-		}
-		(void)cap;
-		memset(lane->ids, 0xff, lane->cap_ids * sizeof(*lane->ids));
+	if (hwtdi_array_grow(lane->library, &lane->ids, &lane->cap_ids,
+		front->n_contexts, sizeof(*lane->ids),
+		&front->err) != HWTD_OK) {
+		front->n = 0;
+		front->rc = HWTD_E_NOMEM;
+		return;
 	}
+	for (size_t i = 0; i < front->n_contexts; i++)
+		lane->ids[i] = UINT32_MAX;
 }
 
 /* Seeking. */

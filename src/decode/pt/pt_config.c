@@ -54,8 +54,6 @@ void
 hwtdi_pt_config_libipt(struct pt_config *out, const struct hwtd_pt_config *pt)
 {
 	pt_config_init(out);
-	out->flags.variant.block.end_on_call = 1;
-	out->flags.variant.block.end_on_jump = 1;
 	if (pt != NULL) {
 		if (pt->cpu_family != 0) {
 			out->cpu.vendor = pcv_intel;
@@ -70,4 +68,9 @@ hwtdi_pt_config_libipt(struct pt_config *out, const struct hwtd_pt_config *pt)
 		set_filters(out, pt);
 	}
 	set_errata(out);
+	/* libipt looks for the branch of SKL014 inside one block only. */
+	if (out->addr_filter.config.addr_cfg == 0 || !out->errata.skl014) {
+		out->flags.variant.block.end_on_call = 1;
+		out->flags.variant.block.end_on_jump = 1;
+	}
 }

@@ -22,6 +22,9 @@
 /* Bytes after PSB+ that libipt may look at (erratum BDM70). */
 #define TAIL_BYTES 4096
 
+/* PSB+ is shorter than this but for a flood of PAD. */
+#define MAX_PSB_PLUS 4096
+
 static bool
 has_room(const struct hwtdi_flow *flow)
 {
@@ -105,12 +108,20 @@ text_of(uint32_t reason, int status)
 	}
 }
 
-/* The segment is read to its end; what libipt says of the next is not ours. */
+/*
+ * The segment is read to its end; what libipt says of the next is not ours.
+ * At the end of the bytes it stands at a packet that is cut off, if any.
+ */
 static void
 finish(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
+	size_t at = d->synced ? position(d) : d->segment.n;
+
 	d->done = true;
-	if (d->has_next_psb && d->next_psb.has_ip) {
+	if (at < d->segment.n)
+		(void)hwtdi_ipt_put_gap(d, flow, HWTD_GAP_TRUNCATED, at,
+		    d->segment.n, "the last packet is cut off");
+	else if (d->has_next_psb && d->next_psb.has_ip) {
 		flow->has_next_ip = true;
 		flow->next_ip = d->next_psb.ip;
 	}
@@ -122,6 +133,50 @@ in_tail(struct hwtdi_decoder *d)
 	return (d->has_next_psb && position(d) > d->segment.n);
 }
 
+/* The last PSB that libipt has read in this segment. */
+static size_t
+last_psb(struct hwtdi_decoder *d)
+{
+	size_t end = position(d), last = d->sync_off, at;
+
+	if (end > d->segment.n)
+		end = d->segment.n;
+	at = end > MAX_PSB_PLUS ? end - MAX_PSB_PLUS : 0;
+	if (at < last + HWTDI_PT_PSB_BYTES)
+		at = last + HWTDI_PT_PSB_BYTES;
+	while (at < end) {
+		at = hwtdi_pt_find_psb(d->segment.bytes, end, at);
+		if (at < end)
+			last = at;
+		at += HWTDI_PT_PSB_BYTES;
+	}
+	return (last);
+}
+
+/*
+ * Where to try again after an error.  libipt reads PSB+ before the flow has
+ * reached its address, so that PSB is the one to go back to.
+ */
+static size_t
+next_try(struct hwtdi_decoder *d)
+{
+	size_t at = position(d), last = last_psb(d);
+	struct hwtdi_pt_psb psb;
+
+	if (at > d->segment.n)
+		at = d->segment.n;
+	if (last > d->reached_psb &&
+	    hwtdi_pt_read_psb(d->segment.bytes + last, d->segment.n - last,
+		&psb) &&
+	    psb.has_ip && psb.has_mode)
+		return (last);
+	if (at < d->sync_off + HWTDI_PT_PSB_BYTES)
+		at = d->sync_off + HWTDI_PT_PSB_BYTES;
+	return (at < d->segment.n
+		? hwtdi_pt_find_psb(d->segment.bytes, d->segment.n, at)
+		: d->segment.n);
+}
+
 /*
  * Give up what follows, up to the next PSB of the segment, where decoding is
  * tried again.
@@ -130,8 +185,7 @@ static void
 lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
     int status)
 {
-	size_t first = position(d);
-	size_t from, end;
+	size_t first = position(d), end;
 	struct hwtdi_pt_psb psb;
 	struct hwtd_gap *gap;
 
@@ -140,16 +194,14 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 		finish(d, flow);
 		return;
 	}
+	/* What was read for a step that led nowhere gave nothing. */
+	if (reason != HWTD_GAP_BAD_PACKET && d->before_off < first)
+		first = d->before_off;
+	end = next_try(d);
+	if (first > end)
+		first = end;
 	d->synced = false;
 	d->status = 0;
-	if (first > d->segment.n)
-		first = d->segment.n;
-	from = d->sync_off + HWTDI_PT_PSB_BYTES;
-	if (from < first)
-		from = first;
-	end = from < d->segment.n
-	    ? hwtdi_pt_find_psb(d->segment.bytes, d->segment.n, from)
-	    : d->segment.n;
 	d->search_off = end;
 	gap = hwtdi_ipt_put_gap(d, flow, reason, first, end,
 	    text_of(reason, status));
@@ -187,6 +239,9 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		return;
 	}
 	d->sync_off = at;
+	d->reached_psb = at;
+	d->tried_again = false;
+	d->before_off = at;
 	d->search_off = at;
 	d->span.length = 0;
 	d->anchor_flags = 0;
@@ -238,6 +293,7 @@ drain(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 
 		if (!has_room(flow))
 			return;
+		d->before_off = position(d);
 		d->status = pt_blk_event(d->blk, &ev, sizeof(ev));
 		if (d->status < 0)
 			break;
@@ -247,6 +303,8 @@ drain(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		}
 		if (in_tail(d) && ev.status_update)
 			continue;
+		if (ev.status_update && ev.type == ptev_exec_mode)
+			d->reached_psb = last_psb(d);
 		if (ev.has_tsc)
 			hwtdi_ipt_put_anchor(d, flow,
 			    in_tail(d) ? d->segment.n : position(d),
@@ -269,7 +327,9 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	if (d->left == 0) {
 		d->missing = false;
 		d->ambiguous = false;
+		d->before_off = position(d);
 		d->status = pt_blk_next(d->blk, &d->block, sizeof(d->block));
+		d->unfinished = d->status < 0;
 		d->left = d->block.ninsn;
 		d->left_ip = d->block.ip;
 		anchor_here(d, flow);
@@ -283,6 +343,14 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	}
 	if (rc != HWTD_OK || d->left > 0)
 		return (rc);
+	/* libipt reads ahead: bits before a bad packet are still to come. */
+	if (d->status < 0 && !d->tried_again &&
+	    reason_of(d, d->status) == HWTD_GAP_BAD_PACKET) {
+		d->tried_again = true;
+		d->status = 0;
+		return (HWTD_OK);
+	}
+	d->tried_again = false;
 	after_call(d, flow);
 	return (HWTD_OK);
 }
@@ -346,6 +414,7 @@ ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->sync_off = 0;
 	d->search_off = 0;
 	d->left = 0;
+	d->tried_again = false;
 	d->anchored = false;
 	d->anchor_off = 0;
 	d->anchor_flags = 0;

@@ -89,6 +89,13 @@ put_run(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (HWTD_OK);
 }
 
+static bool
+needs_trace(uint8_t branch)
+{
+	return (branch != HWTD_BRANCH_NONE && branch != HWTD_BRANCH_JUMP &&
+	    branch != HWTD_BRANCH_CALL);
+}
+
 /*
  * Decode instructions of the block at hand from `left_ip` on, up to a branch,
  * the end of the section or of the block.  False if there is none.
@@ -98,7 +105,7 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 {
 	uint8_t bytes[HWTDI_X86_MAX_LENGTH];
 	struct hwtdi_x86_insn insn;
-	uint64_t ip = d->left_ip;
+	uint64_t ip = d->left_ip, before = ip;
 	uint64_t room;
 
 	memset(run, 0, sizeof(*run));
@@ -116,6 +123,7 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 			break;
 		d->lengths[run->insns++] = insn.length;
 		run->bytes += insn.length;
+		before = run->last_ip;
 		run->last_ip = ip;
 		ip += insn.length;
 		d->left--;
@@ -124,6 +132,12 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 	d->left_ip = ip;
 	if (run->insns == 0)
 		return (false);
+	if (d->unfinished && d->left == 0 && needs_trace(insn.branch)) {
+		run->insns--;
+		run->bytes -= insn.length;
+		run->last_ip = before;
+		return (true);
+	}
 	run->branch = insn.branch;
 	if (insn.branch != HWTD_BRANCH_NONE && insn.direct) {
 		run->target = insn.target;
@@ -180,11 +194,14 @@ hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 							  : HWTD_GAP_BAD_CODE;
 			return (HWTD_END);
 		}
+		if (run.insns == 0)
+			break;
 		rc = put_run(d, flow, &run, err);
 		if (rc == HWTD_OK)
 			rc = check_loop(d, flow, reason_out, err);
 	}
-	if (rc == HWTD_OK && d->left == 0 && d->last_ip != block->end_ip) {
+	if (rc == HWTD_OK && d->left == 0 && !d->unfinished &&
+	    d->last_ip != block->end_ip) {
 		/* Another length than libipt's: not to be trusted. */
 		d->read_ip = block->end_ip;
 		*reason_out = HWTD_GAP_BAD_CODE;

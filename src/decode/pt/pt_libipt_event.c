@@ -170,6 +170,7 @@ tsx_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (ev->status_update && now == d->transaction)
 		return;
 	d->transaction = now;
+	d->aborting = ev->variant.tsx.aborted && !ev->status_update;
 	rare = put_rare(d, flow, HWTD_EV_MODE);
 	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT);
 	set_value(rare,
@@ -274,6 +275,11 @@ flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		set_ip(rare, ev->variant.async_branch.from);
 		if (!ev->ip_suppressed)
 			set_target(rare, ev->variant.async_branch.to);
+		if (d->aborting) {
+			rare->detail.async.type = HWTD_ASYNC_TRANSACTION_ABORT;
+			rare->has_detail = true;
+			d->aborting = false;
+		}
 		break;
 	case ptev_overflow:
 		gap = hwtdi_ipt_put_gap(d, flow, HWTD_GAP_OVERFLOW, off, off,

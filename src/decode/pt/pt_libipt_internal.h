@@ -31,8 +31,17 @@ struct hwtdi_decoder {
 	/* Where the last synchronisation was, and where to look for more. */
 	size_t sync_off, search_off;
 
+	/* The last PSB whose address the flow has reached. */
+	size_t reached_psb;
+
 	/* The block at hand: `left` instructions from `left_ip` on. */
 	struct pt_block block;
+	/* Its last branch has no outcome: it came with an error. */
+	bool unfinished;
+	/* Where libipt stood before it. */
+	size_t before_off;
+	/* The last call failed and is being made again. */
+	bool tried_again;
 	uint32_t left;
 	uint64_t left_ip;
 
@@ -47,7 +56,7 @@ struct hwtdi_decoder {
 	uint32_t anchor_flags;
 	bool anchored;
 	uint8_t isa;
-	bool transaction;
+	bool transaction, aborting;
 	uint32_t ratio;
 	bool has_last_ip;
 	uint64_t last_ip;
