@@ -1,0 +1,55 @@
+/*
+ * Cases of the benchmarks: a raw trace and the code it ran, read from a
+ * folder, whether stored as they are or compressed with zstd.
+ */
+#ifndef BENCH_INPUT_H
+#define BENCH_INPUT_H
+
+#include <hwtdecode/hwtdecode.h>
+
+#define BENCH_PATH 4096
+
+struct bench_bytes {
+	uint8_t *at;
+	size_t n;
+};
+
+/* A line of image.txt: a part of a file and where it is mapped. */
+struct bench_image {
+	char path[BENCH_PATH];
+	struct bench_bytes file;
+	uint64_t offset;
+	uint64_t length;
+	uint64_t address;
+};
+
+struct bench_case {
+	/* The last part of the folder's name, and the trace file's. */
+	char name[256];
+	struct bench_bytes trace;
+	struct bench_image *images;
+	size_t n_images;
+};
+
+/*
+ * Read `path`, or `path`.zst unpacked.  False if neither is there; damage
+ * ends the program.
+ */
+bool bench_read(const char *path, struct bench_bytes *out);
+
+/*
+ * Read `folder`: image.txt, and the trace of this file name, or, if NULL,
+ * trace.pt or 0.pt.  Failure ends the program with a message.
+ */
+void bench_case_load(const char *folder, const char *trace,
+    struct bench_case *out);
+void bench_case_free(struct bench_case *c);
+
+/* A sealed trace of one Intel PT stream.  Failure ends the program. */
+struct hwtd_trace *bench_case_trace(const struct bench_case *c,
+    struct hwtd_context *ctx, const struct hwtd_pt_config *pt);
+
+_Noreturn void bench_die(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif /* BENCH_INPUT_H */
