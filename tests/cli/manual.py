@@ -1,0 +1,57 @@
+"""The man page names every command, option, key, reason and exit code."""
+
+import re
+
+from runner import MISSING, OVERFLOW, Case
+
+COMMANDS = ["info", "check", "events", "insns", "import", "help", "version"]
+
+
+def words_of_page(case: Case) -> set[str]:
+    page = case.fixtures.parent / "src" / "man" / "hwtdecode.1"
+    return set(re.findall(r"[A-Za-z0-9_-]+", page.read_text()))
+
+
+def test_commands_and_options(case: Case) -> None:
+    page = case.fixtures.parent / "src" / "man" / "hwtdecode.1"
+    options = set(re.findall(r"Fl Fl ([a-z0-9-]+)", page.read_text()))
+    known = set()
+    for command in COMMANDS:
+        text = case.run("help", command).want(0).out
+        assert command in words_of_page(case)
+        known |= set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M))
+    assert options == known, options ^ known
+
+
+def test_keys_of_info_and_check(case: Case) -> None:
+    known = words_of_page(case)
+    trace, code = case.trace(OVERFLOW)
+    words = ["--pt-cpu=6/94/3", "--pt-nom-freq=30", "--pt-cpuid-15h=2/250"]
+    words += ["--clock=3/1", "--stream-cpu=2", "--stream-pid=3"]
+    lines = case.run(
+        "info", *words, *code, "--format=jsonl", "--time-span", trace
+    ).want(0)
+    seen = {key for line in lines.objects() for key in line}
+    for name in (OVERFLOW, MISSING):
+        trace, _ = case.trace(name)
+        run = case.run("check", "--gaps", "--format=jsonl", trace).want(3)
+        seen |= {key for line in run.objects() for key in line}
+        seen |= {line["type"] for line in run.objects()}
+    assert {"loss_percent", "clock_counts", "page"} <= seen
+    assert seen <= known, seen - known
+
+
+def test_kinds_and_reasons(case: Case) -> None:
+    known = words_of_page(case)
+    text = case.run("help", "events").want(0).out
+    assert set(text.split("Kinds:")[1].split()) <= known
+    for folder in sorted((case.fixtures / "pt-bad").iterdir()):
+        run = case.run(
+            "check",
+            "--tech=pt",
+            "--format=jsonl",
+            "--images",
+            folder / "image.txt",
+            folder / "trace.pt",
+        )
+        assert set(run.objects()[-1]["gaps"]) <= known
