@@ -149,8 +149,10 @@ struct hwtd_event {
 	/** Virtual address. */
 	uint64_t target;
 	/**
-	 * Bytes from the start of the raw stream to the packet that the row
-	 * comes from; for blocks, to where the decoder stood then.
+	 * Bytes from the start of the raw stream to where the decoder stood
+	 * when it had the row: at or behind the end of the packets that the
+	 * row needed, by as much as the engine reads ahead.  Never goes back
+	 * within a stream.  Gaps: where the bytes that gave nothing start.
 	 */
 	uint64_t stream_off;
 	/** By kind. */
