@@ -231,6 +231,7 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		.kind = HWTDI_PIECE_CHUNK,
 	};
 	uint32_t why = h->detail >> HWTDI_HWT_WHY_SHIFT & 0xff;
+	struct hwtdi_bytes nothing;
 	struct hwtdi_stream *s;
 	bool ok;
 	int rc;
@@ -264,11 +265,14 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		/* A newer reason; at least bytes do not adjoin. */
 		why = HWTD_EXTENT_AFTER_LOSS;
 	}
-	if (h->raw_size == 0 && why == HWTD_EXTENT_NEW)
-		return (HWTD_OK);
-	if (h->raw_size == 0)
+	if (h->raw_size == 0) {
+		/* There will be no reading that could notice damage. */
+		rc = unpack(r, h, &nothing, &ok, err);
+		if (rc != HWTD_OK || !ok || why == HWTD_EXTENT_NEW)
+			return (rc);
 		return (hwtdi_stream_empty(r->trace->library, s, h->position,
 		    why, err));
+	}
 	if (h->detail & HWTDI_HWT_EXTENT)
 		hwtdi_stream_break(s, why);
 	return (hwtdi_stream_place(r->trace->library, s, &piece, err));
