@@ -294,6 +294,26 @@ def test_family_and_case_select(world: World) -> None:
     assert world.run("--case", "none")[0] == 2
 
 
+def test_flow_tool_lies_beside_the_tool(world: World) -> None:
+    world.good()
+    done = subprocess.run(
+        [sys.executable, str(RUNNER), "--hwtdecode",
+         str(world.tool.parent / "hwtdecode"), str(world.corpus)],
+        capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+def test_temporary_files_are_removed(world: World, tmp_path: Path,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
+    world.good()
+    world.run()
+    world.say(code="-9")
+    world.run()
+    assert not list((tmp_path / "scratch").iterdir())
+
+
 def test_trouble_is_exit_2(world: World) -> None:
     world.good()
     (world.corpus / "index.json").write_text("{")
