@@ -36,7 +36,11 @@ enum hwtd_event_kind {
 	HWTD_EV_BLOCK = 1,
 	/** One instruction at `ip`, `bytes` long; otherwise as a block. */
 	HWTD_EV_INSN = 2,
-	/** Interrupt, exception or abort at `ip`, going to `target`. */
+	/**
+	 * Interrupt, exception or abort at `ip`, going to `target`.  With
+	 * HWTD_EVF_VALUE `value` is a detail hwtd_async; without `target` the
+	 * row only tells what is known of a transfer in the rows around it.
+	 */
 	HWTD_EV_ASYNC = 3,
 	/** Tracing went on at `ip`.  HWTD_EVF_RESUMED: where it had ended. */
 	HWTD_EV_ENABLE = 4,
@@ -259,7 +263,9 @@ enum hwtd_marker_source {
 	HWTD_MARKER_MNT = 2,
 	HWTD_MARKER_STM = 3,
 	HWTD_MARKER_ITM = 4,
-	HWTD_MARKER_EVENT = 5
+	HWTD_MARKER_EVENT = 5,
+	/** Intel PT trigger; the payload is the bit vector of triggers. */
+	HWTD_MARKER_TRIGGER = 6
 };
 
 /** Detail of HWTD_EV_POWER. */
@@ -302,19 +308,39 @@ struct hwtd_async {
 	uint64_t fault_addr;
 	/** Where the handler will return to, if the trace carries it. */
 	uint64_t return_addr;
+	/** VM exits: reason and qualification, if the trace carries them. */
+	uint64_t exit_reason;
+	uint64_t exit_qualification;
 };
 
+/**
+ * What happened.  Those from RETURN on are done by an instruction: their rows
+ * only say so, the instruction is in a row of its own.
+ */
 enum hwtd_async_type {
 	HWTD_ASYNC_UNKNOWN = 0,
 	HWTD_ASYNC_INTERRUPT = 1,
 	HWTD_ASYNC_EXCEPTION = 2,
 	HWTD_ASYNC_TRANSACTION_ABORT = 3,
-	HWTD_ASYNC_VM_EXIT = 4
+	HWTD_ASYNC_VM_EXIT = 4,
+	HWTD_ASYNC_SYSTEM_MANAGEMENT = 5,
+	HWTD_ASYNC_STARTUP = 6,
+	HWTD_ASYNC_INIT = 7,
+	HWTD_ASYNC_SHUTDOWN = 8,
+	HWTD_ASYNC_USER_INTERRUPT = 9,
+	HWTD_ASYNC_RETURN = 32,
+	HWTD_ASYNC_USER_RETURN = 33,
+	HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN = 34,
+	HWTD_ASYNC_VM_ENTRY = 35,
+	HWTD_ASYNC_SOFTWARE_INTERRUPT = 36,
+	HWTD_ASYNC_SYSTEM_CALL = 37
 };
 
 #define HWTD_ASYNCF_NUMBER 0x1
 #define HWTD_ASYNCF_FAULT_ADDR 0x2
 #define HWTD_ASYNCF_RETURN_ADDR 0x4
+#define HWTD_ASYNCF_EXIT_REASON 0x8
+#define HWTD_ASYNCF_EXIT_QUALIFICATION 0x10
 
 /**
  * A batch of rows.  The caller sets size, events, stride and cap; a read sets

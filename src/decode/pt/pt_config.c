@@ -54,6 +54,9 @@ void
 hwtdi_pt_config_libipt(struct pt_config *out, const struct hwtd_pt_config *pt)
 {
 	pt_config_init(out);
+#if LIBIPT_VERSION >= 0x201
+	out->flags.variant.block.enable_iflags_events = 1;
+#endif
 	if (pt != NULL) {
 		if (pt->cpu_family != 0) {
 			out->cpu.vendor = pcv_intel;

@@ -247,6 +247,7 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	d->anchor_flags = 0;
 	d->isa = HWTD_ISA_UNKNOWN;
 	d->transaction = false;
+	d->has_async = false;
 	d->ratio = 0;
 	d->loop.chain++;
 	hwtdi_ipt_put_anchor(d, flow, at, 0, 0);

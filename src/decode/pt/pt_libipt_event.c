@@ -170,7 +170,11 @@ tsx_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (ev->status_update && now == d->transaction)
 		return;
 	d->transaction = now;
-	d->aborting = ev->variant.tsx.aborted && !ev->status_update;
+	if (ev->variant.tsx.aborted && !ev->status_update) {
+		memset(&d->async, 0, sizeof(d->async));
+		d->async.type = HWTD_ASYNC_TRANSACTION_ABORT;
+		d->has_async = true;
+	}
 	rare = put_rare(d, flow, HWTD_EV_MODE);
 	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT);
 	set_value(rare,
@@ -275,10 +279,10 @@ flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		set_ip(rare, ev->variant.async_branch.from);
 		if (!ev->ip_suppressed)
 			set_target(rare, ev->variant.async_branch.to);
-		if (d->aborting) {
-			rare->detail.async.type = HWTD_ASYNC_TRANSACTION_ABORT;
+		if (d->has_async) {
+			rare->detail.async = d->async;
 			rare->has_detail = true;
-			d->aborting = false;
+			d->has_async = false;
 		}
 		break;
 	case ptev_overflow:
@@ -294,6 +298,204 @@ flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 }
 
+#if LIBIPT_VERSION >= 0x201
+/* An ASYNC row that tells of a transfer in the rows around it. */
+static void
+put_async(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_async *async, const uint64_t *ip)
+{
+	struct hwtdi_rare *rare = put_rare(d, flow, HWTD_EV_ASYNC);
+
+	rare->detail.async = *async;
+	rare->has_detail = true;
+	if (ip != NULL)
+		set_ip(rare, *ip);
+}
+
+/* Which of the event trace it is, and the address that goes with it. */
+static uint32_t
+trace_event_type(const struct pt_event *ev, uint64_t *ip)
+{
+	switch (ev->type) {
+	case ptev_interrupt:
+		*ip = ev->variant.interrupt.ip;
+		return (HWTD_ASYNC_INTERRUPT);
+	case ptev_vmexit:
+		*ip = ev->variant.vmexit.ip;
+		return (HWTD_ASYNC_VM_EXIT);
+	case ptev_uintr:
+		*ip = ev->variant.uintr.ip;
+		return (HWTD_ASYNC_USER_INTERRUPT);
+	case ptev_smi:
+		*ip = ev->variant.smi.ip;
+		return (HWTD_ASYNC_SYSTEM_MANAGEMENT);
+	case ptev_init:
+		*ip = ev->variant.init.ip;
+		return (HWTD_ASYNC_INIT);
+	case ptev_shutdown:
+		*ip = ev->variant.shutdown.ip;
+		return (HWTD_ASYNC_SHUTDOWN);
+	case ptev_iret:
+		*ip = ev->variant.iret.ip;
+		return (HWTD_ASYNC_RETURN);
+	case ptev_uiret:
+		*ip = ev->variant.uiret.ip;
+		return (HWTD_ASYNC_USER_RETURN);
+	case ptev_rsm:
+		*ip = ev->variant.rsm.ip;
+		return (HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN);
+	case ptev_vmentry:
+		*ip = ev->variant.vmentry.ip;
+		return (HWTD_ASYNC_VM_ENTRY);
+#if LIBIPT_VERSION >= 0x202
+	case ptev_swintr:
+		*ip = ev->variant.swintr.ip;
+		return (HWTD_ASYNC_SOFTWARE_INTERRUPT);
+	case ptev_syscall:
+		*ip = ev->variant.syscall.ip;
+		return (HWTD_ASYNC_SYSTEM_CALL);
+#endif
+	default:
+		return (HWTD_ASYNC_STARTUP);
+	}
+}
+
+static void
+set_number(struct hwtd_async *async, uint32_t number)
+{
+	async->number = number;
+	async->flags |= HWTD_ASYNCF_NUMBER;
+}
+
+static void
+fill_vm_exit(const struct pt_event *ev, struct hwtd_async *async)
+{
+	if (ev->variant.vmexit.has_vector)
+		set_number(async, ev->variant.vmexit.vector);
+	if (ev->variant.vmexit.has_vmxr) {
+		async->exit_reason = ev->variant.vmexit.vmxr;
+		async->flags |= HWTD_ASYNCF_EXIT_REASON;
+	}
+	if (ev->variant.vmexit.has_vmxq) {
+		async->exit_qualification = ev->variant.vmexit.vmxq;
+		async->flags |= HWTD_ASYNCF_EXIT_QUALIFICATION;
+	}
+}
+
+/* An event of the event trace (CFE and EVD packets). */
+static void
+trace_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct pt_event *ev)
+{
+	bool has_ip = !ev->ip_suppressed && ev->type != ptev_sipi;
+	struct hwtd_async async;
+	uint64_t ip = 0;
+
+	memset(&async, 0, sizeof(async));
+	async.type = trace_event_type(ev, &ip);
+	switch (ev->type) {
+	case ptev_interrupt:
+		set_number(&async, ev->variant.interrupt.vector);
+		if (ev->variant.interrupt.has_cr2) {
+			async.fault_addr = ev->variant.interrupt.cr2;
+			async.flags |= HWTD_ASYNCF_FAULT_ADDR;
+		}
+		break;
+	case ptev_vmexit:
+		fill_vm_exit(ev, &async);
+		break;
+	case ptev_uintr:
+		set_number(&async, ev->variant.uintr.vector);
+		break;
+	case ptev_sipi:
+		set_number(&async, ev->variant.sipi.vector);
+		break;
+#if LIBIPT_VERSION >= 0x202
+	case ptev_swintr:
+		set_number(&async, ev->variant.swintr.vector);
+		break;
+#endif
+	default:
+		break;
+	}
+	/* An asynchronous branch may follow, to which this belongs. */
+	if (async.type < HWTD_ASYNC_RETURN && has_ip) {
+		d->async = async;
+		d->async_ip = ip;
+		d->has_async = true;
+	} else
+		put_async(d, flow, &async, has_ip ? &ip : NULL);
+}
+
+static void
+iflags_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct pt_event *ev)
+{
+	struct hwtdi_rare *rare = put_rare(d, flow, HWTD_EV_MODE);
+
+	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT);
+	set_value(rare,
+	    HWTD_MODE_HAS_INTERRUPTS |
+		(ev->variant.iflags.iflag ? HWTD_MODE_INTERRUPTS : 0));
+	if (!ev->ip_suppressed)
+		set_ip(rare, ev->variant.iflags.ip);
+	if (ev->status_update)
+		rare->row.flags |= HWTD_EVF_STATUS;
+}
+#endif
+
+/*
+ * Events that only newer versions of libipt know.  What is known of an
+ * asynchronous branch that did not come is told before anything else.
+ */
+static void
+newer_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct pt_event *ev)
+{
+#if LIBIPT_VERSION >= 0x201
+	if (d->has_async && ev->type != ptev_async_branch) {
+		d->has_async = false;
+		if (d->async.type != HWTD_ASYNC_TRANSACTION_ABORT)
+			put_async(d, flow, &d->async, &d->async_ip);
+	}
+	switch (ev->type) {
+	case ptev_iflags:
+		iflags_event(d, flow, ev);
+		break;
+	case ptev_interrupt:
+	case ptev_iret:
+	case ptev_smi:
+	case ptev_rsm:
+	case ptev_sipi:
+	case ptev_init:
+	case ptev_vmentry:
+	case ptev_vmexit:
+	case ptev_shutdown:
+	case ptev_uintr:
+	case ptev_uiret:
+		trace_event(d, flow, ev);
+		break;
+#if LIBIPT_VERSION >= 0x202
+	case ptev_swintr:
+	case ptev_syscall:
+		trace_event(d, flow, ev);
+		break;
+	case ptev_trig:
+		marker_event(d, flow, HWTD_MARKER_TRIGGER,
+		    ev->variant.trig.trbv, 1,
+		    ev->ip_suppressed ? NULL : &ev->variant.trig.ip);
+		break;
+#endif
+	default:
+		break;
+	}
+#else
+	(void)flow;
+	if (ev->type != ptev_async_branch)
+		d->has_async = false;
+#endif
+}
+
 void
 hwtdi_ipt_put_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct pt_event *ev)
@@ -302,6 +504,7 @@ hwtdi_ipt_put_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	if (!ev->status_update)
 		d->loop.chain++;
+	newer_event(d, flow, ev);
 	switch (ev->type) {
 	case ptev_enabled:
 	case ptev_async_branch:

@@ -56,7 +56,11 @@ struct hwtdi_decoder {
 	uint32_t anchor_flags;
 	bool anchored;
 	uint8_t isa;
-	bool transaction, aborting;
+	bool transaction;
+	/* What is known of the asynchronous branch that comes next. */
+	bool has_async;
+	struct hwtd_async async;
+	uint64_t async_ip;
 	uint32_t ratio;
 	bool has_last_ip;
 	uint64_t last_ip;
