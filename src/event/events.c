@@ -40,13 +40,19 @@ head(const struct hwtd_events *ev, size_t lane_no)
 
 /* Order of rows: (time, stream, offset); within a lane as they come. */
 static bool
-before(const struct hwtd_events *ev, size_t a, size_t b)
+row_before(const struct hwtd_event *x, size_t x_lane,
+    const struct hwtd_event *y, size_t y_lane)
 {
-	const struct hwtd_event *x = head(ev, a), *y = head(ev, b);
 	uint64_t tx = (x->flags & HWTD_EVF_TIME) != 0 ? x->time_ns : 0;
 	uint64_t ty = (y->flags & HWTD_EVF_TIME) != 0 ? y->time_ns : 0;
 
-	return (tx != ty ? tx < ty : a < b);
+	return (tx != ty ? tx < ty : x_lane < y_lane);
+}
+
+static bool
+before(const struct hwtd_events *ev, size_t a, size_t b)
+{
+	return (row_before(head(ev, a), a, head(ev, b), b));
 }
 
 static void
@@ -154,13 +160,35 @@ next_lane(struct hwtd_events *ev, size_t *lane_out, struct hwtd_error *err)
 	return (HWTD_END);
 }
 
-/* The row of the heap's first lane was taken. */
+/* How many rows of the lane come before those of every other lane. */
+static size_t
+run_length(const struct hwtd_events *ev, size_t lane_no, size_t most)
+{
+	const struct hwtdi_lane *lane = ev->lanes[lane_no];
+	const struct hwtdi_rows *rows = &lane->rows[lane->front];
+	size_t n = rows->n - lane->at, k = 1, other;
+
+	if (n > most)
+		n = most;
+	if (ev->n_heap <= 1)
+		return (n);
+	other = ev->heap[1];
+	if (ev->n_heap > 2 && before(ev, ev->heap[2], other))
+		other = ev->heap[2];
+	while (k < n &&
+	    row_before(&rows->rows[lane->at + k], lane_no, head(ev, other),
+		other))
+		k++;
+	return (k);
+}
+
+/* Rows of the heap's first lane, or of an untimed one, were taken. */
 static int
-step(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
+step(struct hwtd_events *ev, size_t lane_no, size_t n, struct hwtd_error *err)
 {
 	int rc;
 
-	ev->lanes[lane_no]->at++;
+	ev->lanes[lane_no]->at += n;
 	if (ev->n_heap == 0)
 		return (HWTD_OK);
 	rc = fetch(ev, lane_no, err);
@@ -250,14 +278,15 @@ number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
 	return (HWTD_OK);
 }
 
+/* The next row of the lane as it is handed out. */
 static int
-take(struct hwtd_events *ev, struct hwtdi_lane *lane, struct hwtd_event *row,
-    struct hwtd_error *err)
+take(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
+    struct hwtd_event *row, struct hwtd_error *err)
 {
 	const struct hwtdi_rows *rows = &lane->rows[lane->front];
 	int rc;
 
-	*row = rows->rows[lane->at];
+	*row = rows->rows[i];
 	rc = number_context(ev, lane, row, err);
 	if (rc == HWTD_OK && has_detail(row) &&
 	    copy_detail(ev, rows, row) != HWTD_OK)
@@ -311,49 +340,57 @@ stray_damage(struct hwtd_events *ev, struct hwtd_event *row,
 	    err));
 }
 
-static int
-next_row(struct hwtd_events *ev, struct hwtd_event *row,
-    struct hwtd_error *err)
+static void
+put(struct hwtd_events *ev, struct hwtd_batch *batch,
+    const struct hwtd_event *row)
 {
-	size_t lane = 0;
-	int rc;
+	memcpy((uint8_t *)batch->events + batch->n * batch->stride, row,
+	    sizeof(*row));
+	batch->n++;
+	/* The first gap is the last row of a strict cursor. */
+	if (row->kind == HWTD_EV_GAP &&
+	    (ev->filter.o.flags & HWTD_DECODE_STRICT) != 0)
+		ev->strict_end = true;
+}
 
-	rc = next_lane(ev, &lane, err);
-	if (rc == HWTD_END) {
-		rc = stray_damage(ev, row, err);
-		if (rc != HWTD_OK ||
-		    (ev->filter.o.kinds >> HWTD_EV_GAP & 1) != 0)
-			return (rc);
-		return (HWTD_AGAIN);
+static int
+fill_from_lane(struct hwtd_events *ev, size_t lane_no,
+    struct hwtd_batch *batch, struct hwtd_error *err)
+{
+	struct hwtdi_lane *lane = ev->lanes[lane_no];
+	size_t n = run_length(ev, lane_no, batch->cap - batch->n), i;
+	struct hwtd_event row;
+	int rc = HWTD_OK;
+
+	for (i = 0; i < n && rc == HWTD_OK && !ev->strict_end; i++) {
+		rc = take(ev, lane, lane->at + i, &row, err);
+		if (rc == HWTD_OK)
+			put(ev, batch, &row);
 	}
-	if (rc != HWTD_OK)
-		return (rc);
-	rc = take(ev, ev->lanes[lane], row, err);
-	return (rc == HWTD_OK ? step(ev, lane, err) : rc);
+	return (rc == HWTD_OK ? step(ev, lane_no, i, err) : rc);
 }
 
 static int
 fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 {
 	struct hwtd_event row;
-	int rc = HWTD_OK;
+	size_t lane = 0;
+	int rc;
 
-	while (batch->n < batch->cap) {
-		rc = next_row(ev, &row, err);
-		if (rc == HWTD_AGAIN)
-			continue;
-		if (rc != HWTD_OK)
-			break;
-		memcpy((uint8_t *)batch->events + batch->n * batch->stride,
-		    &row, sizeof(row));
-		batch->n++;
-		if (row.kind == HWTD_EV_GAP &&
-		    (ev->filter.o.flags & HWTD_DECODE_STRICT) != 0) {
-			ev->strict_end = true;
-			break;
+	while (batch->n < batch->cap && !ev->strict_end) {
+		rc = next_lane(ev, &lane, err);
+		if (rc == HWTD_OK)
+			rc = fill_from_lane(ev, lane, batch, err);
+		else if (rc == HWTD_END) {
+			rc = stray_damage(ev, &row, err);
+			if (rc == HWTD_OK &&
+			    (ev->filter.o.kinds >> HWTD_EV_GAP & 1) != 0)
+				put(ev, batch, &row);
 		}
+		if (rc != HWTD_OK)
+			return (rc);
 	}
-	return (rc);
+	return (HWTD_OK);
 }
 
 static void

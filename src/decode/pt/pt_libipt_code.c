@@ -61,11 +61,16 @@ hwtdi_ipt_read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid,
     uint64_t ip, void *context)
 {
 	struct hwtdi_decoder *d = context;
+	uint64_t skip = ip - d->span.address;
 	size_t have;
 
 	(void)asid;
 	d->read_ip = ip;
 	d->missing = false;
+	if (skip < d->span.length && d->span.length - skip >= n) {
+		memcpy(buf, d->span.bytes + skip, n);
+		return ((int)n);
+	}
 	have = hwtdi_ipt_read_code(d, ip, buf, n);
 	return (have == 0 ? -pte_nomap : (int)have);
 }
