@@ -607,6 +607,10 @@ def test_edges_differ_only_at_events() -> None:
             [])
     with pytest.raises(Fail):
         pt_libxdc.compare_edges(reference, ours[:3], [])
+    with pytest.raises(Fail, match="more than events can explain"):
+        pt_libxdc.compare_edges(
+            reference, [line.replace("4000 2", "4000 4") for line in ours],
+            [])
 
 
 # The program itself, on a fixture with its truth changed.

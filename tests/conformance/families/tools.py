@@ -74,10 +74,12 @@ def image_options(case: Case) -> list[str]:
         address = int(str(image["vaddr"]), 16)
         return ["--image", f"{case.path(name)}:0:{size:x}:{address:x}"]
     options = []
-    for line in case.lines("image.txt"):
+    spec = str(image.get("spec", "image.txt")) if isinstance(image, dict) \
+        else "image.txt"
+    for line in case.lines(spec):
         words = line.rsplit(None, 3)
         if len(words) != 4:
-            raise Malformed(f"image.txt: cannot read {line!r}")
+            raise Malformed(f"{spec}: cannot read {line!r}")
         name, offset, size_text, address_text = words
         options += ["--image", f"{case.path(name)}:{offset}:{size_text}:"
                                f"{address_text}"]
