@@ -11,6 +11,8 @@
 /* Tokens stay below this, so that a hostile trace cannot fill the memory. */
 #define MAX_RUNS ((size_t)1 << 24)
 
+#define KEY_FLAGS (HWTDI_RUN_SPECULATIVE | HWTDI_RUN_CHAIN)
+
 void
 hwtdi_code_table_init(struct hwtdi_code_table *table,
     struct hwtd_context *library)
@@ -67,7 +69,7 @@ hwtdi_code_table_find(const struct hwtdi_code_table *table, uint64_t ip,
 
 		if (run->ip == ip && run->last_ip == last_ip &&
 		    run->section == section && run->isa == isa &&
-		    (run->flags & HWTDI_RUN_SPECULATIVE) == flags)
+		    (run->flags & KEY_FLAGS) == flags)
 			return (table->slots[i] - 1);
 	}
 	return (UINT32_MAX);

@@ -32,6 +32,11 @@ struct hwtdi_run {
 #define HWTDI_RUN_DIRECT 0x1
 /* Executed in a transaction. */
 #define HWTDI_RUN_SPECULATIVE 0x2
+/*
+ * No code, but a name for several runs: `lengths` holds their tokens, `insns`
+ * is the size of those in bytes.  Never in a flow.
+ */
+#define HWTDI_RUN_CHAIN 0x4
 
 struct hwtdi_code_table {
 	struct hwtd_context *library;

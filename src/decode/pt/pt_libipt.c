@@ -464,6 +464,7 @@ ipt_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->base = args->context;
 	hwtdi_loop_init(&d->loop, args->library);
 	hwtdi_pt_config_libipt(&d->config, args->pt);
+	d->chains = !d->config.flags.variant.block.end_on_jump;
 	*out = d;
 	return (HWTD_OK);
 }

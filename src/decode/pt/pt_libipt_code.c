@@ -158,8 +158,8 @@ static int
 check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t *reason_out, struct hwtd_error *err)
 {
-	const struct hwtdi_run
-	    *run = &d->table->runs[flow->tokens[flow->n_tokens - 1]];
+	uint32_t token = flow->tokens[flow->n_tokens - 1];
+	const struct hwtdi_run *run = &d->table->runs[token];
 	int rc = hwtdi_loop_step(&d->loop, run, err);
 
 	if (rc == HWTD_END) {
@@ -172,25 +172,84 @@ check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (rc);
 }
 
+/* A block of several runs is remembered as a chain, if it is short. */
+#define MAX_CHAIN 16
+
+static uint32_t
+find_block(struct hwtdi_decoder *d, uint8_t flags)
+{
+	const struct pt_block *block = &d->block;
+
+	if (block->speculative)
+		flags |= HWTDI_RUN_SPECULATIVE;
+	return (hwtdi_code_table_find(d->table, block->ip, block->end_ip,
+	    d->span.section, hwtdi_ipt_isa(block->mode), flags));
+}
+
+/* The block at hand was met before: pass its tokens on.  HWTD_E_NOT_FOUND. */
+static int
+put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t *reason_out, struct hwtd_error *err)
+{
+	uint32_t tokens[MAX_CHAIN];
+	const struct hwtdi_run *chain;
+	size_t n = 1;
+	int rc = HWTD_OK;
+
+	if (d->left != d->block.ninsn || d->unfinished ||
+	    !hwtdi_ipt_find_span(d, d->block.ip))
+		return (HWTD_E_NOT_FOUND);
+	tokens[0] = find_block(d, 0);
+	if (tokens[0] == UINT32_MAX && d->chains) {
+		tokens[0] = find_block(d, HWTDI_RUN_CHAIN);
+		if (tokens[0] != UINT32_MAX) {
+			chain = &d->table->runs[tokens[0]];
+			n = chain->insns / sizeof(tokens[0]);
+			memcpy(tokens, d->table->lengths + chain->lengths,
+			    chain->insns);
+		}
+	}
+	if (tokens[0] == UINT32_MAX)
+		return (HWTD_E_NOT_FOUND);
+	d->left = 0;
+	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
+		flow->tokens[flow->n_tokens++] = tokens[i];
+		rc = check_loop(d, flow, reason_out, err);
+	}
+	return (rc);
+}
+
+/* Remember that the block at hand is these tokens. */
+static int
+add_chain(struct hwtdi_decoder *d, const uint32_t *tokens, size_t n,
+    struct hwtd_error *err)
+{
+	struct hwtdi_run chain = d->table->runs[tokens[0]];
+	uint32_t token;
+
+	if (n < 2 || n > MAX_CHAIN)
+		return (HWTD_OK);
+	chain.last_ip = d->block.end_ip;
+	chain.flags = (chain.flags & HWTDI_RUN_SPECULATIVE) | HWTDI_RUN_CHAIN;
+	chain.insns = (uint32_t)(n * sizeof(tokens[0]));
+	return (hwtdi_code_table_add(d->table, &chain, (const uint8_t *)tokens,
+	    &token, err));
+}
+
 int
 hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t *reason_out, struct hwtd_error *err)
 {
 	const struct pt_block *block = &d->block;
+	bool whole = d->left == block->ninsn && !d->unfinished;
+	size_t first = flow->n_tokens;
 	struct hwtdi_run run;
-	uint32_t token;
-	int rc = HWTD_OK;
+	int rc;
 
-	if (d->left == block->ninsn && hwtdi_ipt_find_span(d, block->ip)) {
-		token = hwtdi_code_table_find(d->table, block->ip,
-		    block->end_ip, d->span.section, hwtdi_ipt_isa(block->mode),
-		    block->speculative ? HWTDI_RUN_SPECULATIVE : 0);
-		if (token != UINT32_MAX) {
-			flow->tokens[flow->n_tokens++] = token;
-			d->left = 0;
-			return (check_loop(d, flow, reason_out, err));
-		}
-	}
+	rc = put_known_block(d, flow, reason_out, err);
+	if (rc != HWTD_E_NOT_FOUND)
+		return (rc);
+	rc = HWTD_OK;
 	while (rc == HWTD_OK && d->left > 0 &&
 	    flow->n_tokens < HWTDI_FLOW_TOKENS) {
 		if (!walk_run(d, &run)) {
@@ -212,5 +271,8 @@ hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		*reason_out = HWTD_GAP_BAD_CODE;
 		rc = HWTD_END;
 	}
+	if (rc == HWTD_OK && d->chains && whole && d->left == 0)
+		rc = add_chain(d, flow->tokens + first, flow->n_tokens - first,
+		    err);
 	return (rc);
 }
