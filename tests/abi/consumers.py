@@ -1,6 +1,6 @@
 """Install the build into a stage, move the stage and build programs out of it.
 
-usage: consumers.py pkgconfig|cmake BUILD_DIR CMAKE CC CXX VERSION
+usage: consumers.py pkgconfig|cmake BUILD_DIR CMAKE CC CXX VERSION GENERATOR
 
 A consumer must find headers and library wherever the tree went, with
 pkg-config and with find_package, shared and static, in C and C++.
@@ -71,10 +71,11 @@ def pkgconfig(stage, work, cc, cxx, version, env):
     return [work / name for name in built]
 
 
-def cmake(stage, work, cmake_tool, cc, env):
+def cmake(stage, work, cmake_tool, cc, generator, env):
     """Build with what find_package finds."""
-    run(cmake_tool, "-S", HERE, "-B", work, f"-DCMAKE_PREFIX_PATH={stage}",
-        f"-DCMAKE_C_COMPILER={cc}", "-DCMAKE_BUILD_TYPE=Release", env=env)  # fmt: skip
+    run(cmake_tool, "-G", generator, "-S", HERE, "-B", work,
+        f"-DCMAKE_PREFIX_PATH={stage}", f"-DCMAKE_C_COMPILER={cc}",
+        "-DCMAKE_BUILD_TYPE=Release", env=env)  # fmt: skip
     cache = (work / "CMakeCache.txt").read_text()
     if f"hwtdecode_DIR:PATH={stage}" not in cache:
         raise SystemExit("find_package found another hwtdecode")
@@ -83,7 +84,7 @@ def cmake(stage, work, cmake_tool, cc, env):
 
 
 def main(argv):
-    way, build, cmake_tool, cc, cxx, version = argv[1:]
+    way, build, cmake_tool, cc, cxx, version, generator = argv[1:]
     with tempfile.TemporaryDirectory() as top:
         first, stage = Path(top, "first"), Path(top, "moved", "stage")
         run(cmake_tool, "--install", build, "--prefix", first)
@@ -105,7 +106,7 @@ def main(argv):
         if way == "pkgconfig":
             programs = pkgconfig(stage, work, cc, cxx, version, clean)
         else:
-            programs = cmake(stage, work, cmake_tool, cc, clean)
+            programs = cmake(stage, work, cmake_tool, cc, generator, clean)
         for program in programs:
             # Only what was linked to the shared library needs its path.
             static = program.name in ("s", "consumer-static")
