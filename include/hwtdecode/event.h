@@ -351,7 +351,7 @@ struct hwtd_batch {
 	size_t size;
 	/** Shape [cap], `stride` bytes apart; the caller's. */
 	struct hwtd_event *events;
-	/** sizeof(struct hwtd_event) as the caller knows it. */
+	/** sizeof(struct hwtd_event) as the caller knows it; by 8. */
 	size_t stride;
 	size_t cap;
 	/** Rows stored. */
@@ -486,7 +486,7 @@ HWTD_MUST int hwtd_events_open(struct hwtd_trace *trace,
  * @param[out]    err    Filled on failure.  May be NULL.
  *
  * @return HWTD_OK, HWTD_END, or
- *         HWTD_E_INVALID  no room, or `stride` is under 64;
+ *         HWTD_E_INVALID  no room, or `stride` is under 64 or not by 8;
  *         HWTD_E_CORRUPT  HWTD_DECODE_STRICT and the trace has a gap;
  *         HWTD_E_NOMEM    out of memory; the cursor must be closed or sought;
  *         HWTD_E_IO       a read failed; see err->sys_errno.

@@ -52,6 +52,9 @@ struct hwtdi_rare {
 	} detail;
 	/* ASYNC: `detail.async` counts. */
 	bool has_detail;
+	/* GAP: execution went on at this address, but no further. */
+	bool has_stop_ip;
+	uint64_t stop_ip;
 };
 
 /* From token `at` on: where the decoder stands and what time it is. */
@@ -108,6 +111,8 @@ struct hwtdi_decoder_args {
 	const struct hwtd_pt_config *pt;
 	/* The stream's own context; the base of what the trace tells. */
 	struct hwtd_exec_context context;
+	/* The stream has a clock: anchors shall have the time. */
+	bool timed;
 	struct hwtdi_code_source code;
 	/* Shared with who expands; the decoder adds to it. */
 	struct hwtdi_code_table *table;

@@ -340,17 +340,20 @@ stray_damage(struct hwtd_events *ev, struct hwtd_event *row,
 	    err));
 }
 
-static void
-put(struct hwtd_events *ev, struct hwtd_batch *batch,
-    const struct hwtd_event *row)
+static struct hwtd_event *
+next_place(const struct hwtd_batch *batch)
 {
-	memcpy((uint8_t *)batch->events + batch->n * batch->stride, row,
-	    sizeof(*row));
-	batch->n++;
-	/* The first gap is the last row of a strict cursor. */
-	if (row->kind == HWTD_EV_GAP &&
+	return ((void *)((uint8_t *)batch->events + batch->n * batch->stride));
+}
+
+/* The row in the next place counts.  A strict cursor ends with a gap. */
+static void
+accept(struct hwtd_events *ev, struct hwtd_batch *batch)
+{
+	if (next_place(batch)->kind == HWTD_EV_GAP &&
 	    (ev->filter.o.flags & HWTD_DECODE_STRICT) != 0)
 		ev->strict_end = true;
+	batch->n++;
 }
 
 static int
@@ -359,21 +362,20 @@ fill_from_lane(struct hwtd_events *ev, size_t lane_no,
 {
 	struct hwtdi_lane *lane = ev->lanes[lane_no];
 	size_t n = run_length(ev, lane_no, batch->cap - batch->n), i;
-	struct hwtd_event row;
 	int rc = HWTD_OK;
 
-	for (i = 0; i < n && rc == HWTD_OK && !ev->strict_end; i++) {
-		rc = take(ev, lane, lane->at + i, &row, err);
-		if (rc == HWTD_OK)
-			put(ev, batch, &row);
+	for (i = 0; i < n && !ev->strict_end; i++) {
+		rc = take(ev, lane, lane->at + i, next_place(batch), err);
+		if (rc != HWTD_OK)
+			return (rc);
+		accept(ev, batch);
 	}
-	return (rc == HWTD_OK ? step(ev, lane_no, i, err) : rc);
+	return (step(ev, lane_no, i, err));
 }
 
 static int
 fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 {
-	struct hwtd_event row;
 	size_t lane = 0;
 	int rc;
 
@@ -382,10 +384,10 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 		if (rc == HWTD_OK)
 			rc = fill_from_lane(ev, lane, batch, err);
 		else if (rc == HWTD_END) {
-			rc = stray_damage(ev, &row, err);
+			rc = stray_damage(ev, next_place(batch), err);
 			if (rc == HWTD_OK &&
 			    (ev->filter.o.kinds >> HWTD_EV_GAP & 1) != 0)
-				put(ev, batch, &row);
+				accept(ev, batch);
 		}
 		if (rc != HWTD_OK)
 			return (rc);
@@ -427,10 +429,10 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 	memcpy(&batch, user,
 	    user->size < sizeof(batch) ? user->size : sizeof(batch));
 	if (batch.events == NULL || batch.cap == 0 ||
-	    batch.stride < sizeof(struct hwtd_event))
+	    batch.stride < sizeof(struct hwtd_event) || batch.stride % 8 != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
-		    "no room: cap %zu, stride %zu (at least %zu)", batch.cap,
-		    batch.stride, sizeof(struct hwtd_event)));
+		    "no room: cap %zu, stride %zu (at least %zu, by 8)",
+		    batch.cap, batch.stride, sizeof(struct hwtd_event)));
 	batch.n = 0;
 	hwtdi_rows_clear(&ev->details);
 	if (ev->strict_end)

@@ -57,19 +57,16 @@ put_detail(struct hwtdi_rows *rows, void *array_inout, size_t *n, size_t *cap,
 	return (HWTD_OK);
 }
 
-/* The number of the context in these rows. */
+/* A new context, which later rows of these carry. */
 static int
-put_context(struct hwtdi_expander *x, struct hwtdi_rows *rows, uint32_t *out)
+put_context(struct hwtdi_expander *x, struct hwtdi_rows *rows)
 {
-	if (x->context_new || rows->n_contexts == 0) {
-		if (hwtdi_array_grow(rows->library, &rows->contexts,
-			&rows->cap_contexts, rows->n_contexts + 1,
-			sizeof(*rows->contexts), NULL) != HWTD_OK)
-			return (HWTD_E_NOMEM);
-		rows->contexts[rows->n_contexts++] = x->context;
-		x->context_new = false;
-	}
-	*out = (uint32_t)(rows->n_contexts - 1);
+	if (hwtdi_array_grow(rows->library, &rows->contexts,
+		&rows->cap_contexts, rows->n_contexts + 1,
+		sizeof(*rows->contexts), NULL) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	rows->contexts[rows->n_contexts++] = x->context;
+	x->context_new = false;
 	return (HWTD_OK);
 }
 
@@ -112,11 +109,12 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	if (x->filter->by_row &&
 	    !hwtdi_filter_row(x->filter, row, &x->context))
 		return (HWTD_OK);
-	out = &rows->rows[rows->n];
-	*out = *row;
-	if (put_context(x, rows, &out->context) != HWTD_OK)
+	if ((x->context_new || rows->n_contexts == 0) &&
+	    put_context(x, rows) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	rows->n++;
+	out = &rows->rows[rows->n++];
+	*out = *row;
+	out->context = (uint32_t)(rows->n_contexts - 1);
 	return (HWTD_OK);
 }
 
@@ -339,8 +337,10 @@ next_ip(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 			}
 			*ip = row->target;
 			return ((row->flags & HWTD_EVF_TARGET) != 0);
-		case HWTD_EV_ENABLE:
 		case HWTD_EV_GAP:
+			*ip = flow->rares[i].stop_ip;
+			return (flow->rares[i].has_stop_ip);
+		case HWTD_EV_ENABLE:
 			return (false);
 		default:
 			break;

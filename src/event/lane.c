@@ -54,6 +54,7 @@ open_decoder(struct hwtdi_lane *lane, const struct hwtdi_filter *filter,
 	args.code.find = find_code;
 	args.code.arg = lane;
 	args.table = &lane->table;
+	args.timed = lane->timed;
 	return (lane->engine->open(&args, &lane->decoder, err));
 }
 

@@ -11,8 +11,6 @@
 /* Tokens stay below this, so that a hostile trace cannot fill the memory. */
 #define MAX_RUNS ((size_t)1 << 24)
 
-#define KEY_FLAGS (HWTDI_RUN_SPECULATIVE | HWTDI_RUN_CHAIN)
-
 void
 hwtdi_code_table_init(struct hwtdi_code_table *table,
     struct hwtd_context *library)
@@ -44,43 +42,12 @@ hwtdi_code_table_clear(struct hwtdi_code_table *table)
 		    table->n_slots * sizeof(*table->slots));
 }
 
-static size_t
-hash(uint64_t ip, uint64_t last_ip)
-{
-	uint64_t h = ip * 0x9e3779b97f4a7c15u;
-
-	h ^= last_ip + (h >> 29);
-	h *= 0xbf58476d1ce4e5b9u;
-	return ((size_t)(h ^ (h >> 32)));
-}
-
-uint32_t
-hwtdi_code_table_find(const struct hwtdi_code_table *table, uint64_t ip,
-    uint64_t last_ip, uint32_t section, uint8_t isa, uint8_t flags)
-{
-	size_t mask = table->n_slots - 1;
-
-	if (table->n_slots == 0)
-		return (UINT32_MAX);
-	for (size_t i = hash(ip, last_ip) & mask; table->slots[i] != 0;
-	     i = (i + 1) & mask) {
-		const struct hwtdi_run *run = &table
-						   ->runs[table->slots[i] - 1];
-
-		if (run->ip == ip && run->last_ip == last_ip &&
-		    run->section == section && run->isa == isa &&
-		    (run->flags & KEY_FLAGS) == flags)
-			return (table->slots[i] - 1);
-	}
-	return (UINT32_MAX);
-}
-
 static void
 place(struct hwtdi_code_table *table, uint32_t token)
 {
 	const struct hwtdi_run *run = &table->runs[token];
 	size_t mask = table->n_slots - 1;
-	size_t i = hash(run->ip, run->last_ip) & mask;
+	size_t i = hwtdi_code_table_hash(run->ip, run->last_ip) & mask;
 
 	while (table->slots[i] != 0)
 		i = (i + 1) & mask;

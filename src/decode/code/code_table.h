@@ -56,10 +56,38 @@ void hwtdi_code_table_fini(struct hwtdi_code_table *table);
 /* Forget everything; tokens handed out before are void. */
 void hwtdi_code_table_clear(struct hwtdi_code_table *table);
 
-/* The token of the run that starts so, or UINT32_MAX. */
-uint32_t hwtdi_code_table_find(const struct hwtdi_code_table *table,
-    uint64_t ip, uint64_t last_ip, uint32_t section, uint8_t isa,
-    uint8_t flags);
+static inline size_t
+hwtdi_code_table_hash(uint64_t ip, uint64_t last_ip)
+{
+	uint64_t h = ip * 0x9e3779b97f4a7c15u;
+
+	h ^= last_ip + (h >> 29);
+	h *= 0xbf58476d1ce4e5b9u;
+	return ((size_t)(h ^ (h >> 32)));
+}
+
+/* The token of the run that starts and ends so, or UINT32_MAX. */
+static inline uint32_t
+hwtdi_code_table_find(const struct hwtdi_code_table *table, uint64_t ip,
+    uint64_t last_ip, uint32_t section, uint8_t isa, uint8_t flags)
+{
+	const uint8_t key = HWTDI_RUN_SPECULATIVE | HWTDI_RUN_CHAIN;
+	size_t mask = table->n_slots - 1;
+
+	if (table->n_slots == 0)
+		return (UINT32_MAX);
+	for (size_t i = hwtdi_code_table_hash(ip, last_ip) & mask;
+	     table->slots[i] != 0; i = (i + 1) & mask) {
+		const struct hwtdi_run *run = &table
+						   ->runs[table->slots[i] - 1];
+
+		if (run->ip == ip && run->last_ip == last_ip &&
+		    run->section == section && run->isa == isa &&
+		    (run->flags & key) == flags)
+			return (table->slots[i] - 1);
+	}
+	return (UINT32_MAX);
+}
 
 /*
  * Add a run with the lengths of its instructions.

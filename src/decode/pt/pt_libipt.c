@@ -54,7 +54,7 @@ anchor_here(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 
 	if (off > d->segment.n)
 		off = d->segment.n;
-	if (pt_blk_time(d->blk, &count, &lost_mtc, &lost_cyc) == 0)
+	if (d->timed && pt_blk_time(d->blk, &count, &lost_mtc, &lost_cyc) == 0)
 		hwtdi_ipt_put_anchor(d, flow, off,
 		    hwtdi_ipt_time_flags(lost_mtc, lost_cyc), count);
 	else
@@ -177,6 +177,22 @@ next_try(struct hwtdi_decoder *d)
 		: d->segment.n);
 }
 
+/* The PSB+ at `psb_off`, if there is one, tells where decoding goes on. */
+static void
+set_ip_after(struct hwtdi_decoder *d, struct hwtd_gap *gap, size_t psb_off)
+{
+	struct hwtdi_pt_psb psb;
+
+	if (psb_off >= d->segment.n)
+		return;
+	(void)hwtdi_pt_read_psb(d->segment.bytes + psb_off,
+	    d->segment.n - psb_off, &psb);
+	if (psb.has_ip) {
+		gap->ip_after = psb.ip;
+		gap->flags |= HWTD_GAPF_IP_AFTER;
+	}
+}
+
 /*
  * Give up what follows, up to the next PSB of the segment, where decoding is
  * tried again.
@@ -186,7 +202,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
     int status)
 {
 	size_t first = position(d), end;
-	struct hwtdi_pt_psb psb;
+	struct hwtdi_rare *rare;
 	struct hwtd_gap *gap;
 
 	if (in_tail(d) && first > d->segment.n + d->next_psb.bytes) {
@@ -213,13 +229,11 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 		gap->addr = d->read_ip;
 		gap->flags |= HWTD_GAPF_ADDR;
 	}
-	if (end < d->segment.n) {
-		(void)hwtdi_pt_read_psb(d->segment.bytes + end,
-		    d->segment.n - end, &psb);
-		if (psb.has_ip) {
-			gap->ip_after = psb.ip;
-			gap->flags |= HWTD_GAPF_IP_AFTER;
-		}
+	set_ip_after(d, gap, end);
+	if ((gap->flags & HWTD_GAPF_ADDR) != 0) {
+		rare = &flow->rares[flow->n_rares - 1];
+		rare->has_stop_ip = true;
+		rare->stop_ip = d->read_ip;
 	}
 	d->has_last_ip = false;
 }
@@ -228,12 +242,15 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 static void
 enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
+	struct hwtd_gap *gap;
 	size_t at;
 
 	at = hwtdi_pt_find_psb(d->segment.bytes, d->segment.n, d->search_off);
-	if (at > d->search_off)
-		(void)hwtdi_ipt_put_gap(d, flow, HWTD_GAP_UNSYNCED,
+	if (at > d->search_off) {
+		gap = hwtdi_ipt_put_gap(d, flow, HWTD_GAP_UNSYNCED,
 		    d->search_off, at, "no PSB before these bytes");
+		set_ip_after(d, gap, at);
+	}
 	if (at == d->segment.n) {
 		d->done = true;
 		return;
@@ -462,6 +479,7 @@ ipt_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->code = args->code;
 	d->table = args->table;
 	d->base = args->context;
+	d->timed = args->timed;
 	hwtdi_loop_init(&d->loop, args->library);
 	hwtdi_pt_config_libipt(&d->config, args->pt);
 	d->chains = !d->config.flags.variant.block.end_on_jump;

@@ -94,13 +94,6 @@ put_run(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (HWTD_OK);
 }
 
-static bool
-needs_trace(uint8_t branch)
-{
-	return (branch != HWTD_BRANCH_NONE && branch != HWTD_BRANCH_JUMP &&
-	    branch != HWTD_BRANCH_CALL);
-}
-
 /*
  * Decode instructions of the block at hand from `left_ip` on, up to a branch,
  * the end of the section or of the block.  False if there is none.
@@ -137,7 +130,8 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 	d->left_ip = ip;
 	if (run->insns == 0)
 		return (false);
-	if (d->unfinished && d->left == 0 && needs_trace(insn.branch)) {
+	if (d->unfinished && d->left == 0 &&
+	    hwtdi_loop_needs_trace(insn.branch)) {
 		run->insns--;
 		run->bytes -= insn.length;
 		run->last_ip = before;

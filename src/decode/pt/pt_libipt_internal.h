@@ -19,6 +19,8 @@ struct hwtdi_decoder {
 	/* The stream's own context, and what holds now. */
 	struct hwtd_exec_context base, context;
 	struct pt_config config;
+	/* The stream has a clock, so that time is worth asking for. */
+	bool timed;
 	/* Blocks go on through direct branches, so that they are chains. */
 	bool chains;
 

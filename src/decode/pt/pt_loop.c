@@ -59,18 +59,12 @@ grow(struct hwtdi_loop *loop, struct hwtd_error *err)
 }
 
 int
-hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
+hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip,
     struct hwtd_error *err)
 {
 	struct hwtdi_loop_mark *mark;
 	int rc;
 
-	if (run->branch != HWTD_BRANCH_NONE &&
-	    run->branch != HWTD_BRANCH_JUMP &&
-	    run->branch != HWTD_BRANCH_CALL) {
-		loop->chain++;
-		return (HWTD_OK);
-	}
 	if (loop->used_chain != loop->chain) {
 		loop->used_chain = loop->chain;
 		loop->used = 0;
@@ -80,11 +74,11 @@ hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
 		if (rc != HWTD_OK)
 			return (rc);
 	}
-	mark = mark_of(loop, run->last_ip);
+	mark = mark_of(loop, last_ip);
 	if (mark->chain == loop->chain)
 		return (HWTD_END);
 	mark->chain = loop->chain;
-	mark->ip = run->last_ip;
+	mark->ip = last_ip;
 	loop->used++;
 	return (HWTD_OK);
 }

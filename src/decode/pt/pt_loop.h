@@ -26,11 +26,31 @@ struct hwtdi_loop {
 void hwtdi_loop_init(struct hwtdi_loop *loop, struct hwtd_context *library);
 void hwtdi_loop_fini(struct hwtdi_loop *loop);
 
+/* Pass a run that ends without trace, at `last_ip`. */
+int hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip,
+    struct hwtd_error *err);
+
+/* The trace has to speak at the end of a run that ends so. */
+static inline bool
+hwtdi_loop_needs_trace(uint8_t branch)
+{
+	return (branch != HWTD_BRANCH_NONE && branch != HWTD_BRANCH_JUMP &&
+	    branch != HWTD_BRANCH_CALL);
+}
+
 /*
  * Pass a run.  HWTD_OK; HWTD_END if its end was passed in this chain before;
  * HWTD_E_NOMEM.
  */
-int hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
-    struct hwtd_error *err);
+static inline int
+hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
+    struct hwtd_error *err)
+{
+	if (hwtdi_loop_needs_trace(run->branch)) {
+		loop->chain++;
+		return (HWTD_OK);
+	}
+	return (hwtdi_loop_pass(loop, run->last_ip, err));
+}
 
 #endif /* HWTDI_PT_LOOP_H */
