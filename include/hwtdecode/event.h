@@ -6,9 +6,10 @@
  * value: 0 is a valid address and a valid time.  What does not fit in a row is
  * a row of the batch's detail array for that kind, indexed by `value`.
  *
- * Order: (time_ns, stream, stream_off).  Within a stream, time never goes back
- * and rows keep the order of the stream.  Streams without any time come last,
- * by id.
+ * Order: (time_ns, stream, stream_off).  Rows of a stream keep its order.
+ * Within a segment (see hwtd_events_open()) time never goes back, and from one
+ * segment to the next only if the hardware's clock does.  Streams without a
+ * clock come last, by id.
  */
 #ifndef HWTDECODE_EVENT_H
 #define HWTDECODE_EVENT_H
@@ -156,7 +157,7 @@ struct hwtd_event {
 	 * Bytes from the start of the raw stream to where the decoder stood
 	 * when it had the row: at or behind the end of the packets that the
 	 * row needed, by as much as the engine reads ahead.  Never goes back
-	 * within a stream.  Gaps: where the bytes that gave nothing start.
+	 * within a stream.  The bytes of a gap are in its detail.
 	 */
 	uint64_t stream_off;
 	/** By kind. */

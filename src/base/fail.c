@@ -22,6 +22,11 @@ set(struct hwtd_error *err, int code, int sys_errno, uint64_t offset,
 	e.offset = offset;
 	e.addr = UINT64_MAX;
 	(void)vsnprintf(e.message, sizeof(e.message), fmt, ap);
+	/* A caller's shorter struct gets a shorter text, with its NUL. */
+	if (e.size < sizeof(e) &&
+	    e.size > offsetof(struct hwtd_error, message))
+		e.message[e.size - offsetof(struct hwtd_error, message) -
+		    1] = '\0';
 	memcpy(err, &e, e.size < sizeof(e) ? e.size : sizeof(e));
 }
 

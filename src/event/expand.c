@@ -36,6 +36,8 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->context = x->base;
 	x->context_new = true;
 	x->has_time = false;
+	x->has_floor = false;
+	x->floor_off = 0;
 	x->pending = false;
 }
 
@@ -114,6 +116,9 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		return (HWTD_E_NOMEM);
 	out = &rows->rows[rows->n++];
 	*out = *row;
+	if (out->stream_off < x->floor_off)
+		out->stream_off = x->floor_off;
+	x->floor_off = out->stream_off;
 	out->context = (uint32_t)(rows->n_contexts - 1);
 	return (HWTD_OK);
 }
@@ -300,14 +305,16 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 			x->estimated = true;
 		}
 	}
-	if (x->has_time && now <= x->time_ns) {
-		if (now < x->time_ns)
-			x->estimated = true;
-		return;
+	if (x->has_floor && now < x->floor_ns) {
+		now = x->floor_ns;
+		x->estimated = true;
 	}
+	if (!x->has_time || now != x->time_ns)
+		x->fresh_time = true;
 	x->has_time = true;
-	x->fresh_time = true;
 	x->time_ns = now;
+	x->has_floor = true;
+	x->floor_ns = now;
 }
 
 /* Rare events. */
