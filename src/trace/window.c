@@ -184,6 +184,7 @@ static int
 join(struct hwtdi_window *w, uint64_t off, uint64_t n, uint64_t limit,
     struct hwtd_damage *damage, struct hwtd_error *err)
 {
+	struct hwtd_error inner = { .size = sizeof(inner) };
 	const struct hwtdi_stream *s = w->stream;
 	size_t index = hwtdi_stream_piece(s, off);
 	uint64_t total = n;
@@ -196,19 +197,25 @@ join(struct hwtdi_window *w, uint64_t off, uint64_t n, uint64_t limit,
 		return (rc);
 	index = hwtdi_stream_piece(s, off + w->joined);
 	while (w->joined < total && index < s->n_pieces) {
-		const struct hwtdi_piece *piece = &s->pieces[index++];
+		const struct hwtdi_piece *piece = &s->pieces[index];
 		uint64_t at = off + w->joined;
 		uint64_t part = piece->start + piece->length - at;
 
 		if (part > total - w->joined)
 			part = total - w->joined;
 		rc = copy_piece(w, piece, at, w->buffer + w->joined, part,
-		    damage, err);
-		if (rc != HWTD_OK)
+		    damage, &inner);
+		if (rc == HWTD_OK) {
+			w->joined += part;
+			index++;
+			continue;
+		}
+		/* What was read ahead may be what fails. */
+		if (total == n)
 			break;
-		w->joined += part;
+		total = n;
 	}
-	return (w->joined >= n ? HWTD_OK : rc);
+	return (w->joined >= n ? HWTD_OK : hwtdi_trace_pass(err, &inner));
 }
 
 int
