@@ -184,8 +184,12 @@ walk_stream(struct walk *walk, const struct input *input,
 	}
 	input_events_options(options, &how);
 	how.level = walk->hash ? HWTD_LEVEL_INSN : HWTD_LEVEL_BLOCK;
-	/* Everything else is counted by the library. */
-	how.kinds = 1u << HWTD_EV_GAP | (walk->hash ? 1u << HWTD_EV_INSN : 0);
+	/*
+	 * Everything else is counted by the library.  Code is asked for so
+	 * that reads return often enough to show progress and to break off.
+	 */
+	how.kinds = 1u << HWTD_EV_GAP |
+	    1u << (walk->hash ? HWTD_EV_INSN : HWTD_EV_BLOCK);
 	how.cpus = NULL;
 	how.n_cpus = 0;
 	how.streams = &walk->stream->stream;
@@ -205,7 +209,7 @@ walk_stream(struct walk *walk, const struct input *input,
 		if (rc != HWTD_OK)
 			break;
 		take_rows(walk, &batch);
-		if (progress->on &&
+		if (progress_due(progress) &&
 		    hwtd_events_stats(events, stats) == HWTD_OK)
 			progress_show(progress, bytes_before + stats->bytes);
 	}

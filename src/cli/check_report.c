@@ -107,12 +107,15 @@ text_stats(struct check_report *report, const struct hwtd_stats *stats)
 	    stats->gap_bytes, lost,
 	    stats->gap_bytes > 0 ? paint(report, COLOR_OFF) : "", stats->insns,
 	    stats->blocks);
-	if (stats->has_time != 0)
-		output_format(out,
-		    "  time          %14" PRIu64 "  to %" PRIu64 " ns\n",
-		    stats->first_ns, stats->last_ns);
-	else
-		output_text(out, "  time               unknown\n");
+	if (stats->has_time != 0) {
+		output_text(out, "  time          ");
+		output_seconds(out, stats->first_ns);
+		output_text(out, " s to ");
+		output_seconds(out, stats->last_ns);
+		output_text(out, " s\n");
+	} else {
+		output_text(out, "  time          not known\n");
+	}
 	for (uint32_t i = 0; i < HWTD_GAP_REASONS; i++) {
 		if (stats->gaps[i] == 0 && stats->gap_bytes_by_reason[i] == 0)
 			continue;

@@ -148,7 +148,9 @@ help_write_overview(struct output *out)
 	for (const struct command *c = commands; c->name != NULL; c++)
 		write_item(out, c->name, c->summary);
 	output_text(out,
-	    "\n'hwtdecode help COMMAND' shows the options of a command.\n"
+	    "\nFILE is a .hwt file or raw Intel PT bytes; - is standard "
+	    "input.\n"
+	    "'hwtdecode help COMMAND' shows the options of a command.\n"
 	    "Exit codes: 0 done, 1 failure, 2 usage, 3 more loss than "
 	    "--max-loss,\n4 input not recognised or damaged beyond use, 130 "
 	    "interrupted.\n");

@@ -35,7 +35,8 @@ options_fit(const struct options *options)
 		say_hint("name a file with -o");
 		return (false);
 	}
-	if (same_file(options->operands[0], options->output)) {
+	if (strcmp(options->operands[0], "-") != 0 &&
+	    same_file(options->operands[0], options->output)) {
 		say_error("%s: is both input and output", options->output);
 		say_hint("name another file with -o");
 		return (false);
@@ -72,8 +73,10 @@ cmd_import(const struct options *options)
 	};
 
 	if (hwtd_trace_save(input.trace, options->output, &how, &err) !=
-	    HWTD_OK)
+	    HWTD_OK) {
+		error_drop_path(&err, options->output);
 		code = say_library_error(options->output, &err);
+	}
 	input_close(&input);
 	return (code);
 }

@@ -230,12 +230,16 @@ write_text(struct report *report)
 	else
 		output_format(out, "%" PRIu32 " places\n", info->n_damages);
 	if (report->options->time_span) {
-		if (report->stats.has_time != 0)
-			output_format(out,
-			    "time       %" PRIu64 " to %" PRIu64 " ns\n",
-			    report->stats.first_ns, report->stats.last_ns);
-		else
-			output_text(out, "time       not known\n");
+		if (report->stats.has_time != 0) {
+			output_text(out, "time       ");
+			output_seconds(out, report->stats.first_ns);
+			output_text(out, " s to ");
+			output_seconds(out, report->stats.last_ns);
+			output_text(out, " s\n");
+		} else {
+			output_text(out,
+			    "time       not known: no clock, see --clock\n");
+		}
 	}
 	for (uint32_t i = 0; i < info->n_streams; i++)
 		text_stream(report, i);
@@ -433,13 +437,13 @@ find_time_span(struct report *report)
 	struct hwtd_events_options how;
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_events *events = NULL;
-	struct hwtd_event rows[64];
+	struct hwtd_event rows[512];
 	struct progress progress;
 	int code = EXIT_DONE;
 	int rc;
 
 	input_events_options(report->options, &how);
-	how.kinds = 1u << HWTD_EV_GAP;
+	how.kinds = 1u << HWTD_EV_GAP | 1u << HWTD_EV_BLOCK;
 	progress_start(&progress, report->options->progress,
 	    report->input->info.n_bytes);
 	rc = hwtd_events_open(report->input->trace, &how, &events, &err);
@@ -452,7 +456,8 @@ find_time_span(struct report *report)
 		};
 
 		rc = hwtd_events_read(events, &batch, &err);
-		if (hwtd_events_stats(events, &report->stats) == HWTD_OK)
+		if (hwtd_events_stats(events, &report->stats) == HWTD_OK &&
+		    progress_due(&progress))
 			progress_show(&progress, report->stats.bytes);
 	}
 	progress_end(&progress);

@@ -7,14 +7,6 @@
 
 #include "cli/color.h"
 
-static bool
-is_set(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return (value != NULL && value[0] != '\0');
-}
-
 bool
 color_wanted(const struct options *options, const struct output *out)
 {
@@ -22,10 +14,13 @@ color_wanted(const struct options *options, const struct output *out)
 		return (false);
 	if (options->color == COLOR_ALWAYS)
 		return (true);
-	if (is_set("NO_COLOR"))
+	const char *never = getenv("NO_COLOR");
+
+	if (never != NULL && never[0] != '\0')
 		return (false);
-	if (is_set("CLICOLOR_FORCE") &&
-	    strcmp(getenv("CLICOLOR_FORCE"), "0") != 0)
+	const char *force = getenv("CLICOLOR_FORCE");
+
+	if (force != NULL && force[0] != '\0' && strcmp(force, "0") != 0)
 		return (true);
 	const char *terminal = getenv("TERM");
 

@@ -151,7 +151,7 @@ path_beside(const char *list, const char *name)
 
 	if (path != NULL) {
 		memcpy(path, list, folder);
-		strcpy(path + folder, name);
+		memcpy(path + folder, name, strlen(name) + 1);
 	}
 	return (path);
 }

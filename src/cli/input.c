@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "cli/input.h"
+#include "cli/interrupt.h"
 #include "cli/message.h"
+#include "cli/spool.h"
 
 static void
 say_log(void *arg, const struct hwtd_log_record *record)
@@ -54,8 +56,8 @@ check_readable(const char *path, const char *what)
 	}
 	if (!S_ISREG(st.st_mode)) {
 		say_error("%s: not a regular file", path);
-		say_hint("copy its bytes to a file first, for instance: "
-			 "cat '%s' >trace.pt",
+		say_hint("standard input may be a pipe: hwtdecode COMMAND - "
+			 "<'%s'",
 		    path);
 		return (false);
 	}
@@ -95,24 +97,36 @@ input_open(struct input *input, const struct options *options)
 		.n_images = options->n_images,
 	};
 
+	const char *path = options->operands[0];
+
 	memset(input, 0, sizeof(*input));
-	input->name = options->operands[0];
+	input->name = path;
 	input->info.size = sizeof(input->info);
-	if (!check_readable(input->name, "the trace"))
+	if (strcmp(path, "-") == 0) {
+		input->name = "standard input";
+		path = input->spooled = spool_standard_input();
+		if (path == NULL)
+			return (interrupt_seen() ? EXIT_INTERRUPTED
+						 : EXIT_FAILED);
+	} else if (!check_readable(path, "the trace")) {
 		return (EXIT_FAILED);
+	}
 	for (size_t i = 0; i < options->n_images; i++) {
-		if (!check_readable(options->images[i].path, "the image"))
+		if (!check_readable(options->images[i].path, "the image")) {
+			input_close(input);
 			return (EXIT_FAILED);
+		}
 	}
 	int rc = hwtd_context_create(&library, &input->library, &err);
 
 	if (rc == HWTD_OK)
-		rc = hwtd_trace_open(input->library, input->name, &open,
+		rc = hwtd_trace_open(input->library, path, &open,
 		    &input->trace, &err);
 	if (rc != HWTD_OK) {
 		int code = EXIT_BAD_INPUT;
 
-		if (rc == HWTD_E_UNRECOGNIZED && is_empty(input->name)) {
+		error_drop_path(&err, path);
+		if (rc == HWTD_E_UNRECOGNIZED && is_empty(path)) {
 			say_library_message(input->name, &err);
 			say_hint("nothing was recorded, or copying it failed");
 		} else {
@@ -135,6 +149,8 @@ input_close(struct input *input)
 {
 	hwtd_trace_close(input->trace);
 	hwtd_context_destroy(input->library);
+	spool_remove(input->spooled);
+	input->spooled = NULL;
 	input->trace = NULL;
 	input->library = NULL;
 }

@@ -9,6 +9,8 @@
 struct input {
 	/* As the user named it. */
 	const char *name;
+	/* Where it lies, if that is a copy of standard input; else NULL. */
+	char *spooled;
 	struct hwtd_context *library;
 	struct hwtd_trace *trace;
 	struct hwtd_trace_info info;

@@ -7,13 +7,27 @@
 
 #include "cli/interrupt.h"
 
+#ifdef SIGINFO
+#define SIGNAL_ASK SIGINFO
+#else
+#define SIGNAL_ASK SIGUSR1
+#endif
+
 static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t asked;
 
 static void
 on_interrupt(int number)
 {
 	(void)number;
 	interrupted = 1;
+}
+
+static void
+on_ask(int number)
+{
+	(void)number;
+	asked = 1;
 }
 
 void
@@ -31,6 +45,9 @@ interrupt_catch(void)
 		action.sa_flags = (int)SA_RESETHAND;
 		(void)sigaction(SIGINT, &action, NULL);
 	}
+	action.sa_handler = on_ask;
+	action.sa_flags = SA_RESTART;
+	(void)sigaction(SIGNAL_ASK, &action, NULL);
 	action.sa_handler = SIG_IGN;
 	action.sa_flags = 0;
 	(void)sigaction(SIGPIPE, &action, NULL);
@@ -40,4 +57,13 @@ bool
 interrupt_seen(void)
 {
 	return (interrupted != 0);
+}
+
+bool
+interrupt_asked(void)
+{
+	const bool was = asked != 0;
+
+	asked = 0;
+	return (was);
 }

@@ -1,5 +1,5 @@
 /*
- * Signals: the one flag that handlers set.
+ * Signals: the flags that handlers set.
  */
 #ifndef HWTDECODE_CLI_INTERRUPT_H
 #define HWTDECODE_CLI_INTERRUPT_H
@@ -9,5 +9,8 @@
 /* Catch SIGINT once (a second one kills), ignore SIGPIPE. */
 void interrupt_catch(void);
 bool interrupt_seen(void);
+
+/* True once after the user asked how far it is (SIGINFO, else SIGUSR1). */
+bool interrupt_asked(void);
 
 #endif /* HWTDECODE_CLI_INTERRUPT_H */

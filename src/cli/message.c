@@ -62,17 +62,25 @@ say_hint(const char *fmt, ...)
 }
 
 void
+error_drop_path(struct hwtd_error *err, const char *path)
+{
+	const size_t n = strlen(path);
+	char *message = err->message;
+
+	if (strncmp(message, path, n) != 0 || message[n] != ':')
+		return;
+	const char *rest = message + n + 1 + strspn(message + n + 1, " ");
+
+	memmove(message, rest, strlen(rest) + 1);
+}
+
+void
 say_library_message(const char *file, const struct hwtd_error *err)
 {
 	const char *message = err->message[0] != '\0'
 	    ? err->message
 	    : hwtd_code_text(err->code);
 
-	/* The library may name the file itself. */
-	const size_t n = strlen(file);
-
-	if (strncmp(message, file, n) == 0 && message[n] == ':')
-		message += n + 1 + strspn(message + n + 1, " ");
 	if (err->offset != UINT64_MAX)
 		say_error("%s:0x%" PRIx64 ": %s", file, err->offset, message);
 	else

@@ -25,6 +25,9 @@ void say_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "hint: ...": what to do next. */
 void say_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The library may name the file itself; take "path: " off the message. */
+void error_drop_path(struct hwtd_error *err, const char *path);
+
 /* An error of the library about `file`, with its offset. */
 void say_library_message(const char *file, const struct hwtd_error *err);
 

@@ -377,6 +377,8 @@ take(struct options *options, const struct option_entry *entry,
 	bool known;
 	size_t choice;
 
+	if (value == NULL)
+		value = "";
 	if (entry->choices != NULL &&
 	    !parse_choice(value, entry->choices, &choice))
 		return (bad_value(entry, value));

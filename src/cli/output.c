@@ -179,6 +179,27 @@ format_hex(char *at, uint64_t value)
 	return (at);
 }
 
+char *
+format_seconds(char *at, uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000;
+
+	at = format_u64(at, ns / 1000000000);
+	*at++ = '.';
+	for (int i = 8; i >= 0; i--) {
+		at[i] = (char)('0' + rest % 10);
+		rest /= 10;
+	}
+	return (at + 9);
+}
+
+void
+output_seconds(struct output *out, uint64_t ns)
+{
+	output_room(out, 32);
+	out->at = format_seconds(out->at, ns);
+}
+
 void
 output_u64(struct output *out, uint64_t value)
 {
@@ -219,12 +240,30 @@ output_format(struct output *out, const char *fmt, ...)
 		    (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
+/* How many bytes from the start on need no escaping anywhere. */
+static size_t
+plain_run(const char *text, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
+	    text[i] != '\\')
+		i++;
+	return (i);
+}
+
 void
 output_escaped(struct output *out, const char *text)
 {
 	const size_t n = strlen(text);
 
 	for (size_t i = 0; i < n;) {
+		const size_t plain = plain_run(text + i, n - i);
+
+		output_bytes(out, text + i, plain);
+		i += plain;
+		if (i == n)
+			break;
 		output_room(out, ESCAPE_ROOM + 1);
 		if (out->quoting && text[i] == '"')
 			*out->at++ = '"';
@@ -239,6 +278,12 @@ output_json_string(struct output *out, const char *text)
 
 	output_char(out, '"');
 	for (size_t i = 0; i < n;) {
+		const size_t plain = plain_run(text + i, n - i);
+
+		output_bytes(out, text + i, plain);
+		i += plain;
+		if (i == n)
+			break;
 		output_room(out, ESCAPE_ROOM);
 		out->at += escape_json_step(out->at, text, n, &i);
 	}

@@ -82,6 +82,9 @@ void output_u64(struct output *out, uint64_t value);
 void output_hex(struct output *out, uint64_t value);
 void output_hex_bytes(struct output *out, const uint8_t *bytes, size_t n);
 
+/* Nanoseconds as seconds with nine decimals. */
+void output_seconds(struct output *out, uint64_t ns);
+
 void output_format(struct output *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -101,5 +104,6 @@ void output_csv_string(struct output *out, const char *text);
 /* Formatting into memory; return one past the last byte. */
 char *format_u64(char *at, uint64_t value);
 char *format_hex(char *at, uint64_t value);
+char *format_seconds(char *at, uint64_t ns);
 
 #endif /* HWTDECODE_CLI_OUTPUT_H */

@@ -25,7 +25,7 @@ show_progress(struct reading *reading)
 {
 	struct hwtd_stats stats = { .size = sizeof(stats) };
 
-	if (reading->progress.on &&
+	if (progress_due(&reading->progress) &&
 	    hwtd_events_stats(reading->events, &stats) == HWTD_OK)
 		progress_show(&reading->progress, stats.bytes);
 }

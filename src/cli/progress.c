@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -26,19 +27,22 @@ progress_start(struct progress *progress, bool forced, uint64_t total_bytes)
 	progress->on = forced || progress->terminal;
 	progress->shown = false;
 	progress->total_bytes = total_bytes;
-	progress->start = progress->on ? steady_ns() : 0;
+	progress->start = steady_ns();
 	progress->next = progress->start + SECOND;
+}
+
+bool
+progress_due(const struct progress *progress)
+{
+	return (interrupt_asked() ||
+	    (progress->on && steady_ns() >= progress->next));
 }
 
 void
 progress_show(struct progress *progress, uint64_t bytes)
 {
-	if (!progress->on)
-		return;
 	const uint64_t now = steady_ns();
 
-	if (now < progress->next)
-		return;
 	/* A log wants fewer lines than a terminal. */
 	progress->next = now + (progress->terminal ? SECOND / 5 : SECOND);
 
@@ -50,7 +54,7 @@ progress_show(struct progress *progress, uint64_t bytes)
 	fprintf(stderr, "%s%.1f of %.1f MB (%.0f%%), %.1f MB/s%s",
 	    progress->terminal ? "\r" : "", (double)bytes / 1e6,
 	    (double)progress->total_bytes / 1e6, percent,
-	    (double)bytes / 1e6 / seconds,
+	    seconds > 0 ? (double)bytes / 1e6 / seconds : 0,
 	    progress->terminal ? "\033[K" : "\n");
 	fflush(stderr);
 	progress->shown = true;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct progress {
+	/* Shown by itself; else only when the user asks. */
 	bool on;
 	bool terminal;
 	/* Something stands on the line. */
@@ -21,6 +22,8 @@ struct progress {
 /* `forced` by --progress; else only when stderr is a terminal. */
 void progress_start(struct progress *progress, bool forced,
     uint64_t total_bytes);
+/* True when progress_show() would print something now. */
+bool progress_due(const struct progress *progress);
 void progress_show(struct progress *progress, uint64_t bytes);
 /* Clear the line. */
 void progress_end(struct progress *progress);

@@ -42,15 +42,7 @@ write_time(char *at, const struct hwtd_event *row)
 		return (right_aligned(at, "-", 1, WIDTH_TIME));
 	if ((row->flags & HWTD_EVF_TIME_ESTIMATED) != 0)
 		*end++ = '~';
-	end = format_u64(end, row->time_ns / 1000000000);
-	*end++ = '.';
-	uint64_t rest = row->time_ns % 1000000000;
-
-	for (int i = 8; i >= 0; i--) {
-		end[i] = (char)('0' + rest % 10);
-		rest /= 10;
-	}
-	end += 9;
+	end = format_seconds(end, row->time_ns);
 	return (right_aligned(at, text, (size_t)(end - text), WIDTH_TIME));
 }
 

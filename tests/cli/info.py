@@ -129,7 +129,7 @@ def test_missing_code_does_not_matter(case: Case) -> None:
 def test_time_span_decodes(case: Case) -> None:
     trace, code = case.trace(BRANCHES)
     case.run("info", "--time-span", *code, trace).want(
-        0, out_has="time       not known\n"
+        0, out_has="time       not known: "
     )
     case.run("info", "--time-span", "--max-loss=0", trace).want(
         3, err_has="--max-loss is 0%"

@@ -138,3 +138,33 @@ def test_unknown_stream(case: Case) -> None:
         case.run(command, *code, "--stream", "0,7", trace).want(
             2, out="", err_has=("there is no stream 7\n", "streams 0 to 0")
         )
+
+
+def test_standard_input(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    data = trace.read_bytes()
+    (case.folder / "tmp").mkdir()
+    for command in READERS:
+        words = f"{command} --format=csv --images '{code[1]}'"
+        run = case.shell(f'TMPDIR=tmp "$T" {words} -', data).want(0)
+        want = case.run(command, "--format=csv", *code, trace).want(0).out
+        if command != "info":
+            assert run.out == want
+        piped = case.shell(f'cat | TMPDIR=tmp "$T" {words} -', data)
+        assert piped.want(0).out == run.out
+    case.shell(f"\"$T\" import --images '{code[1]}' - -o x.hwt", data).want(0)
+    case.run("check", "x.hwt").want(0)
+    assert not list((case.folder / "tmp").iterdir())
+
+
+def test_standard_input_that_is_no_trace(case: Case) -> None:
+    (case.folder / "tmp").mkdir()
+    for data in (b"", b"hello"):
+        case.shell('TMPDIR=tmp "$T" info -', data).want(
+            4, out="", err_has=("hwtdecode: standard input:", "hint: ")
+        )
+    case.shell('TMPDIR=/no/such "$T" info -', b"x").want(
+        1, out="", err_has=("hwtdecode: /no/such: ", "hint: set TMPDIR")
+    )
+    case.shell('TMPDIR=tmp "$T" info - <&-').want(4, out="")
+    assert not list((case.folder / "tmp").iterdir())

@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from runner import BRANCHES, LOOP_INSNS, MISSING, OVERFLOW, SHORT, Case
+from runner import (
+    BRANCHES,
+    LOOP_AT,
+    LOOP_INSNS,
+    LOOP_TAKEN,
+    MISSING,
+    OVERFLOW,
+    PSB,
+    PSBEND,
+    SHORT,
+    Case,
+)
 
 EVENT_KEYS = {
     "schema",
@@ -398,3 +409,40 @@ def test_colour_only_when_asked(case: Case) -> None:
         red
         not in case.run(*words, "--color=always", "--format=csv").want(0).out
     )
+
+
+def test_times_come_from_time_stamps_and_clock(case: Case) -> None:
+    # Three stretches, each with a TSC in its PSB+: 3000, 6000, 9000.
+    stretch = [
+        PSB
+        + b"\x19"
+        + (3000 * n).to_bytes(7, "little")
+        + b"\x7d"
+        + LOOP_AT.to_bytes(6, "little")
+        + b"\x99\x01"
+        + PSBEND
+        + LOOP_TAKEN
+        for n in (1, 2, 3)
+    ]
+    _, code = case.long_trace(1)
+    trace = case.write("timed.pt", b"".join(stretch))
+    words: list[str | Path] = ["insns", *code, "--clock=3/1", trace]
+    words += ["--format=jsonl", "--kind=insn"]
+    rows = case.run(*words).want(0).objects()
+    assert {row["time_ns"] for row in rows} == {1000, 2000, 3000}
+    for text, times in (
+        ("0-2us", {1000}),
+        ("2us-", {2000, 3000}),
+        ("-1001", {1000}),
+        ("1.5us-0.003ms", {2000}),
+        ("5us-6us", set()),
+    ):
+        some = case.run(*words, f"--time={text}").want(0).objects()
+        assert {row["time_ns"] for row in some} == times, text
+        assert some == [row for row in rows if row["time_ns"] in times]
+    twice = case.run(*words, "--time=-2us", "--time=3us-").want(0).objects()
+    assert {row["time_ns"] for row in twice} == {1000, 3000}
+    text = case.run("insns", *code, "--clock=3/1", trace).want(0).out
+    assert "0.000001000  " in text
+    span = case.run("info", "--time-span", *code, "--clock=3/1", trace)
+    span.want(0, out_has="time       0.000001000 s to 0.000003000 s\n")

@@ -129,13 +129,13 @@ class Case:
         out = b"" if done.stdout is None else done.stdout
         return Run(words, done.returncode, out.decode(), done.stderr.decode())
 
-    def shell(self, script: str) -> Run:
+    def shell(self, script: str, stdin: bytes = b"") -> Run:
         """A shell line; "$T" is the tool.  The exit code is the script's."""
         done = subprocess.run(
             ["/bin/sh", "-c", script],
             cwd=self.folder,
             env=self.environment({"T": self.tool}),
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             timeout=PATIENCE,
             check=False,

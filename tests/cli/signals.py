@@ -85,3 +85,23 @@ def test_ignored_interrupts_stay_ignored(case: Case) -> None:
     )
     run.want(0)
     assert not (case.folder / "out").read_text().endswith("interrupted\n")
+
+
+def test_progress_on_request(case: Case) -> None:
+    trace, code = case.long_trace(6000)
+    words = [str(word) for word in ("insns", *code, trace)]
+    running = subprocess.Popen(
+        [case.tool, *words],
+        cwd=case.folder,
+        env=case.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
+    assert running.stdout is not None
+    running.stdout.read(1)
+    running.send_signal(getattr(signal, "SIGINFO", signal.SIGUSR1))
+    _, err = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 0
+    assert b" of 6.1 MB (" in err, err
