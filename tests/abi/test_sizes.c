@@ -6,8 +6,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -18,17 +20,44 @@ struct fixture {
 	struct hwtd_context *ctx;
 	struct hwtd_trace *building;
 	struct hwtd_trace *sealed;
+	/* Raw bytes to open, and a file to save to. */
+	char raw[32];
+	char saved[32];
 };
 
 /* Calls an entry with `opts` as its option struct and undoes what it did. */
 typedef int (*call_fn)(struct fixture *f, void *opts, struct hwtd_error *err);
 
+/* A file in the working folder that holds `n` bytes; its name is filled in. */
+static int
+make_file(char name[32], const void *bytes, size_t n)
+{
+	int fd;
+
+	(void)snprintf(name, 32, "test_sizes.XXXXXX");
+	fd = mkstemp(name);
+	if (fd < 0)
+		return (-1);
+	if (write(fd, bytes, n) != (ssize_t)n) {
+		(void)close(fd);
+		return (-1);
+	}
+	return (close(fd));
+}
+
 static int
 setup(void **state)
 {
+	/* Source: Intel SDM vol. 3C, "Packet Stream Boundary (PSB) Packet". */
+	static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+		0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+		/* PSBEND. */
+		0x02, 0x23 };
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	if (f == NULL || hwtd_context_create(NULL, &f->ctx, NULL) != HWTD_OK ||
+	if (f == NULL || make_file(f->raw, psb, sizeof(psb)) != 0 ||
+	    make_file(f->saved, "", 0) != 0 ||
+	    hwtd_context_create(NULL, &f->ctx, NULL) != HWTD_OK ||
 	    hwtd_trace_create(f->ctx, NULL, &f->building, NULL) != HWTD_OK ||
 	    hwtd_trace_create(f->ctx, NULL, &f->sealed, NULL) != HWTD_OK ||
 	    hwtd_trace_seal(f->sealed, NULL) != HWTD_OK)
@@ -45,6 +74,8 @@ teardown(void **state)
 	hwtd_trace_close(f->building);
 	hwtd_trace_close(f->sealed);
 	hwtd_context_destroy(f->ctx);
+	(void)unlink(f->raw);
+	(void)unlink(f->saved);
 	free(f);
 	return (0);
 }
@@ -68,6 +99,22 @@ call_trace(struct fixture *f, void *opts, struct hwtd_error *err)
 
 	hwtd_trace_close(trace);
 	return (rc);
+}
+
+static int
+call_open(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_trace *trace = NULL;
+	int rc = hwtd_trace_open(f->ctx, f->raw, opts, &trace, err);
+
+	hwtd_trace_close(trace);
+	return (rc);
+}
+
+static int
+call_save(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	return (hwtd_trace_save(f->sealed, f->saved, opts, err));
 }
 
 static int
@@ -146,6 +193,8 @@ static const struct {
 	    NULL },
 	{ "trace options", call_trace, sizeof(struct hwtd_trace_options),
 	    NULL },
+	{ "open options", call_open, sizeof(struct hwtd_open_options), NULL },
+	{ "save options", call_save, sizeof(struct hwtd_save_options), NULL },
 	{ "stream", call_stream, sizeof(a_stream), &a_stream },
 	{ "record", call_record, sizeof(a_record), &a_record },
 	{ "image", call_image, sizeof(an_image), &an_image },
@@ -315,6 +364,7 @@ older_error_struct_is_not_overrun(void **state)
 	assert_int_equal(rc, HWTD_E_INVALID);
 	memcpy(&code, err + offsetof(struct hwtd_error, code), sizeof(code));
 	assert_int_equal(code, HWTD_E_INVALID);
+	/* Its text ends inside it. */
 	assert_non_null(memchr(err + offsetof(struct hwtd_error, message), 0,
 	    older - offsetof(struct hwtd_error, message)));
 	free(err);
