@@ -77,6 +77,32 @@ is_empty(const char *path)
 	return (stat(path, &st) == 0 && st.st_size == 0);
 }
 
+/* What describes raw bytes has no meaning for other formats. */
+static void
+warn_of_unused(const struct input *input, const struct options *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} raw_only[] = {
+		{ "tech", options->tech != 0 },
+		{ "clock", options->clock.counts_per != 0 },
+		{ "stream-cpu", options->cpu_plus_1 != 0 },
+		{ "stream-pid", options->pid_plus_1 != 0 },
+		{ "stream-tid", options->tid_plus_1 != 0 },
+	};
+
+	if (input->info.format == NULL ||
+	    strcmp(input->info.format, "raw") == 0)
+		return;
+	for (size_t i = 0; i < sizeof(raw_only) / sizeof(raw_only[0]); i++) {
+		if (raw_only[i].given)
+			say_warning("%s: --%s describes raw bytes and is not "
+				    "used: the file says it itself",
+			    input->name, raw_only[i].name);
+	}
+}
+
 int
 input_open(struct input *input, const struct options *options)
 {
@@ -141,6 +167,7 @@ input_open(struct input *input, const struct options *options)
 		input_close(input);
 		return (EXIT_FAILED);
 	}
+	warn_of_unused(input, options);
 	return (EXIT_DONE);
 }
 

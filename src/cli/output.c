@@ -26,7 +26,9 @@ open_file(struct output *out, const char *path)
 
 	out->name = path;
 	/* A device or a pipe is written in place: it cannot be replaced. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	const bool replaces = stat(path, &st) == 0;
+
+	if (replaces && !S_ISREG(st.st_mode)) {
 		out->fd = open(path, O_WRONLY | O_CLOEXEC);
 		if (out->fd < 0)
 			say_error("%s: %s", path, strerror(errno));
@@ -58,6 +60,9 @@ open_file(struct output *out, const char *path)
 		out->temporary = NULL;
 		return (false);
 	}
+	/* Who could not read the old file shall not read the new one. */
+	if (replaces)
+		(void)fchmod(out->fd, st.st_mode & 0777);
 	return (true);
 }
 

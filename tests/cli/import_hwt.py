@@ -72,6 +72,16 @@ def test_saved_trace_without_code_takes_images(case: Case) -> None:
     assert rows(case, *code, "x.hwt") == rows(case, *code, trace)
 
 
+def test_options_for_raw_bytes_are_not_silently_dropped(case: Case) -> None:
+    trace, code = case.trace(SHORT)
+    case.run("import", *code, trace, "-o", "x.hwt").want(0)
+    for word in ("--clock=3/1", "--stream-cpu=1", "--tech=pt"):
+        name = word.split("=")[0]
+        case.run("info", word, "x.hwt").want(
+            0, err_has=f"warning: x.hwt: {name} describes raw bytes"
+        )
+
+
 def test_compression_levels(case: Case) -> None:
     trace, code = case.long_trace(100)
     size = {}

@@ -31,6 +31,15 @@ def test_failure_keeps_the_old_file(case: Case) -> None:
     assert [path.name for path in case.folder.iterdir()] == ["out.txt"]
 
 
+def test_new_file_keeps_the_mode_of_the_old(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    old = case.write("out.txt", "old\n")
+    old.chmod(0o600)
+    case.run("events", *code, "-o", "out.txt", trace).want(0)
+    assert old.stat().st_mode & 0o777 == 0o600
+    assert old.read_text() != "old\n"
+
+
 def test_output_through_a_symbolic_link(case: Case) -> None:
     trace, code = case.trace(BRANCHES)
     case.write("real.txt", "old\n")
