@@ -264,8 +264,9 @@ hwtdi_trace_put_image(struct hwtd_trace *trace,
 		    "image of %" PRIu64 " bytes at %#" PRIx64
 		    " goes past the end of the address space",
 		    image->n_bytes, image->address));
-	if (trace->n_images >= HWTD_NO_ID)
-		return (hwtdi_fail(err, HWTD_E_LIMIT, "too many images"));
+	if (trace->n_images >= HWTDI_MAX_IMAGES)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "a trace may have %u images", HWTDI_MAX_IMAGES));
 	rc = hwtdi_array_grow(ctx, &trace->images, &trace->cap_images,
 	    trace->n_images + 1, sizeof(*trace->images), err);
 	if (rc != HWTD_OK)

@@ -17,6 +17,9 @@
 /* Streams of one trace; a file that claims more is refused. */
 #define HWTDI_MAX_STREAMS 65536u
 
+/* Images of one trace. */
+#define HWTDI_MAX_IMAGES (1u << 20)
+
 /* Damaged places of one file; with more it is beyond use. */
 #define HWTDI_MAX_DAMAGES 65536u
 

@@ -41,6 +41,9 @@ hwtdi_window_create(const struct hwtd_trace *trace, uint32_t stream,
 	if (s == NULL)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "stream %" PRIu32 " of %zu", stream, trace->n_streams));
+	if (!trace->sealed)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace is not sealed"));
 	window = hwtdi_zalloc(trace->library, sizeof(*window));
 	if (window == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*window)));
@@ -290,6 +293,25 @@ copy_extent(struct hwtdi_window *window, uint64_t off, uint8_t *buf, size_t n,
 	return (HWTD_OK);
 }
 
+/* Bytes between two extents: say where in the file they should be. */
+static int
+fail_missing(const struct hwtdi_window *window, uint64_t off,
+    struct hwtd_error *err)
+{
+	const struct hwtd_trace *trace = window->trace;
+	uint64_t file_off = UINT64_MAX;
+
+	for (size_t i = 0; i < trace->n_damages; i++) {
+		const struct hwtd_damage *d = &trace->damages[i];
+
+		if (d->stream == window->id && d->first <= off && off < d->end)
+			file_off = d->file_off;
+	}
+	return (hwtdi_fail_at(err, HWTD_E_CORRUPT, file_off,
+	    "byte %" PRIu64 " of stream %" PRIu32 " is missing in the file",
+	    off, window->id));
+}
+
 static int
 copy_stream(struct hwtdi_window *window, uint64_t off, uint8_t *buf,
     uint64_t n, size_t *n_out, struct hwtd_error *err)
@@ -305,10 +327,7 @@ copy_stream(struct hwtdi_window *window, uint64_t off, uint8_t *buf,
 		int rc;
 
 		if (extent == s->n_extents)
-			return (hwtdi_fail(err, HWTD_E_CORRUPT,
-			    "byte %" PRIu64 " of stream %" PRIu32
-			    " is missing in the file",
-			    off + done, window->id));
+			return (fail_missing(window, off + done, err));
 		want = s->extents[extent].end - (off + done);
 		if (want > n - done)
 			want = n - done;
@@ -335,9 +354,6 @@ hwtd_trace_read_bytes(const struct hwtd_trace *trace, uint32_t stream,
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
 	*n_out = 0;
-	if (!trace->sealed)
-		return (hwtdi_fail(err, HWTD_E_STATE,
-		    "the trace is not sealed"));
 	rc = hwtdi_window_create(trace, stream, &window, err);
 	if (rc != HWTD_OK)
 		return (rc);

@@ -15,6 +15,12 @@
 /* Ids that may be missing before a stream or an image: lost descriptions. */
 #define MAX_LOST_IDS 4096u
 
+/*
+ * Descriptions and records that a file may unpack to.  A few kilobytes of
+ * zstd can stand for gigabytes, and these are kept in memory.
+ */
+#define MAX_TABLE_BYTES ((uint64_t)1 << 30)
+
 static uint64_t
 chunk_bytes(const struct hwtdi_hwt_header *h)
 {
@@ -40,13 +46,39 @@ refuse_for(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	return (refuse(r, h, inner->message, err));
 }
 
+/* Count what will be kept; a file of many small bombs ends here. */
+static int
+count_bytes(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	const uint64_t max_image = r->trace->library->max_image;
+
+	if (h->type != HWTDI_HWT_IMAGE_DATA) {
+		r->table_bytes += h->raw_size;
+		if (r->table_bytes <= MAX_TABLE_BYTES)
+			return (HWTD_OK);
+		return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
+		    "records and descriptions of more than %" PRIu64 " bytes",
+		    MAX_TABLE_BYTES));
+	}
+	r->image_bytes += h->raw_size;
+	if (r->image_bytes <= max_image)
+		return (HWTD_OK);
+	return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
+	    "images of more than max_image %" PRIu64 " bytes in all",
+	    max_image));
+}
+
 /* Unpack a payload, *ok_out false if it is damaged; that was noted then. */
 static int
 unpack(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
     struct hwtdi_bytes *out, bool *ok_out, struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
+	int rc = count_bytes(r, h, err);
 
+	if (rc != HWTD_OK)
+		return (rc);
 	*ok_out = hwtdi_hwt_unpack(&r->unpacker, &r->trace->file, h, &inner) ==
 	    HWTD_OK;
 	if (!*ok_out)

@@ -40,6 +40,9 @@ struct hwtdi_hwt_reader {
 	struct hwtdi_hwt_unpacker unpacker;
 	/* Number of the next record. */
 	uint64_t next_record;
+	/* Unpacked bytes that the trace keeps in memory. */
+	uint64_t table_bytes;
+	uint64_t image_bytes;
 	struct hwtdi_hwt_loading loading;
 };
 

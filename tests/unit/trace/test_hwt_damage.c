@@ -348,6 +348,7 @@ damaged_header_in_a_cut_file_makes_a_hole(void **state)
 			     &err),
 	    HWTD_E_CORRUPT);
 	assert_int_equal(n, 0);
+	assert_int_equal(err.offset, at);
 	assert_int_equal(hwtd_trace_read_bytes(trace, 0, 384, buf, 600, &n,
 			     &err),
 	    HWTD_OK);

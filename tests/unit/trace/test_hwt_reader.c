@@ -612,6 +612,47 @@ image_over_the_limit_is_a_limit(void **state)
 	assert_int_equal(err.offset, 32);
 }
 
+/* 70 chunks of about 1 KiB that stand for 16 MiB of zeros each. */
+static void
+many_small_bombs_are_a_limit(void **state)
+{
+	struct fixture *f = *state;
+	const size_t n = (size_t)16 << 20;
+	char *zeros = calloc(1, n);
+	char frame[20000];
+	const size_t stored = ZSTD_compress(frame, sizeof(frame), zeros, n, 1);
+	const struct {
+		uint16_t type;
+		int code;
+	} cases[] = { { HAND_META, HWTD_E_LIMIT },
+		{ HAND_RECORDS, HWTD_E_LIMIT }, { 900, HWTD_OK } };
+
+	assert_false(ZSTD_isError(stored));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct hand_chunk c = {
+			.type = cases[i].type,
+			.flags = HAND_ZSTD,
+			.id = UINT32_MAX,
+		};
+		struct hwtd_trace *trace;
+		struct hwtd_error err;
+		int rc;
+
+		hand_free(&f->file);
+		hand_init(&f->file, 1, 0);
+		for (int k = 0; k < 70; k++)
+			hand_chunk(&f->file, &c, frame, stored, n);
+		rc = open_hand(f, &trace, &err);
+		assert_int_equal(rc, cases[i].code);
+		if (rc == HWTD_OK)
+			hwtd_trace_close(trace);
+		else
+			assert_int_equal(err.offset,
+			    32 + 64 * (HAND_HEADER + stored));
+	}
+	free(zeros);
+}
+
 /* Without a checksum nothing says that a file is the one that was traced. */
 static void
 image_of_a_changed_file_has_no_code(void **state)
@@ -752,6 +793,7 @@ main(void)
 		T(chunks_inside_payloads_are_not_found),
 		T(image_that_claims_too_much_has_no_code),
 		T(image_over_the_limit_is_a_limit),
+		T(many_small_bombs_are_a_limit),
 		T(image_of_a_changed_file_has_no_code),
 		T(records_name_only_what_is_there),
 		T(malformed_payloads_are_refused_as_a_whole),

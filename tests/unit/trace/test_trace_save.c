@@ -152,6 +152,58 @@ empty_trace_comes_back_empty(void **state)
 	hwtd_trace_close(back);
 }
 
+/* More than one chunk of records, of an image and of the index. */
+static void
+large_tables_come_back(void **state)
+{
+	struct fixture *f = *state;
+	const struct hwtd_stream_desc d = { .size = sizeof(d) };
+	const size_t n_code = 3000001, n_bytes = 40000;
+	struct hwtd_image_desc i = { .size = sizeof(i) };
+	struct hwtd_save_options o = { .size = sizeof(o) };
+	struct hwtd_record r = { .size = sizeof(r) };
+	uint8_t *code = malloc(n_code);
+	char name[65537];
+	struct hwtd_trace *trace, *back;
+	uint32_t id;
+
+	random_bytes(5, code, n_code);
+	i.bytes = code;
+	i.n_bytes = n_code;
+	i.path = "large";
+	i.flags = HWTD_IMAGEF_ADDRESS;
+	assert_int_equal(hwtd_trace_create(f->ctx, NULL, &trace, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_add_stream(trace, &d, &id, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_add_bytes(trace, id, code, n_bytes, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_add_image(trace, &i, NULL, NULL), HWTD_OK);
+	memset(name, 'n', sizeof(name));
+	name[65535] = '\0';
+	r.name = name;
+	for (uint32_t k = 0; k < 5000; k++) {
+		/* Now and then a name as long as can be. */
+		r.name = k % 1000 == 0 ? name : "short";
+		r.value = k;
+		assert_int_equal(hwtd_trace_add_record(trace, &r, NULL),
+		    HWTD_OK);
+	}
+	name[65535] = 'n';
+	name[65536] = '\0';
+	r.name = name;
+	assert_int_equal(hwtd_trace_add_record(trace, &r, NULL),
+	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+	/* 20000 chunks. */
+	o.chunk_bytes = 2;
+	o.level = -1;
+	back = save_and_open(f, trace, f->path, &o);
+	assert_null(trace_difference(trace, back));
+	hwtd_trace_close(back);
+	hwtd_trace_close(trace);
+	free(code);
+}
+
 static void
 images_of_files_are_found_again_or_saved(void **state)
 {
@@ -303,6 +355,7 @@ main(void)
 		T(everything_comes_back),
 		T(same_trace_makes_the_same_file),
 		T(empty_trace_comes_back_empty),
+		T(large_tables_come_back),
 		T(images_of_files_are_found_again_or_saved),
 		T(failed_save_leaves_what_was_there),
 		T(unfinished_file_in_place_is_readable),
