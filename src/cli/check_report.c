@@ -3,14 +3,15 @@
  * as CSV of stream, key and value.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "cli/check_report.h"
 #include "cli/color.h"
 #include "cli/json_line.h"
 #include "cli/loss.h"
 
-/* Pages of missing code that text lists. */
-#define TEXT_PAGES 20
+/* Places of missing code that text lists. */
+#define TEXT_RUNS 20
 
 static const char *
 paint(const struct check_report *report, const char *color)
@@ -127,32 +128,80 @@ text_stats(struct check_report *report, const struct hwtd_stats *stats)
 	}
 }
 
+/* Pages of missing code that adjoin: [start, start + bytes). */
+struct missing_run {
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t gaps;
+	uint64_t lowest;
+};
+
+static int
+by_gaps(const void *a, const void *b)
+{
+	const struct missing_run *x = a;
+	const struct missing_run *y = b;
+
+	if (x->gaps != y->gaps)
+		return (x->gaps < y->gaps ? 1 : -1);
+	return ((x->start > y->start) - (x->start < y->start));
+}
+
+/* Runs with most gaps first; NULL when there are none or no memory. */
+static struct missing_run *
+find_runs(const struct account *account, size_t *n_out)
+{
+	struct missing_run *runs = calloc(account->n_pages + 1, sizeof(*runs));
+	size_t n = 0;
+
+	*n_out = 0;
+	if (runs == NULL)
+		return (NULL);
+	for (size_t i = 0; i < account->n_pages; i++) {
+		const struct missing_page *page = &account->pages[i];
+
+		if (n == 0 ||
+		    runs[n - 1].start + runs[n - 1].bytes != page->page)
+			runs[n++] = (struct missing_run){
+				.start = page->page,
+				.lowest = page->lowest,
+			};
+		runs[n - 1].bytes += PAGE_BYTES;
+		runs[n - 1].gaps += page->gaps;
+	}
+	qsort(runs, n, sizeof(*runs), by_gaps);
+	*n_out = n;
+	return (runs);
+}
+
 static void
 text_missing(struct check_report *report, const struct account *account)
 {
 	struct output *out = report->out;
+	size_t n = 0;
+	struct missing_run *runs = find_runs(account, &n);
 
-	if (account->n_pages == 0)
-		return;
-	output_format(out, "\n%smissing code%s\n", paint(report, COLOR_TITLE),
-	    paint(report, COLOR_OFF));
-	for (size_t i = 0; i < account->n_pages && i < TEXT_PAGES; i++) {
-		const struct missing_page *page = &account->pages[i];
+	if (n > 0)
+		output_format(out, "\n%smissing code%s\n",
+		    paint(report, COLOR_TITLE), paint(report, COLOR_OFF));
+	for (size_t i = 0; i < n && i < TEXT_RUNS; i++) {
+		const struct missing_run *run = &runs[i];
 
 		output_format(out,
-		    "  page 0x%016" PRIx64 "  %6" PRIu64
+		    "  0x%016" PRIx64 "-0x%016" PRIx64 "  %6" PRIu64
 		    " %-4s  lowest 0x%" PRIx64 "  --image FILE@0x%" PRIx64
 		    "\n",
-		    page->page, page->gaps, page->gaps == 1 ? "gap" : "gaps",
-		    page->lowest, page->page);
+		    run->start, run->start + run->bytes, run->gaps,
+		    run->gaps == 1 ? "gap" : "gaps", run->lowest, run->start);
 	}
-	if (account->n_pages > TEXT_PAGES)
+	if (n > TEXT_RUNS)
 		output_format(out,
-		    "  and %zu more pages; --format jsonl lists them\n",
-		    account->n_pages - TEXT_PAGES);
+		    "  and in %zu more places; --format jsonl lists them\n",
+		    n - TEXT_RUNS);
 	if (account->other_missing_gaps > 0)
 		output_format(out, "  and %" PRIu64 " gaps in other pages\n",
 		    account->other_missing_gaps);
+	free(runs);
 }
 
 static void

@@ -81,7 +81,7 @@ def test_missing_code_names_page_and_fix(case: Case) -> None:
         3,
         out_has=(
             "missing code\n",
-            "page 0x0000000000100000",
+            "  0x0000000000100000-0x0000000000101000       1 gap ",
             "--image FILE@0x100000\n",
             "what to do\n  no-code: ",
         ),
@@ -91,23 +91,45 @@ def test_missing_code_names_page_and_fix(case: Case) -> None:
     assert [page["page"] for page in pages] == ["0x100000"]
 
 
-def test_missing_code_of_many_pages_is_grouped(case: Case) -> None:
-    # FUP with six bytes of address, once per page, each behind its own PSB.
-    parts = []
-    for page in range(200):
-        address = 0x7F0000000000 + page * 0x1000 + 0x123
-        fup = b"\x7d" + address.to_bytes(6, "little")
-        parts.append(PSB + fup + b"\x99\x01" + PSBEND + b"\x06")
-    trace = case.write("pages.pt", b"".join(parts))
+def stop_in_each(pages: list[int]) -> bytes:
+    """A trace that runs into missing code once in each page."""
+    return b"".join(
+        PSB
+        + b"\x7d"
+        + (page + 0x123).to_bytes(6, "little")
+        + b"\x99\x01"
+        + PSBEND
+        + b"\x06"
+        for page in pages
+    )
+
+
+def test_missing_code_is_told_by_page_and_by_place(case: Case) -> None:
+    base = 0x7F0000000000
+    pages = [base + n * 0x1000 for n in range(200)]
+    trace = case.write("pages.pt", stop_in_each([*pages, base + 0x500000]))
     run = case.run("check", "--format=jsonl", trace).want(3)
-    pages = [line for line in run.objects() if line["type"] == "missing_code"]
-    assert len(pages) == 200
-    assert [page["page"] for page in pages] == [
-        f"{0x7F0000000000 + n * 0x1000:#x}" for n in range(200)
+    missing = [
+        line for line in run.objects() if line["type"] == "missing_code"
     ]
-    assert all(int(page["lowest"], 16) % 0x1000 == 0x123 for page in pages)
+    assert [line["page"] for line in missing] == [
+        f"{page:#x}" for page in [*pages, base + 0x500000]
+    ]
+    assert all(int(line["lowest"], 16) % 0x1000 == 0x123 for line in missing)
+    text = case.run("check", trace).want(3).out
+    places = [line for line in text.splitlines() if "--image FILE@" in line]
+    assert len(places) == 3, text
+    assert places[0].split()[:2] == [
+        "0x00007f0000000000-0x00007f00000c8000",
+        "200",
+    ]
+
+
+def test_many_places_of_missing_code_are_cut(case: Case) -> None:
+    pages = [0x400000 + n * 0x2000 for n in range(100)]
+    trace = case.write("pages.pt", stop_in_each(pages))
     case.run("check", trace).want(
-        3, out_has="and 180 more pages; --format jsonl lists them\n"
+        3, out_has="and in 80 more places; --format jsonl lists them\n"
     )
 
 
