@@ -19,7 +19,7 @@
  * Descriptions and records that a file may unpack to.  A few kilobytes of
  * zstd can stand for gigabytes, and these are kept in memory.
  */
-#define MAX_TABLE_BYTES ((uint64_t)1 << 30)
+#define MAX_TABLE_BYTES ((uint64_t)2 << 30)
 
 static uint64_t
 chunk_bytes(const struct hwtdi_hwt_header *h)

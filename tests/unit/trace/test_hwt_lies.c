@@ -251,7 +251,7 @@ chunks_inside_payloads_are_not_found(void **state)
 	hwtd_trace_close(trace);
 }
 
-/* 70 chunks of about 1 KiB that stand for 16 MiB of zeros each. */
+/* 130 chunks of about 1 KiB that stand for 16 MiB of zeros each. */
 static void
 many_small_bombs_are_a_limit(void **state)
 {
@@ -283,7 +283,7 @@ many_small_bombs_are_a_limit(void **state)
 		int rc;
 
 		hand_again(f);
-		for (int k = 0; k < 70; k++)
+		for (int k = 0; k < 130; k++)
 			hand_chunk(&f->file, &c, frame, stored, n);
 		rc = hand_open(f, &trace, &err);
 		assert_int_equal(rc, cases[i].code);
@@ -291,7 +291,7 @@ many_small_bombs_are_a_limit(void **state)
 			hwtd_trace_close(trace);
 		else
 			assert_int_equal(err.offset,
-			    32 + 64 * (HAND_HEADER + stored));
+			    32 + 128 * (HAND_HEADER + stored));
 	}
 	free(zeros);
 }
