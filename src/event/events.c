@@ -346,13 +346,21 @@ next_place(const struct hwtd_batch *batch)
 	return ((void *)((uint8_t *)batch->events + batch->n * batch->stride));
 }
 
-/* The row in the next place counts.  A strict cursor ends with a gap. */
+/*
+ * The row in the next place counts.  A strict cursor ends with a gap, also
+ * with one of a kind that was not asked for.
+ */
 static void
 accept(struct hwtd_events *ev, struct hwtd_batch *batch)
 {
-	if (next_place(batch)->kind == HWTD_EV_GAP &&
-	    (ev->filter.o.flags & HWTD_DECODE_STRICT) != 0)
-		ev->strict_end = true;
+	const struct hwtd_events_options *o = &ev->filter.o;
+
+	if (next_place(batch)->kind == HWTD_EV_GAP) {
+		if ((o->flags & HWTD_DECODE_STRICT) != 0)
+			ev->strict_end = true;
+		if ((o->kinds >> HWTD_EV_GAP & 1) == 0)
+			return;
+	}
 	batch->n++;
 }
 
@@ -385,8 +393,7 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 			rc = fill_from_lane(ev, lane, batch, err);
 		else if (rc == HWTD_END) {
 			rc = stray_damage(ev, next_place(batch), err);
-			if (rc == HWTD_OK &&
-			    (ev->filter.o.kinds >> HWTD_EV_GAP & 1) != 0)
+			if (rc == HWTD_OK)
 				accept(ev, batch);
 		}
 		if (rc != HWTD_OK)
@@ -435,13 +442,13 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 		    batch.cap, batch.stride, sizeof(struct hwtd_event)));
 	batch.n = 0;
 	hwtdi_rows_clear(&ev->details);
-	if (ev->strict_end)
-		rc = hwtdi_fail(err, HWTD_E_CORRUPT,
-		    "the trace has a gap, and the cursor is strict");
-	if (rc == HWTD_OK && !ev->started)
+	if (!ev->started)
 		rc = start(ev, err);
 	if (rc == HWTD_OK)
 		rc = fill(ev, &batch, err);
+	if (rc == HWTD_OK && ev->strict_end && batch.n == 0)
+		rc = hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "the trace has a gap, and the cursor is strict");
 	/* What was read before the end or an error is handed out first. */
 	if (batch.n > 0)
 		rc = HWTD_OK;

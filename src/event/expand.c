@@ -103,13 +103,13 @@ count(struct hwtdi_rows *rows, const struct hwtd_event *row)
 
 static int
 put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
-    const struct hwtd_event *row)
+    const struct hwtd_event *row, const struct hwtd_gap *gap)
 {
 	struct hwtd_event *out;
 
 	count(rows, row);
 	if (x->filter->by_row &&
-	    !hwtdi_filter_row(x->filter, row, &x->context))
+	    !hwtdi_filter_row(x->filter, row, gap, &x->context))
 		return (HWTD_OK);
 	if ((x->context_new || rows->n_contexts == 0) &&
 	    put_context(x, rows) != HWTD_OK)
@@ -145,7 +145,7 @@ flush(struct hwtdi_expander *x, struct hwtdi_rows *rows, bool has_next,
 	if ((row->flags & HWTD_EVF_TARGET) != 0 &&
 	    row->target != row->ip + row->bytes)
 		row->flags |= HWTD_EVF_TAKEN;
-	return (put_row(x, rows, row));
+	return (put_row(x, rows, row, NULL));
 }
 
 static void
@@ -252,7 +252,7 @@ expand_insns(struct hwtdi_expander *x, const struct hwtdi_run *run,
 			set_branch(x, run);
 			x->pending = true;
 		} else
-			rc = put_row(x, rows, row);
+			rc = put_row(x, rows, row, NULL);
 	}
 	if (x->i_insn == run->insns) {
 		x->i_insn = 0;
@@ -414,7 +414,7 @@ put_gap(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	if (put_detail(rows, &rows->gaps, &rows->n_gaps, &rows->cap_gaps, gap,
 		sizeof(*gap), row) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	return (put_row(x, rows, row));
+	return (put_row(x, rows, row, gap));
 }
 
 static int
@@ -434,28 +434,28 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	case HWTD_EV_CONTEXT:
 		x->context = rare->detail.context;
 		x->context_new = true;
-		return (put_row(x, rows, row));
+		return (put_row(x, rows, row, NULL));
 	case HWTD_EV_MARKER:
 		if (put_detail(rows, &rows->markers, &rows->n_markers,
 			&rows->cap_markers, &rare->detail.marker,
 			sizeof(rare->detail.marker), row) != HWTD_OK)
 			return (HWTD_E_NOMEM);
-		return (put_row(x, rows, row));
+		return (put_row(x, rows, row, NULL));
 	case HWTD_EV_POWER:
 		if (put_detail(rows, &rows->powers, &rows->n_powers,
 			&rows->cap_powers, &rare->detail.power,
 			sizeof(rare->detail.power), row) != HWTD_OK)
 			return (HWTD_E_NOMEM);
-		return (put_row(x, rows, row));
+		return (put_row(x, rows, row, NULL));
 	case HWTD_EV_ASYNC:
 		if (rare->has_detail &&
 		    put_detail(rows, &rows->asyncs, &rows->n_asyncs,
 			&rows->cap_asyncs, &rare->detail.async,
 			sizeof(rare->detail.async), row) != HWTD_OK)
 			return (HWTD_E_NOMEM);
-		return (put_row(x, rows, row));
+		return (put_row(x, rows, row, NULL));
 	default:
-		return (put_row(x, rows, row));
+		return (put_row(x, rows, row, NULL));
 	}
 }
 

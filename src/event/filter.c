@@ -173,32 +173,44 @@ touches(const struct hwtd_range *ranges, size_t n, uint64_t start,
 	return (false);
 }
 
+/* The row lies in one of the times asked for, or a gap spans one. */
+static bool
+in_times(const struct hwtd_events_options *o, const struct hwtd_event *row,
+    const struct hwtd_gap *gap)
+{
+	uint64_t last = row->time_ns;
+
+	if ((row->flags & HWTD_EVF_TIME) == 0)
+		return (gap != NULL);
+	if (gap != NULL && (gap->flags & HWTD_GAPF_TIME_AFTER) != 0)
+		last = gap->time_after_ns;
+	return (touches(o->times_ns, o->n_times, row->time_ns, last));
+}
+
+static bool
+in_addresses(const struct hwtd_events_options *o, const struct hwtd_event *row)
+{
+	uint64_t last = row->bytes > 0 ? row->ip + (row->bytes - 1) : row->ip;
+
+	return ((row->flags & HWTD_EVF_IP) != 0 &&
+	    touches(o->addresses, o->n_addresses, row->ip, last));
+}
+
 bool
 hwtdi_filter_row(const struct hwtdi_filter *filter,
-    const struct hwtd_event *row, const struct hwtd_exec_context *context)
+    const struct hwtd_event *row, const struct hwtd_gap *gap,
+    const struct hwtd_exec_context *context)
 {
 	const struct hwtd_events_options *o = &filter->o;
-	bool gap = row->kind == HWTD_EV_GAP;
 
+	if (gap != NULL && (o->flags & HWTD_DECODE_STRICT) != 0)
+		return (true);
 	if ((o->kinds >> row->kind & 1) == 0)
 		return (false);
 	if (!holds(o->tids, o->n_tids, context->tid) ||
 	    !holds(o->pids, o->n_pids, context->pid))
 		return (false);
-	/* Loss is not hidden by a filter on what the loss cannot have. */
-	if (o->n_times != 0) {
-		if ((row->flags & HWTD_EVF_TIME) == 0)
-			return (gap);
-		if (!touches(o->times_ns, o->n_times, row->time_ns,
-			row->time_ns))
-			return (false);
-	}
-	if (o->n_addresses != 0) {
-		if ((row->flags & HWTD_EVF_IP) == 0)
-			return (gap);
-		if (!touches(o->addresses, o->n_addresses, row->ip,
-			row->bytes > 0 ? row->ip + (row->bytes - 1) : row->ip))
-			return (false);
-	}
-	return (true);
+	if (o->n_times != 0 && !in_times(o, row, gap))
+		return (false);
+	return (gap != NULL || o->n_addresses == 0 || in_addresses(o, row));
 }

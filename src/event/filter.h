@@ -24,7 +24,13 @@ void hwtdi_filter_fini(struct hwtdi_filter *filter);
 
 bool hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
     const struct hwtd_stream_desc *desc);
+/*
+ * `gap` is the detail of a row of kind GAP, else NULL.  Gaps are not hidden by
+ * addresses, nor by times that they span or that they do not know, and not at
+ * all from a strict cursor.
+ */
 bool hwtdi_filter_row(const struct hwtdi_filter *filter,
-    const struct hwtd_event *row, const struct hwtd_exec_context *context);
+    const struct hwtd_event *row, const struct hwtd_gap *gap,
+    const struct hwtd_exec_context *context);
 
 #endif /* HWTDI_FILTER_H */

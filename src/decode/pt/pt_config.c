@@ -64,7 +64,8 @@ hwtdi_pt_config_libipt(struct pt_config *out, const struct hwtd_pt_config *pt)
 			out->cpu.model = pt->cpu_model;
 			out->cpu.stepping = pt->cpu_stepping;
 		}
-		out->mtc_freq = pt->mtc_freq;
+		/* The field has 4 bits; libipt shifts by it. */
+		out->mtc_freq = pt->mtc_freq & 15;
 		out->nom_freq = pt->nom_freq;
 		out->cpuid_0x15_eax = pt->cpuid_15h_eax;
 		out->cpuid_0x15_ebx = pt->cpuid_15h_ebx;

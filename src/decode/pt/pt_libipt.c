@@ -211,7 +211,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 		return;
 	}
 	/* What was read for a step that led nowhere gave nothing. */
-	if (reason != HWTD_GAP_BAD_PACKET && d->before_off < first)
+	if (d->before_off < first)
 		first = d->before_off;
 	end = next_try(d);
 	if (first > end)
@@ -233,7 +233,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 	if ((gap->flags & HWTD_GAPF_ADDR) != 0) {
 		rare = &flow->rares[flow->n_rares - 1];
 		rare->has_stop_ip = true;
-		rare->stop_ip = d->read_ip;
+		rare->stop_ip = d->left_ip;
 	}
 	d->has_last_ip = false;
 }
@@ -345,7 +345,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	if (d->left == 0) {
 		d->missing = false;
 		d->ambiguous = false;
-		d->before_off = position(d);
+		if (!d->tried_again)
+			d->before_off = position(d);
 		d->status = pt_blk_next(d->blk, &d->block, sizeof(d->block));
 		d->unfinished = d->status < 0;
 		d->left = d->block.ninsn;
