@@ -347,8 +347,10 @@ hwtdi_writer_stream(struct hwtdi_writer *w,
 	if (w->n_streams >= HWTDI_MAX_STREAMS)
 		return (hwtdi_fail(err, HWTD_E_LIMIT,
 		    "a trace may have %u streams", HWTDI_MAX_STREAMS));
-	rc = hwtdi_array_grow(w->library, &w->streams, &w->cap_streams,
-	    w->n_streams + 1, sizeof(*w->streams), err);
+	rc = hwtdi_trace_check_text("stream name", desc->name, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(w->library, &w->streams, &w->cap_streams,
+		    w->n_streams + 1, sizeof(*w->streams), err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_put_stream(&b, desc, err);
 	if (rc == HWTD_OK)
@@ -527,9 +529,9 @@ int
 hwtdi_writer_record(struct hwtdi_writer *w, const struct hwtd_record *record,
     struct hwtd_error *err)
 {
-	int rc = HWTD_OK;
+	int rc = hwtdi_trace_check_text("record name", record->name, err);
 
-	if (w->records.n >= RECORDS_BYTES)
+	if (rc == HWTD_OK && w->records.n >= RECORDS_BYTES)
 		rc = hwtdi_writer_flush(w, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_put_record(&w->records, record, err);
@@ -538,7 +540,7 @@ hwtdi_writer_record(struct hwtdi_writer *w, const struct hwtd_record *record,
 	return (rc);
 }
 
-/* Index and end; `*n_out` counts the INDEX chunks. */
+/* INDEX chunks and END. */
 static int
 put_index(struct hwtdi_writer *w, struct hwtd_error *err)
 {

@@ -57,7 +57,7 @@ int hwtdi_writer_end_stream(struct hwtdi_writer *writer, uint32_t stream,
 int hwtdi_writer_image(struct hwtdi_writer *writer,
     const struct hwtdi_image *image, bool with_bytes, struct hwtd_error *err);
 
-/* Append a record.  It is in the file after hwtdi_writer_flush(). */
+/* Append a record; its ids are not checked.  It is in the file after hwtdi_writer_flush(). */
 int hwtdi_writer_record(struct hwtdi_writer *writer,
     const struct hwtd_record *record, struct hwtd_error *err);
 int hwtdi_writer_flush(struct hwtdi_writer *writer, struct hwtd_error *err);
