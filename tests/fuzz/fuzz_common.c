@@ -1,0 +1,61 @@
+/*
+ * What the fuzz harnesses share: failing, and files of given bytes.
+ */
+#ifdef __linux__
+#define _GNU_SOURCE
+#endif
+#include "fuzz.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+_Noreturn void
+fuzz_fail(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	(void)fprintf(stderr, "%s:%d: ", file, line);
+	va_start(ap, fmt);
+	(void)vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	(void)fputc('\n', stderr);
+	abort();
+}
+
+void
+fuzz_file_open(struct fuzz_file *file, const void *bytes, size_t n)
+{
+	const uint8_t *at = bytes;
+
+#ifdef __linux__
+	file->fd = memfd_create("fuzz", MFD_CLOEXEC);
+	(void)snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d",
+	    file->fd);
+	file->unlink = false;
+#else
+	(void)snprintf(file->path, sizeof(file->path), "/tmp/fuzz.XXXXXX");
+	file->fd = mkstemp(file->path);
+	file->unlink = true;
+#endif
+	FUZZ_CHECK(file->fd >= 0, "no temporary file");
+	while (n > 0) {
+		ssize_t done = write(file->fd, at, n);
+
+		FUZZ_CHECK(done > 0, "cannot write a temporary file");
+		at += done;
+		n -= (size_t)done;
+	}
+}
+
+void
+fuzz_file_close(struct fuzz_file *file)
+{
+	if (file->unlink)
+		(void)unlink(file->path);
+	(void)close(file->fd);
+}
