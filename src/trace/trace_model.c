@@ -393,6 +393,11 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	    err);
 	if (rc != HWTD_OK)
 		return (rc);
+	/* What a chunk claims to have may not be there. */
+	if (file_off > trace->file.size)
+		file_off = trace->file.size;
+	if (file_bytes > trace->file.size - file_off)
+		file_bytes = trace->file.size - file_off;
 	d = &trace->damages[trace->n_damages++];
 	memset(d, 0, sizeof(*d));
 	d->size = sizeof(*d);

@@ -200,6 +200,33 @@ index_that_lies_is_not_used(void **state)
 	}
 }
 
+/* Damage lies inside the file, whatever a header claims. */
+static void
+index_that_claims_more_than_the_file_is_clipped(void **state)
+{
+	struct hand_fixture *f = *state;
+	struct hwtd_trace *trace;
+	struct hwtd_damage d;
+	size_t index;
+
+	hand_stream(&f->file, 0, 0, "s");
+	hand_data(&f->file, 0, 0, "bytes", 5);
+	hand_finish(&f->file);
+	index = f->file.at[2];
+	/* Raw and stored size. */
+	f->file.bytes[index + 13] = 0x40;
+	f->file.bytes[index + 17] = 0x40;
+	hand_resum(&f->file, index);
+	trace = hand_must_open(f);
+	for (uint32_t i = 0; i < n_damages(trace); i++) {
+		d = damage_at(trace, i);
+		assert_true(d.file_off + d.file_bytes <= f->file.n);
+	}
+	assert_true(n_damages(trace) >= 1);
+	assert_stream(trace, 0, 0, "bytes");
+	hwtd_trace_close(trace);
+}
+
 /* The index names another stream than the chunk itself. */
 static void
 chunk_that_contradicts_the_index_is_noticed(void **state)
@@ -345,6 +372,7 @@ main(void)
 		T(payload_must_be_one_frame),
 		T(too_many_streams_are_a_limit),
 		T(index_that_lies_is_not_used),
+		T(index_that_claims_more_than_the_file_is_clipped),
 		T(chunk_that_contradicts_the_index_is_noticed),
 		T(chunks_inside_payloads_are_not_found),
 		T(many_small_bombs_are_a_limit),
