@@ -286,6 +286,12 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		return (refuse(r, h, "stream offsets go back", err));
 	if (h->raw_size > UINT64_MAX - h->position)
 		return (refuse(r, h, "stream offsets wrap", err));
+	if (h->raw_size == 0) {
+		/* There will be no reading that could notice damage. */
+		rc = unpack(r, h, &nothing, &ok, err);
+		if (rc != HWTD_OK || !ok)
+			return (rc);
+	}
 	if (h->position > s->end) {
 		rc = note_hole(r, h, s, err);
 		if (rc != HWTD_OK)
@@ -297,14 +303,11 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		/* A newer reason; at least bytes do not adjoin. */
 		why = HWTD_EXTENT_AFTER_LOSS;
 	}
-	if (h->raw_size == 0) {
-		/* There will be no reading that could notice damage. */
-		rc = unpack(r, h, &nothing, &ok, err);
-		if (rc != HWTD_OK || !ok || why == HWTD_EXTENT_NEW)
-			return (rc);
+	if (h->raw_size == 0 && why == HWTD_EXTENT_NEW)
+		return (HWTD_OK);
+	if (h->raw_size == 0)
 		return (hwtdi_stream_empty(r->trace->library, s, h->position,
 		    why, err));
-	}
 	if (h->detail & HWTDI_HWT_EXTENT)
 		hwtdi_stream_break(s, why);
 	return (hwtdi_stream_place(r->trace->library, s, &piece, err));

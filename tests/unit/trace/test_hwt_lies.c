@@ -200,6 +200,32 @@ index_that_lies_is_not_used(void **state)
 	}
 }
 
+/* A refused chunk leaves the stream as it was, also one without bytes. */
+static void
+refused_chunk_makes_no_hole(void **state)
+{
+	struct hand_fixture *f = *state;
+	const struct hand_chunk c = {
+		.type = HAND_DATA,
+		.flags = HAND_ZSTD,
+		.position = 64,
+	};
+	struct hwtd_stream_desc d = { .size = sizeof(d) };
+	struct hwtd_trace *trace;
+
+	hand_stream(&f->file, 0, 0, "s");
+	hand_data(&f->file, 0, 0, "bytes", 5);
+	hand_chunk(&f->file, &c, "no frame", 8, 0);
+	hand_finish(&f->file);
+	trace = hand_must_open(f);
+	assert_int_equal(n_damages(trace), 1);
+	assert_int_equal(damage_at(trace, 0).file_off, f->file.at[2]);
+	assert_int_equal(damage_at(trace, 0).stream, HWTD_NO_ID);
+	assert_int_equal(hwtd_trace_stream(trace, 0, &d), HWTD_OK);
+	assert_int_equal(d.n_bytes, 5);
+	hwtd_trace_close(trace);
+}
+
 /* Damage lies inside the file, whatever a header claims. */
 static void
 index_that_claims_more_than_the_file_is_clipped(void **state)
@@ -372,6 +398,7 @@ main(void)
 		T(payload_must_be_one_frame),
 		T(too_many_streams_are_a_limit),
 		T(index_that_lies_is_not_used),
+		T(refused_chunk_makes_no_hole),
 		T(index_that_claims_more_than_the_file_is_clipped),
 		T(chunk_that_contradicts_the_index_is_noticed),
 		T(chunks_inside_payloads_are_not_found),
