@@ -479,7 +479,8 @@ HWTD_MUST int hwtd_events_open(struct hwtd_trace *trace,
 /**
  * Read the next rows, oldest first.
  *
- * A short read is not the end: only HWTD_END says that no row is left.
+ * A short read is not the end, nor is one without rows, where filters let
+ * nothing pass in what was decoded: only HWTD_END says that no row is left.
  * Damage in the trace is no error; it arrives as rows of kind HWTD_EV_GAP.
  *
  * @param[in,out] ev     Open cursor.  One thread at a time.
@@ -550,6 +551,29 @@ HWTD_API int hwtd_events_stats(const struct hwtd_events *ev,
  * Since:  0.1
  */
 HWTD_API void hwtd_events_close(struct hwtd_events *ev);
+
+/** An implementation of a decoder. */
+struct hwtd_engine {
+	size_t size;
+	/** An hwtd_tech. */
+	uint32_t tech;
+	/** 1: taken where the options name none. */
+	uint32_t is_default;
+	/** Name for hwtd_events_options.  Static storage. */
+	const char *name;
+};
+
+/**
+ * The engines of this build.
+ *
+ * @param[in]     index  Counts from 0.
+ * @param[in,out] out    `size` set by the caller.
+ *
+ * @return HWTD_OK, HWTD_END when `index` is past the last one, or
+ *         HWTD_E_INVALID.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_engine(size_t index, struct hwtd_engine *out);
 
 /** Short stable names, for instance "block"; "unknown" out of range. */
 HWTD_API const char *hwtd_event_kind_name(uint32_t kind);

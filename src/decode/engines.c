@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/fail.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_libipt.h"
 
@@ -27,4 +28,20 @@ hwtdi_engine_exists(const char *name)
 		if (strcmp(engines[i]->name, name) == 0)
 			return (true);
 	return (false);
+}
+
+int
+hwtd_engine(size_t index, struct hwtd_engine *out)
+{
+	struct hwtd_engine e = { .size = sizeof(e) };
+
+	if (out == NULL)
+		return (HWTD_E_INVALID);
+	if (index >= sizeof(engines) / sizeof(engines[0]))
+		return (HWTD_END);
+	e.tech = engines[index]->tech;
+	e.name = engines[index]->name;
+	e.is_default = hwtdi_engine_find(e.tech, NULL) == engines[index] ? 1
+									 : 0;
+	return (hwtdi_result_copy(out, &e, sizeof(e)));
 }

@@ -18,7 +18,11 @@ struct hwtd_events {
 	size_t *heap;
 	size_t n_heap;
 	size_t next_untimed;
+	/* Lanes below this one were started. */
+	size_t n_started;
 	bool started;
+	/* The first lane of the heap has to be fetched and put in its place. */
+	bool waiting;
 	/* Stream alone to be read after a seek by offset, or HWTD_NO_ID. */
 	uint32_t only;
 
@@ -88,26 +92,32 @@ push(struct hwtd_events *ev, size_t lane)
 	}
 }
 
-/* Have a row at the front of the lane.  HWTD_OK, HWTD_END or an error. */
+/*
+ * Have a row at the front of the lane.  HWTD_OK, HWTD_END, an error, or
+ * HWTD_AGAIN: a batch was made, but no row of it is wanted.
+ */
 static int
 fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 {
 	struct hwtdi_lane *lane = ev->lanes[lane_no];
+	struct hwtdi_rows *rows = &lane->rows[lane->front];
+	bool turned = false;
 
-	for (;;) {
-		struct hwtdi_rows *rows = &lane->rows[lane->front];
-
-		if (lane->opened && lane->at < rows->n)
-			return (HWTD_OK);
+	while (!lane->opened || lane->at >= rows->n) {
 		if (lane->opened && rows->rc != HWTD_OK) {
 			if (rows->rc < 0 && err != NULL &&
 			    err->size >= sizeof(rows->err))
 				*err = rows->err;
 			return (rows->rc);
 		}
+		if (turned)
+			return (HWTD_AGAIN);
 		hwtdi_lane_turn(lane);
-		hwtdi_stats_add(&ev->stats, &lane->rows[lane->front].stats);
+		rows = &lane->rows[lane->front];
+		hwtdi_stats_add(&ev->stats, &rows->stats);
+		turned = true;
 	}
+	return (HWTD_OK);
 }
 
 static bool
@@ -116,19 +126,19 @@ chosen(const struct hwtd_events *ev, size_t lane)
 	return (ev->only == HWTD_NO_ID || ev->lanes[lane]->stream == ev->only);
 }
 
-/* Put all lanes with time on the heap. */
+/* Put all lanes with time on the heap.  HWTD_AGAIN: go on later. */
 static int
 start(struct hwtd_events *ev, struct hwtd_error *err)
 {
 	int rc;
 
-	ev->n_heap = 0;
-	ev->next_untimed = 0;
-	for (size_t i = 0; i < ev->n_lanes; i++) {
+	for (; ev->n_started < ev->n_lanes; ev->n_started++) {
+		size_t i = ev->n_started;
+
 		if (!ev->lanes[i]->timed || !chosen(ev, i))
 			continue;
 		rc = fetch(ev, i, err);
-		if (rc < 0)
+		if (rc < 0 || rc == HWTD_AGAIN)
 			return (rc);
 		if (rc == HWTD_OK)
 			push(ev, i);
@@ -137,12 +147,32 @@ start(struct hwtd_events *ev, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
-/* The lane whose row is next.  HWTD_OK, HWTD_END or an error. */
+/* The first lane of the heap was read from: put it in its place again. */
+static int
+settle(struct hwtd_events *ev, struct hwtd_error *err)
+{
+	int rc = fetch(ev, ev->heap[0], err);
+
+	ev->waiting = rc < 0 || rc == HWTD_AGAIN;
+	if (ev->waiting)
+		return (rc);
+	if (rc == HWTD_END)
+		ev->heap[0] = ev->heap[--ev->n_heap];
+	sift_down(ev, 0);
+	return (HWTD_OK);
+}
+
+/* The lane whose row is next.  HWTD_OK, HWTD_END, HWTD_AGAIN or an error. */
 static int
 next_lane(struct hwtd_events *ev, size_t *lane_out, struct hwtd_error *err)
 {
 	int rc;
 
+	if (ev->waiting) {
+		rc = settle(ev, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
 	if (ev->n_heap > 0) {
 		*lane_out = ev->heap[0];
 		return (HWTD_OK);
@@ -180,25 +210,6 @@ run_length(const struct hwtd_events *ev, size_t lane_no, size_t most)
 		other))
 		k++;
 	return (k);
-}
-
-/* Rows of the heap's first lane, or of an untimed one, were taken. */
-static int
-step(struct hwtd_events *ev, size_t lane_no, size_t n, struct hwtd_error *err)
-{
-	int rc;
-
-	ev->lanes[lane_no]->at += n;
-	if (ev->n_heap == 0)
-		return (HWTD_OK);
-	rc = fetch(ev, lane_no, err);
-	if (rc == HWTD_END) {
-		ev->heap[0] = ev->heap[--ev->n_heap];
-		rc = HWTD_OK;
-	}
-	if (rc == HWTD_OK)
-		sift_down(ev, 0);
-	return (rc);
 }
 
 /* Handing out. */
@@ -375,10 +386,12 @@ fill_from_lane(struct hwtd_events *ev, size_t lane_no,
 	for (i = 0; i < n && !ev->strict_end; i++) {
 		rc = take(ev, lane, lane->at + i, next_place(batch), err);
 		if (rc != HWTD_OK)
-			return (rc);
+			break;
 		accept(ev, batch);
 	}
-	return (step(ev, lane_no, i, err));
+	lane->at += i;
+	ev->waiting = ev->n_heap > 0;
+	return (rc);
 }
 
 static int
@@ -450,7 +463,7 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 		rc = hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "the trace has a gap, and the cursor is strict");
 	/* What was read before the end or an error is handed out first. */
-	if (batch.n > 0)
+	if (batch.n > 0 || rc == HWTD_AGAIN)
 		rc = HWTD_OK;
 	lend_details(ev, &batch);
 	(void)hwtdi_result_copy(user, &batch, sizeof(batch));
@@ -562,6 +575,10 @@ static void
 forget(struct hwtd_events *ev)
 {
 	ev->started = false;
+	ev->n_started = 0;
+	ev->n_heap = 0;
+	ev->next_untimed = 0;
+	ev->waiting = false;
 	ev->strict_end = false;
 	ev->damage_no = 0;
 	ev->only = HWTD_NO_ID;

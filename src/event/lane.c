@@ -220,6 +220,9 @@ in_segment(struct hwtdi_lane *lane, struct hwtdi_rows *rows, bool *full)
 	}
 	if (lane->last_flow) {
 		lane->state = LANE_BETWEEN;
+		/* Filters may let nothing pass: the user hears of it. */
+		*full = (rows->n == 0 && lane->expander.filter->by_row) ||
+		    lane->skip != HWTDI_SKIP_NOTHING;
 		return (HWTD_OK);
 	}
 	rc = lane->engine->read(lane->decoder, lane->flow, &rows->err);
@@ -270,7 +273,9 @@ make(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 		if ((full || rc == HWTD_END) &&
 		    lane->skip != HWTDI_SKIP_NOTHING) {
 			skip_rows(lane, rows);
-			full = full && rows->n + ROOM > HWTDI_ROWS;
+			full = full &&
+			    (rows->n + ROOM > HWTDI_ROWS ||
+				lane->state == LANE_BETWEEN);
 		}
 	}
 	rows->rc = rc;

@@ -242,6 +242,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 static void
 enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
+	struct hwtdi_pt_psb psb;
 	struct hwtd_gap *gap;
 	size_t at;
 
@@ -273,8 +274,17 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		    NULL);
 	d->status = pt_blk_sync_set(d->blk, at);
 	d->synced = true;
-	if (d->status < 0)
-		lose(d, flow, reason_of(d, d->status), d->status);
+	if (d->status >= 0)
+		return;
+	if (pt_errcode(d->status) == pte_eos &&
+	    hwtdi_pt_read_psb(d->segment.bytes + at, d->segment.n - at, &psb))
+		/* A whole PSB+, and nothing behind it. */
+		d->done = true;
+	else
+		lose(d, flow,
+		    pt_errcode(d->status) == pte_eos ? HWTD_GAP_TRUNCATED
+						     : reason_of(d, d->status),
+		    d->status);
 }
 
 /* What the status of libipt's last call asks for. */
@@ -341,13 +351,21 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 {
 	uint32_t reason = HWTD_GAP_UNKNOWN;
 	int rc = HWTD_OK;
+	bool off;
 
 	if (d->left == 0) {
 		d->missing = false;
 		d->ambiguous = false;
 		if (!d->tried_again)
 			d->before_off = position(d);
+		off = (d->status & pts_ip_suppressed) != 0;
 		d->status = pt_blk_next(d->blk, &d->block, sizeof(d->block));
+		if (off && d->block.ninsn > 0) {
+			/* Code without tracing: a PSB+ that is not its own. */
+			lose(d, flow, HWTD_GAP_BAD_FLOW,
+			    -pte_bad_status_update);
+			return (HWTD_OK);
+		}
 		d->unfinished = d->status < 0;
 		d->left = d->block.ninsn;
 		d->left_ip = d->block.ip;

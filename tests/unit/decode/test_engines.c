@@ -109,6 +109,26 @@ every_library_underneath_is_named_once(void **state)
 }
 
 static void
+engines_are_listed_with_one_default_each_technology(void **state)
+{
+	struct hwtd_engine e = { .size = sizeof(e) };
+	unsigned int defaults = 0, n = 0;
+
+	(void)state;
+	for (; hwtd_engine(n, &e) == HWTD_OK; n++) {
+		if (e.tech == HWTD_TECH_INTEL_PT && e.is_default)
+			defaults++;
+		assert_true(e.name[0] != '\0');
+	}
+	assert_true(n >= 1);
+	assert_int_equal(defaults, 1);
+	assert_int_equal(hwtd_engine(n, &e), HWTD_END);
+	assert_int_equal(hwtd_engine(0, NULL), HWTD_E_INVALID);
+	e.size = 0;
+	assert_int_equal(hwtd_engine(0, &e), HWTD_E_INVALID);
+}
+
+static void
 a_component_without_a_place_is_refused(void **state)
 {
 	(void)state;
@@ -128,6 +148,8 @@ main(void)
 		cmocka_unit_test(names_count_in_whole_and_in_their_case),
 		cmocka_unit_test(the_version_is_that_of_the_header),
 		cmocka_unit_test(every_library_underneath_is_named_once),
+		cmocka_unit_test(
+		    engines_are_listed_with_one_default_each_technology),
 		cmocka_unit_test(a_component_without_a_place_is_refused),
 	};
 
