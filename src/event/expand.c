@@ -36,7 +36,6 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->context = x->base;
 	x->context_new = true;
 	x->has_time = false;
-	x->has_floor = false;
 	x->floor_off = 0;
 	x->pending = false;
 }
@@ -291,7 +290,7 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 
 	x->stream_off = anchor->stream_off;
 	if ((anchor->flags & HWTDI_ANCHOR_TIME) == 0) {
-		x->has_time = false;
+		x->fresh_time = false;
 		return;
 	}
 	if (x->clock.counts_per == 0)
@@ -305,16 +304,14 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 			x->estimated = true;
 		}
 	}
-	if (x->has_floor && now < x->floor_ns) {
-		now = x->floor_ns;
+	if (x->has_time && now < x->time_ns) {
+		now = x->time_ns;
 		x->estimated = true;
 	}
 	if (!x->has_time || now != x->time_ns)
 		x->fresh_time = true;
 	x->has_time = true;
 	x->time_ns = now;
-	x->has_floor = true;
-	x->floor_ns = now;
 }
 
 /* Rare events. */

@@ -362,7 +362,8 @@ hwtdi_lane_seek_offset(struct hwtdi_lane *lane, uint64_t off,
 	int rc = hwtdi_lane_rewind(lane, err);
 
 	if (rc == HWTD_OK)
-		rc = hwtdi_segments_seek(&lane->segments, off, err);
+		rc = hwtdi_segments_seek(&lane->segments,
+		    off > 0 ? off - 1 : 0, err);
 	lane->skip = HWTDI_SKIP_TO_OFFSET;
 	lane->skip_to = off;
 	return (rc);
@@ -377,6 +378,7 @@ first_time(struct hwtdi_lane *lane, bool *has_out, uint64_t *ns_out,
 	int rc = HWTD_OK;
 
 	*has_out = false;
+	hwtdi_expander_start(&lane->expander);
 	hwtdi_rows_clear(rows);
 	while (rc == HWTD_OK && lane->state == LANE_BETWEEN)
 		rc = next_piece(lane, rows);
