@@ -1,21 +1,28 @@
 """Check that every public function is explained, listed and tested.
 
 usage: check_docs.py [--cc CC] ROOT
+       check_docs.py --tool HWTDECODE ROOT
 
 The example of libhwtdecode(3) compiles.  Each function of the public headers has a comment there (a group of
 declarations without empty lines shares one), a place in libhwtdecode(3), and
-at least one test that calls it.
+at least one test that calls it.  With --tool: what README.md shows of the tool
+is what it prints, from the first line on.
 """
 
 import argparse
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "abi"))
 
 from public_api import Api  # noqa: E402
+
+SKIP = 77
 
 
 def commented(headers):
@@ -53,11 +60,67 @@ def example_errors(page, api, cc):
     ).stderr  # fmt: skip
 
 
+def readme_runs(readme):
+    """[(command line, output lines)] of the indented blocks of a README."""
+    runs = []
+    for block in re.findall(r"(?:^(?:    .*)?\n)+", readme, re.M):
+        output = []
+        for line in block.splitlines():
+            if line.startswith("    $ hwtdecode "):
+                output = []
+                runs.append((line[6:], output))
+            else:
+                output.append(line[4:])
+    for _, output in runs:
+        while output and not output[-1]:
+            output.pop()
+    return [run for run in runs if run[1]]
+
+
+def check_readme(root, tool):
+    """Run what README.md shows, on the trace of "./dev demo"."""
+    if not shutil.which("zstd"):
+        print("no zstd: skipped")
+        return SKIP
+    demo = (root / "dev").read_text()
+    case = re.search(r"case=(fixtures/\S+)", demo).group(1)
+    command = re.search(
+        r"show (import (?:.*\\\n)*.*)$", demo, re.M
+    ).group(1)
+    command = command.replace("\\\n", " ").replace("$case", str(root / case))
+    runs = readme_runs((root / "README.md").read_text())
+    failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        (Path(work) / "build" / "demo").mkdir(parents=True)
+        raw = Path(work) / "build" / "demo" / "raw.pt"
+        subprocess.run(
+            ["zstd", "-qd", root / case / "0.pt.zst", "-o", raw], check=True
+        )
+        subprocess.run([tool, *shlex.split(command)], check=True, cwd=work)
+        for line, want in runs:
+            printed = subprocess.run(
+                [tool, *shlex.split(line)[1:]],
+                check=True,
+                cwd=work,
+                capture_output=True,
+                text=True,
+            ).stdout.splitlines()[: len(want)]
+            if [p.rstrip() for p in printed] != [w.rstrip() for w in want]:
+                failed += 1
+                print(f"README.md shows another output of: {line}")
+                print("\n".join(printed))
+    print(f"{len(runs)} commands, {failed} findings")
+    return 1 if failed or not runs else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--tool", type=Path)
     parser.add_argument("root", type=Path)
     args = parser.parse_args()
+    if args.tool:
+        return check_readme(args.root.resolve(), args.tool.resolve())
 
     api = Api(args.root, args.cc)
     page = (args.root / "src" / "man" / "libhwtdecode.3").read_text()
