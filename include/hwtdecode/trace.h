@@ -54,7 +54,7 @@ struct hwtd_pt_config {
 	uint16_t cpu_family;
 	uint8_t cpu_model;
 	uint8_t cpu_stepping;
-	/** IA32_RTIT_CTL.MTCFreq: MTC every 2^mtc_freq crystal ticks. */
+	/** IA32_RTIT_CTL.MTCFreq: MTC every 2^mtc_freq ticks; to 15. */
 	uint8_t mtc_freq;
 	/** MSR_PLATFORM_INFO[15:8]: nominal ratio; 0: unknown. */
 	uint8_t nom_freq;
@@ -209,7 +209,7 @@ struct hwtd_open_options {
 	uint32_t tid_plus_1;
 	/** For raw bytes and files that lack it.  NULL: unknown. */
 	const struct hwtd_pt_config *pt;
-	/** For raw bytes.  All zero: derived. */
+	/** For raw bytes and files that lack it.  All zero: derived. */
 	struct hwtd_clock clock;
 	/** Images to add before the trace is sealed. */
 	const struct hwtd_image_desc *images;

@@ -106,6 +106,8 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 {
 	struct hwtd_event *out;
 
+	if (row->stream_off > x->floor_off)
+		x->floor_off = row->stream_off;
 	count(rows, row);
 	if (x->filter->by_row &&
 	    !hwtdi_filter_row(x->filter, row, gap, &x->context))
@@ -115,9 +117,7 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		return (HWTD_E_NOMEM);
 	out = &rows->rows[rows->n++];
 	*out = *row;
-	if (out->stream_off < x->floor_off)
-		out->stream_off = x->floor_off;
-	x->floor_off = out->stream_off;
+	out->stream_off = x->floor_off;
 	out->context = (uint32_t)(rows->n_contexts - 1);
 	return (HWTD_OK);
 }

@@ -41,9 +41,27 @@ hwtdi_segments_rewind(struct hwtdi_segments *s)
 	s->damaged = false;
 }
 
+/* Where the file is damaged that bytes of the stream are missing. */
 static void
-extent_gap(const struct hwtd_extent *before, const struct hwtd_extent *now,
-    struct hwtdi_piece *out)
+add_file_range(const struct hwtdi_segments *s, struct hwtd_gap *gap)
+{
+	struct hwtd_damage d = { .size = sizeof(d) };
+
+	for (size_t i = 0; hwtd_trace_damage(s->trace, i, &d) == HWTD_OK;
+	     i++) {
+		if (d.stream != s->stream || d.first != gap->first)
+			continue;
+		gap->file_off = d.file_off;
+		gap->file_bytes = d.file_bytes;
+		gap->flags |= HWTD_GAPF_FILE;
+		(void)snprintf(gap->text, sizeof(gap->text), "%.63s", d.text);
+		return;
+	}
+}
+
+static void
+extent_gap(const struct hwtdi_segments *s, const struct hwtd_extent *before,
+    const struct hwtd_extent *now, struct hwtdi_piece *out)
 {
 	struct hwtd_gap *gap = &out->gap;
 
@@ -55,6 +73,7 @@ extent_gap(const struct hwtd_extent *before, const struct hwtd_extent *now,
 		gap->reason = HWTD_GAP_FILE_DAMAGED;
 		(void)snprintf(gap->text, sizeof(gap->text),
 		    "chunks of the file are damaged or missing");
+		add_file_range(s, gap);
 	} else {
 		gap->reason = HWTD_GAP_TRUNCATED;
 		(void)snprintf(gap->text, sizeof(gap->text),
@@ -82,7 +101,7 @@ enter_extent(struct hwtdi_segments *s, struct hwtdi_piece *out)
 	if (s->extent.why == HWTD_EXTENT_NEW &&
 	    s->extent.start == (first ? 0 : before.end))
 		return (true);
-	extent_gap(first ? NULL : &before, &s->extent, out);
+	extent_gap(s, first ? NULL : &before, &s->extent, out);
 	return (false);
 }
 

@@ -61,7 +61,7 @@ hwtd_trace_create(struct hwtd_context *ctx,
     struct hwtd_error *err)
 {
 	struct hwtd_trace_options o;
-	struct hwtd_trace *trace;
+	struct hwtd_trace *trace = NULL;
 	int rc;
 
 	if (ctx == NULL || trace_out == NULL)

@@ -54,7 +54,8 @@ kind_text(mode_t mode)
 }
 
 static int
-open_file(struct hwtd_trace *trace, const char *path, struct hwtd_error *err)
+open_file(struct hwtd_trace *trace, const char *path, uint32_t tech,
+    struct hwtd_error *err)
 {
 	struct stat st;
 
@@ -74,7 +75,7 @@ open_file(struct hwtd_trace *trace, const char *path, struct hwtd_error *err)
 		return (hwtdi_fail_sys(err,
 		    S_ISDIR(st.st_mode) ? EISDIR : ESPIPE, "%s",
 		    kind_text(st.st_mode)));
-	if (st.st_size == 0)
+	if (st.st_size == 0 && tech == HWTD_TECH_UNKNOWN)
 		return (hwtdi_fail_at(err, HWTD_E_UNRECOGNIZED, 0,
 		    "is empty; there is no trace in it"));
 	trace->file.size = (uint64_t)st.st_size;
@@ -88,7 +89,7 @@ fill(struct hwtd_trace *trace, const char *path,
 	bool is_hwt = false;
 	int rc;
 
-	rc = open_file(trace, path, err);
+	rc = open_file(trace, path, opts->tech, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_recognize(trace, &is_hwt, err);
 	if (rc == HWTD_OK)
@@ -105,6 +106,10 @@ check_options(const struct hwtd_open_options *o, struct hwtd_error *err)
 	if (o->tech > HWTD_TECH_SPE)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "technology %" PRIu32 " is not known", o->tech));
+	if (o->clock.counts_per != 0 && o->clock.ns_per == 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "clock with %" PRIu64 " counts in 0 ns",
+		    o->clock.counts_per));
 	if (o->images == NULL && o->n_images != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "%zu images at NULL",
 		    o->n_images));

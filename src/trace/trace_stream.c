@@ -194,6 +194,10 @@ fill_stream(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 		    desc->pt, err);
 		if (rc != HWTD_OK)
 			return (rc);
+		if (stream->pt.mtc_freq > 15)
+			return (hwtdi_fail(err, HWTD_E_INVALID,
+			    "MTC frequency %u; at most 15",
+			    stream->pt.mtc_freq));
 		stream->has_pt = true;
 	}
 	if (desc->clock.counts_per == 0) {

@@ -275,7 +275,7 @@ copy_extent(struct hwtdi_window *window, uint64_t off, uint8_t *buf, size_t n,
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtd_damage damage;
-	const uint8_t *bytes;
+	const uint8_t *bytes = NULL;
 	int rc;
 
 	rc = hwtdi_window_see(window, off, n, &bytes, &damage, &inner);

@@ -12,7 +12,8 @@ near_target(const ZydisDecodedInstruction *insn, uint8_t isa, uint64_t address)
 	uint64_t target = address + insn->length +
 	    (uint64_t)insn->raw.imm[0].value.s;
 
-	if (isa == HWTD_ISA_X86_64)
+	/* Addresses out of the mode's reach are left as they are. */
+	if (isa == HWTD_ISA_X86_64 || address > UINT32_MAX)
 		return (target);
 	return (insn->operand_width == 16 ? (uint16_t)target
 					  : (uint32_t)target);

@@ -162,6 +162,10 @@ check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	} else if (rc == HWTD_OK) {
 		d->last_ip = run->last_ip;
 		d->has_last_ip = true;
+		d->left_ip = (run->flags & HWTDI_RUN_DIRECT) != 0 &&
+			run->branch != HWTD_BRANCH_CONDITIONAL
+		    ? run->target
+		    : run->ip + run->bytes;
 	}
 	return (rc);
 }

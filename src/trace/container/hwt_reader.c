@@ -624,14 +624,18 @@ hwtdi_hwt_accept(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	}
 }
 
-/* Streams without configuration get the one of the options. */
+/* What streams lack, configuration or clock, they get from the options. */
 static void
-apply_options(struct hwtd_trace *trace, const struct hwtd_pt_config *pt)
+apply_options(struct hwtd_trace *trace, const struct hwtd_pt_config *pt,
+    const struct hwtd_clock *clock)
 {
 	for (size_t i = 0; i < trace->n_streams; i++) {
 		struct hwtdi_stream *s = trace->streams[i];
 
-		if (s->has_pt || s->desc.tech != HWTD_TECH_INTEL_PT)
+		if (clock->counts_per != 0 && s->desc.clock.counts_per == 0)
+			s->desc.clock = *clock;
+		if (pt == NULL || s->has_pt ||
+		    s->desc.tech != HWTD_TECH_INTEL_PT)
 			continue;
 		s->pt = *pt;
 		s->has_pt = true;
@@ -686,6 +690,28 @@ hwtdi_hwt_recognize(const struct hwtd_trace *trace, bool *is_out,
 	    &h, is_out, err));
 }
 
+/* Damage behind the last bytes of a stream is a part of the stream. */
+static int
+end_with_damage(struct hwtd_trace *trace, struct hwtd_error *err)
+{
+	for (size_t i = 0; i < trace->n_damages; i++) {
+		const struct hwtd_damage *d = &trace->damages[i];
+		struct hwtdi_stream *stream;
+		int rc;
+
+		if (d->stream >= trace->n_streams)
+			continue;
+		stream = trace->streams[d->stream];
+		if (d->end <= stream->end)
+			continue;
+		rc = hwtdi_stream_empty(trace->library, stream, d->end,
+		    HWTD_EXTENT_AFTER_DAMAGE, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	return (HWTD_OK);
+}
+
 int
 hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
     struct hwtd_error *err)
@@ -707,9 +733,12 @@ hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 		rc = hwtdi_hwt_scan(&r, err);
 	if (rc == HWTD_OK)
 		rc = finish_image(&r, err);
+	if (rc == HWTD_OK)
+		rc = end_with_damage(trace, err);
 	drop_loading(&r);
 	hwtdi_hwt_unpacker_fini(&r.unpacker);
-	if (rc == HWTD_OK && opts->pt != NULL)
-		apply_options(trace, &pt);
+	if (rc == HWTD_OK)
+		apply_options(trace, opts->pt != NULL ? &pt : NULL,
+		    &opts->clock);
 	return (rc);
 }

@@ -193,6 +193,62 @@ configuration_of_options_helps_files_that_lack_it(void **state)
 }
 
 static void
+clock_of_options_helps_files_that_lack_it(void **state)
+{
+	struct fixture *f = *state;
+	const struct hwtd_open_options o = {
+		.size = sizeof(o),
+		.clock = { .counts_per = 5, .ns_per = 2 },
+	};
+	const struct hwtd_clock own = { .counts_per = 1, .ns_per = 7 };
+	struct hwtd_stream_desc d = {
+		.size = sizeof(d),
+		.tech = HWTD_TECH_INTEL_PT,
+	};
+	struct hwtd_trace *trace;
+	uint32_t id;
+
+	assert_int_equal(hwtd_trace_create(f->ctx, NULL, &trace, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_add_stream(trace, &d, &id, NULL), HWTD_OK);
+	d.clock = own;
+	assert_int_equal(hwtd_trace_add_stream(trace, &d, &id, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_save(trace, f->path, NULL, NULL), HWTD_OK);
+	hwtd_trace_close(trace);
+	assert_int_equal(hwtd_trace_open(f->ctx, f->path, &o, &trace, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_stream(trace, 0, &d), HWTD_OK);
+	assert_int_equal(d.clock.counts_per, 5);
+	assert_int_equal(d.clock.ns_per, 2);
+	assert_int_equal(hwtd_trace_stream(trace, 1, &d), HWTD_OK);
+	assert_int_equal(d.clock.counts_per, 1);
+	assert_int_equal(d.clock.ns_per, 7);
+	hwtd_trace_close(trace);
+}
+
+static void
+empty_file_of_a_known_technology_is_a_stream_without_bytes(void **state)
+{
+	struct fixture *f = *state;
+	const struct hwtd_open_options o = {
+		.size = sizeof(o),
+		.tech = HWTD_TECH_INTEL_PT,
+	};
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	struct hwtd_trace *trace;
+
+	write_file(f->path, "", 0);
+	assert_int_equal(hwtd_trace_open(f->ctx, f->path, &o, &trace, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_info(trace, &info), HWTD_OK);
+	assert_int_equal(info.n_streams, 1);
+	assert_int_equal(info.n_bytes, 0);
+	assert_int_equal(info.n_damages, 0);
+	hwtd_trace_close(trace);
+}
+
+static void
 what_is_no_file_is_refused_without_waiting(void **state)
 {
 	struct fixture *f = *state;
@@ -252,6 +308,10 @@ misuse_is_invalid(void **state)
 	assert_int_equal(hwtd_trace_open(f->ctx, f->path, &o, &trace, NULL),
 	    HWTD_E_INVALID);
 	o.tech = 0;
+	o.clock.counts_per = 1;
+	assert_int_equal(hwtd_trace_open(f->ctx, f->path, &o, &trace, NULL),
+	    HWTD_E_INVALID);
+	o.clock.counts_per = 0;
 	o.n_images = 1;
 	assert_int_equal(hwtd_trace_open(f->ctx, f->path, &o, &trace, NULL),
 	    HWTD_E_INVALID);
@@ -377,6 +437,8 @@ main(void)
 		T(pattern_that_is_one_byte_short_is_not_enough),
 		T(options_say_what_raw_bytes_are),
 		T(configuration_of_options_helps_files_that_lack_it),
+		T(clock_of_options_helps_files_that_lack_it),
+		T(empty_file_of_a_known_technology_is_a_stream_without_bytes),
 		T(what_is_no_file_is_refused_without_waiting),
 		T(misuse_is_invalid),
 		T(images_of_options_are_mapped),
