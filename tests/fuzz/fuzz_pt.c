@@ -24,6 +24,8 @@ uint64_t fuzz_slot_bytes = (uint64_t)1 << 20;
 #define TRY_BATCH 0x08
 #define TRY_SEEK_NS 0x10
 #define TRY_EXTENTS 0x20
+#define TRY_FILTER 0x40
+#define TRY_STRICT 0x80
 
 struct input {
 	uint8_t tries;
@@ -62,6 +64,16 @@ parse_config(struct input *in, uint8_t cpu, uint8_t timing, uint8_t filter)
 	if ((timing & 0x20) != 0)
 		in->clock = (struct hwtd_clock){ .counts_per = 3,
 			.ns_per = 1 };
+	if ((timing & 0x40) != 0) {
+		/* Counts before the base, too. */
+		in->clock.base_count = 2000;
+		in->clock.base_ns = 100;
+	}
+	if ((timing & 0x80) != 0) {
+		/* Products over 64 bits. */
+		in->clock.counts_per = UINT64_MAX / 3;
+		in->clock.ns_per = UINT64_MAX;
+	}
 	in->pt.filters[0].mode = filter & 3;
 	if (in->pt.filters[0].mode == 3)
 		in->pt.filters[0].mode = HWTD_PT_FILTER_OFF;
@@ -300,6 +312,80 @@ try_jobs(struct hwtd_context *ctx, const struct input *in)
 	hwtd_trace_close(trace);
 }
 
+static bool
+same_row(const struct fuzz_row *a, const struct fuzz_row *b)
+{
+	return (memcmp(a, b, sizeof(*a)) == 0);
+}
+
+/* What a filter leaves are rows of the whole, in their order. */
+static void
+try_filter(struct hwtd_trace *trace, const struct input *in,
+    const struct fuzz_rows *all)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events_options opts = { .size = sizeof(opts) };
+	struct hwtd_range range;
+	struct hwtd_events *ev;
+	struct fuzz_rows some;
+	size_t at = 0, n_kinds = 0;
+
+	opts.kinds = in->seek & 0x7fff;
+	range.start = in->base + in->seek % 32;
+	range.end = range.start + 1 + in->slot % 64;
+	if ((in->slot & 0x40) != 0) {
+		opts.addresses = &range;
+		opts.n_addresses = 1;
+	}
+	ok(hwtd_events_open(trace, &opts, &ev, &err), &err);
+	fuzz_rows_read(ev, 1024, MAX_ROWS, &some);
+	hwtd_events_close(ev);
+	for (size_t i = 0; i < some.n; i++, at++) {
+		while (at < all->n && !same_row(&all->at[at], &some.at[i]))
+			at++;
+		if (at == all->n)
+			fuzz_row_print("filtered", &some.at[i]);
+		FUZZ_CHECK(at < all->n, "row %zu of kind %u: not of the whole",
+		    i, some.at[i].e.kind);
+	}
+	FUZZ_CHECK(memcmp(&some.stats, &all->stats, sizeof(some.stats)) == 0,
+	    "a filter changes what is counted");
+	for (size_t i = 0; i < all->n; i++)
+		n_kinds += opts.kinds == 0 ||
+		    (opts.kinds >> all->at[i].e.kind & 1) != 0;
+	FUZZ_CHECK(opts.n_addresses != 0 || some.n == n_kinds,
+	    "%zu rows of %zu", some.n, n_kinds);
+	fuzz_rows_free(&some);
+}
+
+/* A strict cursor ends with the first gap. */
+static void
+try_strict(struct hwtd_trace *trace, const struct fuzz_rows *all)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events_options opts = { .size = sizeof(opts) };
+	static struct hwtd_event events[64];
+	struct hwtd_batch batch = { .size = sizeof(batch) };
+	struct hwtd_events *ev;
+	size_t want = 0, n = 0;
+	int rc;
+
+	while (want < all->n && all->at[want].e.kind != HWTD_EV_GAP)
+		want++;
+	opts.flags = HWTD_DECODE_STRICT;
+	batch.events = events;
+	batch.stride = sizeof(events[0]);
+	batch.cap = 64;
+	ok(hwtd_events_open(trace, &opts, &ev, &err), &err);
+	while ((rc = hwtd_events_read(ev, &batch, &err)) == HWTD_OK)
+		n += batch.n;
+	FUZZ_CHECK(rc == (want < all->n ? HWTD_E_CORRUPT : HWTD_END),
+	    "strict: %d after %zu of %zu rows", rc, n, all->n);
+	FUZZ_CHECK(n == want || n == want + 1,
+	    "strict: %zu rows, the first gap is row %zu", n, want);
+	hwtd_events_close(ev);
+}
+
 static void
 try_levels(struct hwtd_trace *trace, const struct input *in,
     const struct fuzz_rows *blocks)
@@ -315,36 +401,49 @@ try_levels(struct hwtd_trace *trace, const struct input *in,
 	fuzz_rows_free(&insns);
 }
 
+/* Everything that the input asks for. */
+static void
+try_all(struct hwtd_context *ctx, struct hwtd_trace *trace,
+    const struct input *in, const struct fuzz_rows *rows)
+{
+	struct fuzz_rows again;
+
+	fuzz_rows_check(rows, in->n_packets, one_segment(in));
+	fuzz_rows_check_code(trace, rows);
+	if (one_segment(in))
+		fuzz_rows_check_loops(rows);
+	if ((in->tries & TRY_LEVELS) != 0)
+		try_levels(trace, in, rows);
+	if ((in->tries & TRY_SEEK) != 0)
+		try_seek(trace, in, rows);
+	if ((in->tries & TRY_SEEK_NS) != 0)
+		try_seek_ns(trace, in, rows);
+	if ((in->tries & TRY_BATCH) != 0) {
+		read_rows(trace, HWTD_LEVEL_BLOCK, 1, 1 + in->seek % 7,
+		    &again);
+		fuzz_rows_same("small batches", rows, 0, &again);
+		fuzz_rows_free(&again);
+	}
+	if ((in->tries & TRY_FILTER) != 0)
+		try_filter(trace, in, rows);
+	if ((in->tries & TRY_STRICT) != 0)
+		try_strict(trace, rows);
+	if ((in->tries & TRY_JOBS) != 0)
+		try_jobs(ctx, in);
+}
+
 static void
 run(struct hwtd_context *ctx, const struct input *in)
 {
 	struct hwtd_trace *trace = build(ctx, in, 1);
-	struct fuzz_rows rows, again;
+	struct fuzz_rows rows;
 
 	read_rows(trace, HWTD_LEVEL_BLOCK, 1, 1024, &rows);
 	/* A bit of the trace can pass the whole code, but no more. */
 	FUZZ_CHECK(rows.n <= (8 * in->n_packets + 64) * (in->n_code + 8),
 	    "%zu rows of %zu bytes", rows.n, in->n_packets);
-	if (!rows.cut) {
-		fuzz_rows_check(&rows, in->n_packets, one_segment(in));
-		fuzz_rows_check_code(trace, &rows);
-		if (one_segment(in))
-			fuzz_rows_check_loops(&rows);
-		if ((in->tries & TRY_LEVELS) != 0)
-			try_levels(trace, in, &rows);
-		if ((in->tries & TRY_SEEK) != 0)
-			try_seek(trace, in, &rows);
-		if ((in->tries & TRY_SEEK_NS) != 0)
-			try_seek_ns(trace, in, &rows);
-		if ((in->tries & TRY_BATCH) != 0) {
-			read_rows(trace, HWTD_LEVEL_BLOCK, 1, 1 + in->seek % 7,
-			    &again);
-			fuzz_rows_same("small batches", &rows, 0, &again);
-			fuzz_rows_free(&again);
-		}
-		if ((in->tries & TRY_JOBS) != 0)
-			try_jobs(ctx, in);
-	}
+	if (!rows.cut)
+		try_all(ctx, trace, in, &rows);
 	fuzz_rows_free(&rows);
 	hwtd_trace_close(trace);
 }

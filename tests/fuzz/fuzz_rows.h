@@ -39,6 +39,9 @@ void fuzz_rows_same(const char *what, const struct fuzz_rows *a, size_t from,
 void fuzz_rows_of(const struct fuzz_rows *all, uint32_t stream,
     struct fuzz_rows *out);
 
+/* For a message about a row, on stderr. */
+void fuzz_row_print(const char *what, const struct fuzz_row *row);
+
 bool fuzz_row_is_code(const struct fuzz_row *row);
 
 /*
