@@ -417,7 +417,8 @@ HWTD_API int hwtd_trace_extent(const struct hwtd_trace *trace, uint32_t stream,
     size_t index, struct hwtd_extent *out);
 
 /**
- * Copy raw bytes of a stream.
+ * Copy raw bytes of a stream.  A compressed chunk is unpacked for each call,
+ * so large steps are faster.
  *
  * @param[in]  trace   Sealed.
  * @param[in]  stream  Stream id.

@@ -91,6 +91,16 @@ hwtdi_fail_prefix(struct hwtd_error *err, const char *fmt, ...)
 }
 
 int
+hwtdi_fail_pass(struct hwtd_error *err, const struct hwtd_error *inner)
+{
+	if (inner->code == HWTD_E_IO)
+		return (hwtdi_fail_sys(err, inner->sys_errno, "%s",
+		    inner->message));
+	return (hwtdi_fail_at(err, inner->code, inner->offset, "%s",
+	    inner->message));
+}
+
+int
 hwtdi_options_copy(void *out, size_t known, const void *user,
     struct hwtd_error *err)
 {

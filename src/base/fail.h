@@ -20,6 +20,9 @@ int hwtdi_fail_sys(struct hwtd_error *err, int sys_errno, const char *fmt, ...)
 
 int hwtdi_fail_nomem(struct hwtd_error *err, size_t bytes);
 
+/* Give an error that was filled below to the caller; its code. */
+int hwtdi_fail_pass(struct hwtd_error *err, const struct hwtd_error *inner);
+
 /* Put "context: " before the message of an error that was filled below. */
 void hwtdi_fail_prefix(struct hwtd_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

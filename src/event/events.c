@@ -105,10 +105,8 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 
 	while (!lane->opened || lane->at >= rows->n) {
 		if (lane->opened && rows->rc != HWTD_OK) {
-			if (rows->rc < 0 && err != NULL &&
-			    err->size >= sizeof(rows->err))
-				*err = rows->err;
-			return (rows->rc);
+			return (rows->rc < 0 ? hwtdi_fail_pass(err, &rows->err)
+					     : rows->rc);
 		}
 		if (turned)
 			return (HWTD_AGAIN);
@@ -438,6 +436,7 @@ int
 hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
     struct hwtd_error *err)
 {
+	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtd_batch batch;
 	int rc = HWTD_OK;
 
@@ -456,18 +455,18 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 	batch.n = 0;
 	hwtdi_rows_clear(&ev->details);
 	if (!ev->started)
-		rc = start(ev, err);
+		rc = start(ev, &inner);
 	if (rc == HWTD_OK)
-		rc = fill(ev, &batch, err);
+		rc = fill(ev, &batch, &inner);
 	if (rc == HWTD_OK && ev->strict_end && batch.n == 0)
-		rc = hwtdi_fail(err, HWTD_E_CORRUPT,
+		rc = hwtdi_fail(&inner, HWTD_E_CORRUPT,
 		    "the trace has a gap, and the cursor is strict");
 	/* What was read before the end or an error is handed out first. */
 	if (batch.n > 0 || rc == HWTD_AGAIN)
 		rc = HWTD_OK;
 	lend_details(ev, &batch);
 	(void)hwtdi_result_copy(user, &batch, sizeof(batch));
-	return (rc);
+	return (rc < 0 ? hwtdi_fail_pass(err, &inner) : rc);
 }
 
 /* Opening and closing. */

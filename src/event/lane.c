@@ -279,8 +279,11 @@ make(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 		}
 	}
 	rows->rc = rc;
-	if (rc < 0)
-		lane->state = LANE_DONE;
+	if (rc >= 0)
+		return;
+	lane->state = LANE_DONE;
+	if (rows->err.code != rc)
+		(void)hwtdi_fail(&rows->err, rc, "%s", hwtd_code_text(rc));
 }
 
 /* Turning. */
@@ -395,9 +398,7 @@ first_time(struct hwtdi_lane *lane, bool *has_out, uint64_t *ns_out,
 			hwtdi_rows_clear(rows);
 	}
 	lane->state = LANE_BETWEEN;
-	if (rc < 0 && err != NULL && err->size >= sizeof(rows->err))
-		*err = rows->err;
-	return (rc < 0 ? rc : HWTD_OK);
+	return (rc < 0 ? hwtdi_fail_pass(err, &rows->err) : HWTD_OK);
 }
 
 int

@@ -138,9 +138,6 @@ int hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
 int hwtdi_trace_no_room(const struct hwtd_context *ctx, uint64_t bytes,
     struct hwtd_error *err);
 
-/* Pass on an error that was filled inside; returns its code. */
-int hwtdi_trace_pass(struct hwtd_error *err, const struct hwtd_error *inner);
-
 /* NULL if there is no such stream. */
 struct hwtdi_stream *hwtdi_trace_stream_at(const struct hwtd_trace *trace,
     uint32_t stream);

@@ -35,16 +35,6 @@ hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
 }
 
 int
-hwtdi_trace_pass(struct hwtd_error *err, const struct hwtd_error *inner)
-{
-	if (inner->code == HWTD_E_IO)
-		return (hwtdi_fail_sys(err, inner->sys_errno, "%s",
-		    inner->message));
-	return (hwtdi_fail_at(err, inner->code, inner->offset, "%s",
-	    inner->message));
-}
-
-int
 hwtdi_trace_check_text(const char *what, const char *text,
     struct hwtd_error *err)
 {

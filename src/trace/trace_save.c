@@ -60,7 +60,7 @@ save_part(struct hwtdi_writer *w, uint32_t stream, struct hwtdi_window *window,
 		    HWTD_EXTENT_AFTER_DAMAGE, err));
 	}
 	if (rc != HWTD_OK)
-		return (hwtdi_trace_pass(err, &inner));
+		return (hwtdi_fail_pass(err, &inner));
 	*at += n;
 	return (hwtdi_writer_bytes(w, stream, bytes, (size_t)n, err));
 }

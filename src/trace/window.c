@@ -110,7 +110,7 @@ unpack(struct hwtdi_window *w, const struct hwtdi_piece *piece,
 	if (rc == HWTD_E_CORRUPT)
 		set_damage(damage, w->id, piece,
 		    HWTDI_HWT_HEADER_SIZE + (uint64_t)piece->room, &inner);
-	return (hwtdi_trace_pass(err, &inner));
+	return (hwtdi_fail_pass(err, &inner));
 }
 
 /* Copy [off, off + n) of a piece. */
@@ -139,7 +139,7 @@ copy_piece(struct hwtdi_window *w, const struct hwtdi_piece *piece,
 			damage->file_bytes -= at;
 			damage->first += at;
 		}
-		return (hwtdi_trace_pass(err, &inner));
+		return (hwtdi_fail_pass(err, &inner));
 	default:
 		rc = unpack(w, piece, damage, err);
 		if (rc == HWTD_OK)
@@ -218,7 +218,7 @@ join(struct hwtdi_window *w, uint64_t off, uint64_t n, uint64_t limit,
 			break;
 		total = n;
 	}
-	return (w->joined >= n ? HWTD_OK : hwtdi_trace_pass(err, &inner));
+	return (w->joined >= n ? HWTD_OK : hwtdi_fail_pass(err, &inner));
 }
 
 int
@@ -289,7 +289,7 @@ copy_extent(struct hwtdi_window *window, uint64_t off, uint8_t *buf, size_t n,
 		memcpy(buf, bytes, n);
 	*n_out = n;
 	if (rc != HWTD_OK)
-		return (hwtdi_trace_pass(err, &inner));
+		return (hwtdi_fail_pass(err, &inner));
 	return (HWTD_OK);
 }
 

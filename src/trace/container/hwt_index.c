@@ -64,7 +64,7 @@ find_end(struct hwtdi_hwt_reader *r, struct hwtdi_hwt_unpacker *unpacker,
 		return (rc != HWTD_OK ? rc : HWTD_END);
 	}
 	if (rc != HWTD_OK)
-		return (hwtdi_trace_pass(err, &inner));
+		return (hwtdi_fail_pass(err, &inner));
 	out->first = hwtdi_le(unpacker->raw, 8);
 	out->n_index = hwtdi_le(unpacker->raw + 8, 8);
 	out->n_chunks = hwtdi_le(unpacker->raw + 16, 8);
@@ -178,7 +178,7 @@ walk_index(struct walk *w, bool take, struct hwtd_error *err)
 			return (rc != HWTD_OK ? rc : HWTD_END);
 		}
 		if (rc != HWTD_OK)
-			return (hwtdi_trace_pass(err, &inner));
+			return (hwtdi_fail_pass(err, &inner));
 		rc = walk_entries(w, &h, take, &fault, err);
 		if (rc != HWTD_OK)
 			return (rc);

@@ -42,7 +42,7 @@ refuse_for(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
     const struct hwtd_error *inner, struct hwtd_error *err)
 {
 	if (inner->code != HWTD_E_CORRUPT && inner->code != HWTD_E_INVALID)
-		return (hwtdi_trace_pass(err, inner));
+		return (hwtdi_fail_pass(err, inner));
 	return (refuse(r, h, inner->message, err));
 }
 
@@ -399,7 +399,7 @@ find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
 	rc = hwtdi_image_read(ctx, image->path, image->offset, image->n_bytes,
 	    &bytes, &n, &inner);
 	if (rc == HWTD_E_NOMEM)
-		return (hwtdi_trace_pass(err, &inner));
+		return (hwtdi_fail_pass(err, &inner));
 	if (rc != HWTD_OK) {
 		hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",
 		    "code of an image is missing: %s", inner.message);
