@@ -20,14 +20,24 @@ expect_ok(int rc, const struct hwtd_error *err)
 }
 
 struct hwtd_trace *
+mt_create_in(struct hwtd_context *ctx)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_trace *trace = NULL;
+
+	expect_ok(hwtd_trace_create(ctx, NULL, &trace, &err), &err);
+	return (trace);
+}
+
+struct hwtd_trace *
 mt_create(void)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_context *ctx = NULL;
-	struct hwtd_trace *trace = NULL;
+	struct hwtd_trace *trace;
 
 	expect_ok(hwtd_context_create(NULL, &ctx, &err), &err);
-	expect_ok(hwtd_trace_create(ctx, NULL, &trace, &err), &err);
+	trace = mt_create_in(ctx);
 	hwtd_context_destroy(ctx);
 	return (trace);
 }
@@ -168,8 +178,10 @@ keep(struct mt_rows *rows, const struct hwtd_batch *b, size_t i)
 	}
 }
 
-void
-mt_read(struct hwtd_events *ev, size_t batch, struct mt_rows *out)
+/* Read `batch` rows at a time until there are `most` more, or all. */
+static void
+read_rows(struct hwtd_events *ev, size_t batch, size_t most,
+    struct mt_rows *out)
 {
 	static _Thread_local struct hwtd_event buf[MOST_ROWS_AT_ONCE];
 	struct hwtd_error err = { .size = sizeof(err) };
@@ -177,19 +189,34 @@ mt_read(struct hwtd_events *ev, size_t batch, struct mt_rows *out)
 		.size = sizeof(b),
 		.events = buf,
 		.stride = sizeof(buf[0]),
-		.cap = batch,
 	};
-	int rc;
+	int rc = HWTD_OK;
 
-	assert_true(batch <= MOST_ROWS_AT_ONCE);
-	while ((rc = hwtd_events_read(ev, &b, &err)) == HWTD_OK) {
-		assert_true(b.n <= batch);
+	assert_true(batch > 0 && batch <= MOST_ROWS_AT_ONCE);
+	while (rc == HWTD_OK && most > 0) {
+		b.cap = batch < most ? batch : most;
+		rc = hwtd_events_read(ev, &b, &err);
+		assert_true(b.n <= b.cap);
 		for (size_t i = 0; i < b.n; i++)
 			keep(out, &b, i);
+		most -= b.n;
 	}
-	if (rc != HWTD_END)
+	if (rc != HWTD_OK && rc != HWTD_END)
 		expect_ok(rc, &err);
-	assert_int_equal(b.n, 0);
+	if (rc == HWTD_END)
+		assert_int_equal(b.n, 0);
+}
+
+void
+mt_read(struct hwtd_events *ev, size_t batch, struct mt_rows *out)
+{
+	read_rows(ev, batch, SIZE_MAX, out);
+}
+
+void
+mt_read_some(struct hwtd_events *ev, size_t most, struct mt_rows *out)
+{
+	read_rows(ev, MOST_ROWS_AT_ONCE, most, out);
 }
 
 void
@@ -219,4 +246,19 @@ mt_assert_same(const struct mt_rows *a, size_t first, const struct mt_rows *b)
 		    0)
 			fail_msg("row %zu (from %zu on) differs", i, first);
 	assert_int_equal(a->n - first, b->n);
+}
+
+void
+mt_assert_next(struct hwtd_events *ev, const struct mt_rows *a, size_t first,
+    size_t most)
+{
+	struct mt_rows rows = { 0 };
+	struct mt_rows part = *a;
+
+	assert_true(first <= a->n);
+	mt_read_some(ev, most, &rows);
+	if (part.n - first > most)
+		part.n = first + most;
+	mt_assert_same(&part, first, &rows);
+	mt_rows_free(&rows);
 }

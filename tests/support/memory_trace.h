@@ -11,6 +11,7 @@
 
 /* A trace that is not sealed; its context is already given up. */
 struct hwtd_trace *mt_create(void);
+struct hwtd_trace *mt_create_in(struct hwtd_context *ctx);
 
 /* Map code everywhere; the image id. */
 uint32_t mt_code(struct hwtd_trace *trace, uint64_t address, const void *bytes,
@@ -56,6 +57,9 @@ struct mt_rows {
 /* Read to the end, `batch` rows at a time. */
 void mt_read(struct hwtd_events *ev, size_t batch, struct mt_rows *out);
 
+/* Read up to `most` rows more. */
+void mt_read_some(struct hwtd_events *ev, size_t most, struct mt_rows *out);
+
 /* Open, read all, close. */
 void mt_rows(struct hwtd_trace *trace, const struct hwtd_events_options *opts,
     struct mt_rows *out);
@@ -64,5 +68,9 @@ void mt_rows_free(struct mt_rows *rows);
 /* Rows [first, n) of `a` and all of `b` are the same bytes. */
 void mt_assert_same(const struct mt_rows *a, size_t first,
     const struct mt_rows *b);
+
+/* The next rows of the cursor, up to `most`, are those of `a` from `first`. */
+void mt_assert_next(struct hwtd_events *ev, const struct mt_rows *a,
+    size_t first, size_t most);
 
 #endif /* TEST_MEMORY_TRACE_H */
