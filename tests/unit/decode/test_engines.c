@@ -61,6 +61,41 @@ names_count_in_whole_and_in_their_case(void **state)
 }
 
 static void
+each_technology_that_is_listed_has_one_default(void **state)
+{
+	size_t defaults[HWTD_TECH_SPE + 1] = { 0 };
+	struct hwtd_engine e;
+	bool libipt = false;
+	size_t n = 0;
+
+	(void)state;
+	for (;; n++) {
+		memset(&e, 0, sizeof(e));
+		e.size = sizeof(e);
+		if (hwtd_engine(n, &e) == HWTD_END)
+			break;
+		assert_true(n < 100);
+		assert_int_equal(e.size, sizeof(e));
+		assert_in_range(e.tech, HWTD_TECH_INTEL_PT, HWTD_TECH_SPE);
+		assert_true(e.is_default <= 1);
+		defaults[e.tech] += e.is_default;
+		assert_true(hwtdi_engine_exists(e.name));
+		assert_string_equal(hwtdi_engine_find(e.tech, e.name)->name,
+		    e.name);
+		if (e.is_default != 0)
+			assert_string_equal(
+			    hwtdi_engine_find(e.tech, NULL)->name, e.name);
+		libipt = libipt || strcmp(e.name, "libipt") == 0;
+	}
+	assert_true(libipt);
+	assert_int_equal(defaults[HWTD_TECH_INTEL_PT], 1);
+	assert_true(defaults[HWTD_TECH_CORESIGHT] <= 1);
+	assert_true(defaults[HWTD_TECH_SPE] <= 1);
+	assert_int_equal(hwtd_engine(SIZE_MAX, &e), HWTD_END);
+	assert_int_equal(hwtd_engine(0, NULL), HWTD_E_INVALID);
+}
+
+static void
 the_version_is_that_of_the_header(void **state)
 {
 	char want[32];
@@ -146,6 +181,8 @@ main(void)
 		cmocka_unit_test(
 		    an_engine_is_not_found_for_another_technology),
 		cmocka_unit_test(names_count_in_whole_and_in_their_case),
+		cmocka_unit_test(
+		    each_technology_that_is_listed_has_one_default),
 		cmocka_unit_test(the_version_is_that_of_the_header),
 		cmocka_unit_test(every_library_underneath_is_named_once),
 		cmocka_unit_test(

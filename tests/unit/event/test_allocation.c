@@ -1,0 +1,216 @@
+/*
+ * Every allocation of a cursor fails once: an error code, nothing lost, and
+ * the cursor can be sought and read again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/failing_allocator.h"
+#include "support/long_trace.h"
+#include "support/row_text.h"
+
+struct fixture {
+	struct failing_allocator f;
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+};
+
+static int
+setup(void **state)
+{
+	struct fixture *x = calloc(1, sizeof(*x));
+	struct hwtd_context_options o = { .size = sizeof(o) };
+
+	if (x == NULL)
+		return (-1);
+	failing_allocator_init(&x->f);
+	o.allocator = &x->f.allocator;
+	if (hwtd_context_create(&o, &x->ctx, NULL) != HWTD_OK)
+		return (-1);
+	x->trace = mt_create_in(x->ctx);
+	(void)long_trace_code(x->trace);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct long_trace_options lo = {
+			.seed = i,
+			.insns = 400,
+			.psb_bytes = 100,
+			.timed = i != 2,
+			.overflow_of = 20,
+			.interrupt_of = 20,
+			.garbage_of = 40,
+		};
+		struct hwtd_stream_desc desc = {
+			.cpu = i,
+			.pid = 1,
+			.tid = 100 + i,
+			.clock = { .counts_per = i != 2, .ns_per = 1 },
+		};
+		struct long_trace t;
+
+		long_trace_make(&t, &lo);
+		(void)mt_stream(x->trace, &t.packets, &desc);
+		long_trace_free(&t);
+	}
+	mt_seal(x->trace);
+	*state = x;
+	return (0);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *x = *state;
+	bool clean;
+
+	hwtd_trace_close(x->trace);
+	hwtd_context_destroy(x->ctx);
+	clean = x->f.blocks == 0 && x->f.bytes == 0;
+	free(x);
+	return (clean ? 0 : -1);
+}
+
+static const uint32_t ids[] = { 0, 1, 2, 100, 101, 102 };
+static const struct hwtd_range everything[] = { { 0, UINT64_MAX } };
+
+/* Options with everything that is copied, and that let all rows pass. */
+static const struct hwtd_events_options options[] = {
+	{ .size = sizeof(options[0]) },
+	{ .size = sizeof(options[0]), .level = HWTD_LEVEL_INSN, .jobs = 2 },
+	{
+	    .size = sizeof(options[0]),
+	    .cpus = ids,
+	    .n_cpus = 6,
+	    .tids = ids,
+	    .n_tids = 6,
+	    .pids = ids,
+	    .n_pids = 6,
+	    .addresses = everything,
+	    .n_addresses = 1,
+	    .engine = "libipt",
+	    .streams = ids,
+	    .n_streams = 3,
+	},
+};
+#define N_OPTIONS (sizeof(options) / sizeof(options[0]))
+
+/* Open and read to the end; what failed first, and the rows up to there. */
+static int
+read_all(struct hwtd_trace *trace, const struct hwtd_events_options *o,
+    struct hwtd_events **ev_out, size_t *n_out)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_event rows[32];
+	struct hwtd_batch b = {
+		.size = sizeof(b),
+		.events = rows,
+		.stride = sizeof(rows[0]),
+		.cap = 32,
+	};
+	int rc;
+
+	*ev_out = NULL;
+	*n_out = 0;
+	rc = hwtd_events_open(trace, o, ev_out, &err);
+	if (rc != HWTD_OK) {
+		assert_int_equal(err.code, rc);
+		assert_null(*ev_out);
+		return (rc);
+	}
+	while ((rc = hwtd_events_read(*ev_out, &b, &err)) == HWTD_OK) {
+		/* It is only written when a call fails. */
+		assert_int_equal(err.code, 0);
+		*n_out += b.n;
+	}
+	assert_int_equal(err.code, rc < 0 ? rc : 0);
+	return (rc);
+}
+
+static void
+a_cursor_survives_the_failure_of_each_allocation(void **state)
+{
+	struct fixture *x = *state;
+
+	for (size_t o = 0; o < N_OPTIONS; o++) {
+		struct mt_rows whole;
+		int rc = HWTD_E_NOMEM;
+		uint64_t n = 0;
+
+		failing_allocator_arm(&x->f, 0, false);
+		mt_rows(x->trace, &options[o], &whole);
+		while (rc == HWTD_E_NOMEM) {
+			struct hwtd_events *ev;
+			const int64_t blocks = x->f.blocks;
+			struct mt_rows rows = { 0 };
+			size_t n_rows;
+
+			n++;
+			failing_allocator_arm(&x->f, n, false);
+			rc = read_all(x->trace, &options[o], &ev, &n_rows);
+			failing_allocator_arm(&x->f, 0, false);
+			/* Nothing may be left out without a word. */
+			if (rc == HWTD_END)
+				assert_int_equal(n_rows, whole.n);
+			if (rc != HWTD_END && rc != HWTD_E_NOMEM)
+				fail_msg("request %d: code %d", (int)n, rc);
+			if (ev != NULL) {
+				/* With memory again it reads on. */
+				assert_int_equal(hwtd_events_seek_ns(ev, 0,
+						     NULL),
+				    HWTD_OK);
+				mt_read(ev, 100, &rows);
+				mt_assert_same(&whole, 0, &rows);
+				mt_rows_free(&rows);
+				hwtd_events_close(ev);
+			}
+			assert_int_equal(x->f.blocks, blocks);
+		}
+		print_message("options %d: %d requests\n", (int)o, (int)n - 1);
+		assert_true(n > 10);
+		mt_rows_free(&whole);
+	}
+}
+
+static void
+a_cursor_without_any_memory_gives_up(void **state)
+{
+	struct fixture *x = *state;
+
+	for (size_t o = 0; o < N_OPTIONS; o++) {
+		struct mt_rows whole;
+		int rc = HWTD_E_NOMEM;
+
+		/* The trace keeps the contexts that it has seen. */
+		failing_allocator_arm(&x->f, 0, false);
+		mt_rows(x->trace, &options[o], &whole);
+		mt_rows_free(&whole);
+		for (uint64_t n = 1; rc == HWTD_E_NOMEM; n++) {
+			struct hwtd_events *ev;
+			const int64_t blocks = x->f.blocks;
+			size_t n_rows;
+
+			failing_allocator_arm(&x->f, n, true);
+			rc = read_all(x->trace, &options[o], &ev, &n_rows);
+			hwtd_events_close(ev);
+			failing_allocator_arm(&x->f, 0, false);
+			assert_int_equal(x->f.blocks, blocks);
+		}
+		assert_int_equal(rc, HWTD_END);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_cursor_survives_the_failure_of_each_allocation),
+		TEST(a_cursor_without_any_memory_gives_up),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
