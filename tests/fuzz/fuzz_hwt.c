@@ -146,30 +146,32 @@ check_extent(const struct hwtd_trace *trace, uint32_t stream,
 {
 	static uint8_t buf[4096];
 	struct hwtd_error err = { .size = sizeof(err) };
-	uint64_t limit = e->end - e->start < MAX_READ ? e->end
-						      : e->start + MAX_READ;
-	uint64_t off = e->start;
+	uint64_t left = e->end - e->start < MAX_READ ? e->end - e->start
+						     : MAX_READ;
 	/* Every call may unpack a whole chunk. */
 	size_t step = 512 + (size_t)(f->n % (sizeof(buf) - 512));
+	uint64_t off = e->start;
 
-	while (off < limit) {
-		size_t got = 0, want = step;
+	while (left > 0) {
+		size_t got = 0, want = left < step ? (size_t)left : step;
 		int rc = hwtd_trace_read_bytes(trace, stream, off, buf, want,
 		    &got, &err);
 
 		FUZZ_CHECK(rc == HWTD_OK || rc == HWTD_E_CORRUPT,
 		    "read_bytes: %d %s", rc, err.message);
 		FUZZ_CHECK(got <= want, "read_bytes: %zu of %zu", got, want);
-		if (rc != HWTD_OK || got == 0) {
+		if (rc != HWTD_OK)
 			f->damaged = true;
-			off += sizeof(buf);
-			continue;
-		}
-		for (size_t i = 0; i < got && off + i < e->end; i++)
+		else
+			FUZZ_CHECK(got > 0, "no byte at %" PRIu64, off);
+		for (size_t i = 0; rc == HWTD_OK && i < got; i++)
 			FUZZ_CHECK(told(f, stream, off + i, buf[i]),
 			    "stream %u byte %" PRIu64 " is %#x in no chunk",
 			    stream, off + i, buf[i]);
+		if (rc != HWTD_OK)
+			got = want;
 		off += got;
+		left -= got;
 	}
 }
 
