@@ -179,27 +179,27 @@ damage_at_end(struct hwtdi_lane *lane, struct hwtd_gap *gap)
 
 /* Between segments: tell a gap, begin a segment, or end. */
 static int
-next_piece(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
+next_part(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 {
-	struct hwtdi_piece piece;
+	struct hwtdi_part part;
 	int rc;
 
-	rc = hwtdi_segments_next(&lane->segments, &piece, &rows->err);
+	rc = hwtdi_segments_next(&lane->segments, &part, &rows->err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (piece.kind == HWTDI_PIECE_SEGMENT)
-		return (begin_segment(lane, &piece.segment, rows));
-	if (piece.kind == HWTDI_PIECE_END) {
-		if (!damage_at_end(lane, &piece.gap)) {
+	if (part.kind == HWTDI_PART_SEGMENT)
+		return (begin_segment(lane, &part.segment, rows));
+	if (part.kind == HWTDI_PART_END) {
+		if (!damage_at_end(lane, &part.gap)) {
 			lane->state = LANE_DONE;
 			return (HWTD_END);
 		}
 		hwtdi_expander_start(&lane->expander);
 	}
-	rows->stats.bytes += piece.gap.end - piece.gap.first;
-	if (hwtdi_expand_gap(&lane->expander, &piece.gap, rows) ==
+	rows->stats.bytes += part.gap.end - part.gap.first;
+	if (hwtdi_expand_gap(&lane->expander, &part.gap, rows) ==
 	    HWTDI_EXPAND_NOMEM)
-		return (hwtdi_fail_nomem(&rows->err, sizeof(piece.gap)));
+		return (hwtdi_fail_nomem(&rows->err, sizeof(part.gap)));
 	return (HWTD_OK);
 }
 
@@ -269,7 +269,7 @@ make(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 		else if (lane->state == LANE_IN_SEGMENT)
 			rc = in_segment(lane, rows, &full);
 		else
-			rc = next_piece(lane, rows);
+			rc = next_part(lane, rows);
 		if ((full || rc == HWTD_END) &&
 		    lane->skip != HWTDI_SKIP_NOTHING) {
 			skip_rows(lane, rows);
@@ -384,7 +384,7 @@ first_time(struct hwtdi_lane *lane, bool *has_out, uint64_t *ns_out,
 	hwtdi_expander_start(&lane->expander);
 	hwtdi_rows_clear(rows);
 	while (rc == HWTD_OK && lane->state == LANE_BETWEEN)
-		rc = next_piece(lane, rows);
+		rc = next_part(lane, rows);
 	while (rc == HWTD_OK && lane->state == LANE_IN_SEGMENT) {
 		bool full = false;
 

@@ -61,11 +61,11 @@ add_file_range(const struct hwtdi_segments *s, struct hwtd_gap *gap)
 
 static void
 extent_gap(const struct hwtdi_segments *s, const struct hwtd_extent *before,
-    const struct hwtd_extent *now, struct hwtdi_piece *out)
+    const struct hwtd_extent *now, struct hwtdi_part *out)
 {
 	struct hwtd_gap *gap = &out->gap;
 
-	out->kind = HWTDI_PIECE_GAP;
+	out->kind = HWTDI_PART_GAP;
 	memset(gap, 0, sizeof(*gap));
 	gap->first = before != NULL ? before->end : 0;
 	gap->end = now->start;
@@ -81,9 +81,9 @@ extent_gap(const struct hwtdi_segments *s, const struct hwtd_extent *before,
 	}
 }
 
-/* Look up the extent at hand.  A gap before it is a piece of its own. */
+/* Look up the extent at hand.  A gap before it is a part of its own. */
 static bool
-enter_extent(struct hwtdi_segments *s, struct hwtdi_piece *out)
+enter_extent(struct hwtdi_segments *s, struct hwtdi_part *out)
 {
 	struct hwtd_extent before = { .size = sizeof(before) };
 	bool first = s->extent_no == 0 ||
@@ -93,7 +93,7 @@ enter_extent(struct hwtdi_segments *s, struct hwtdi_piece *out)
 	s->extent.size = sizeof(s->extent);
 	if (hwtd_trace_extent(s->trace, s->stream, s->extent_no, &s->extent) !=
 	    HWTD_OK) {
-		out->kind = HWTDI_PIECE_END;
+		out->kind = HWTDI_PART_END;
 		return (false);
 	}
 	s->known = true;
@@ -106,11 +106,11 @@ enter_extent(struct hwtdi_segments *s, struct hwtdi_piece *out)
 }
 
 static void
-damage_gap(struct hwtdi_segments *s, struct hwtdi_piece *out)
+damage_gap(struct hwtdi_segments *s, struct hwtdi_part *out)
 {
 	struct hwtd_gap *gap = &out->gap;
 
-	out->kind = HWTDI_PIECE_GAP;
+	out->kind = HWTDI_PART_GAP;
 	memset(gap, 0, sizeof(*gap));
 	gap->reason = HWTD_GAP_FILE_DAMAGED;
 	gap->flags = HWTD_GAPF_FILE;
@@ -125,7 +125,7 @@ damage_gap(struct hwtdi_segments *s, struct hwtdi_piece *out)
 
 /*
  * See [off, off + n).  Where that is damaged, *n_inout becomes less, and the
- * damage is the next piece.
+ * damage is the next part.
  */
 static int
 see(struct hwtdi_segments *s, uint64_t off, size_t *n_inout,
@@ -246,7 +246,7 @@ cut_segment(struct hwtdi_segments *s, struct hwtdi_segment *out,
 }
 
 int
-hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_piece *out,
+hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_part *out,
     struct hwtd_error *err)
 {
 	int rc;
@@ -264,7 +264,7 @@ hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_piece *out,
 		s->known = false;
 	}
 	if (s->engine == NULL) {
-		out->kind = HWTDI_PIECE_GAP;
+		out->kind = HWTDI_PART_GAP;
 		memset(&out->gap, 0, sizeof(out->gap));
 		out->gap.reason = HWTD_GAP_UNSUPPORTED;
 		out->gap.first = s->at;
@@ -281,7 +281,7 @@ hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_piece *out,
 		damage_gap(s, out);
 		return (HWTD_OK);
 	}
-	out->kind = HWTDI_PIECE_SEGMENT;
+	out->kind = HWTDI_PART_SEGMENT;
 	return (HWTD_OK);
 }
 

@@ -17,16 +17,16 @@
 /* Without any sync point, a cut is forced after so many slots. */
 #define HWTDI_MAX_SLOTS 64
 
-enum hwtdi_piece_kind {
+enum hwtdi_part_kind {
 	/* `segment` is to be decoded. */
-	HWTDI_PIECE_SEGMENT,
+	HWTDI_PART_SEGMENT,
 	/* A gap in the stream, for instance a damaged chunk. */
-	HWTDI_PIECE_GAP,
-	HWTDI_PIECE_END
+	HWTDI_PART_GAP,
+	HWTDI_PART_END
 };
 
-struct hwtdi_piece {
-	enum hwtdi_piece_kind kind;
+struct hwtdi_part {
+	enum hwtdi_part_kind kind;
 	struct hwtdi_segment segment;
 	struct hwtd_gap gap;
 };
@@ -42,21 +42,21 @@ struct hwtdi_segments {
 	size_t extent_no;
 	struct hwtd_extent extent;
 	bool known;
-	/* Where the next piece starts. */
+	/* Where the next part starts. */
 	uint64_t at;
-	/* Damage that the next piece is. */
+	/* Damage that the next part is. */
 	struct hwtd_damage damage;
 	bool damaged;
 };
 
-/* `engine` may be NULL: the whole stream is one piece of no use. */
+/* `engine` may be NULL: the whole stream is one part of no use. */
 int hwtdi_segments_init(struct hwtdi_segments *s,
     const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
     uint32_t stream, struct hwtd_error *err);
 void hwtdi_segments_fini(struct hwtdi_segments *s);
 
-/* The next piece; its bytes are borrowed until the next call. */
-int hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_piece *out,
+/* The next part; its bytes are borrowed until the next call. */
+int hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_part *out,
     struct hwtd_error *err);
 
 /* Go to the start of the stream. */
