@@ -21,7 +21,7 @@ static const uint64_t sizes[] = { 64, 80, 100, 1000, 4096, (uint64_t)1 << 20 };
 #define MOST_PIECES 1000
 
 struct place {
-	enum hwtdi_piece_kind kind;
+	enum hwtdi_part_kind kind;
 	uint64_t first, end;
 	uint32_t reason;
 };
@@ -45,25 +45,24 @@ static size_t
 places(struct hwtdi_segments *s, struct place *out)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtdi_piece piece;
+	struct hwtdi_part part;
 	size_t n = 0;
 
 	for (;;) {
-		assert_int_equal(hwtdi_segments_next(s, &piece, &err),
-		    HWTD_OK);
-		if (piece.kind == HWTDI_PIECE_END)
+		assert_int_equal(hwtdi_segments_next(s, &part, &err), HWTD_OK);
+		if (part.kind == HWTDI_PART_END)
 			return (n);
 		assert_true(n < MOST_PIECES);
-		out[n].kind = piece.kind;
+		out[n].kind = part.kind;
 		out[n].reason = 0;
-		if (piece.kind == HWTDI_PIECE_SEGMENT) {
-			assert_true(piece.segment.n > 0);
-			out[n].first = piece.segment.stream_off;
-			out[n].end = out[n].first + piece.segment.n;
+		if (part.kind == HWTDI_PART_SEGMENT) {
+			assert_true(part.segment.n > 0);
+			out[n].first = part.segment.stream_off;
+			out[n].end = out[n].first + part.segment.n;
 		} else {
-			out[n].first = piece.gap.first;
-			out[n].end = piece.gap.end;
-			out[n].reason = piece.gap.reason;
+			out[n].first = part.gap.first;
+			out[n].end = part.gap.end;
+			out[n].reason = part.gap.reason;
 		}
 		n++;
 	}
@@ -105,7 +104,7 @@ pieces_lie_side_by_side_from_the_first_byte_to_the_last(void **state)
 		open_segments(&s, trace, sizes[i]);
 		n = places(&s, at);
 		for (size_t p = 0; p < n; p++) {
-			assert_int_equal(at[p].kind, HWTDI_PIECE_SEGMENT);
+			assert_int_equal(at[p].kind, HWTDI_PART_SEGMENT);
 			assert_int_equal(at[p].first, end);
 			end = at[p].end;
 		}
@@ -169,19 +168,19 @@ a_segment_shows_the_bytes_of_the_stream_and_some_behind_it(void **state)
 	struct long_trace t;
 	struct hwtd_trace *trace;
 	struct hwtdi_segments s;
-	struct hwtdi_piece piece;
+	struct hwtdi_part part;
 
 	(void)state;
 	make(&t, 120);
 	trace = trace_of(&t);
 	open_segments(&s, trace, 200);
 	for (;;) {
-		const struct hwtdi_segment *g = &piece.segment;
+		const struct hwtdi_segment *g = &part.segment;
 		size_t left;
 
-		assert_int_equal(hwtdi_segments_next(&s, &piece, &err),
+		assert_int_equal(hwtdi_segments_next(&s, &part, &err),
 		    HWTD_OK);
-		if (piece.kind == HWTDI_PIECE_END)
+		if (part.kind == HWTDI_PART_END)
 			break;
 		left = t.packets.n - (size_t)g->stream_off - g->n;
 		assert_int_equal(g->tail,
@@ -217,7 +216,7 @@ from_wherever_reading_begins_the_cuts_are_the_same(void **state)
 			assert_int_equal(hwtdi_segments_seek(&s, off, &err),
 			    HWTD_OK);
 			n = places(&s, at);
-			/* The last piece that begins at or before it. */
+			/* The last part that begins at or before it. */
 			while (last + 1 < n_all && all[last + 1].first <= off)
 				last++;
 			assert_int_equal(n, n_all - last);
@@ -244,7 +243,7 @@ a_slot_is_found_by_its_number_or_has_no_cut(void **state)
 	const uint64_t slot = 70;
 	uint64_t cuts[MOST_PIECES];
 	struct hwtdi_segments s;
-	struct hwtdi_piece piece;
+	struct hwtdi_part part;
 	size_t n_cuts, found = 0;
 
 	(void)state;
@@ -262,9 +261,9 @@ a_slot_is_found_by_its_number_or_has_no_cut(void **state)
 			continue;
 		}
 		assert_int_equal(rc, HWTD_OK);
-		assert_int_equal(hwtdi_segments_next(&s, &piece, &err),
+		assert_int_equal(hwtdi_segments_next(&s, &part, &err),
 		    HWTD_OK);
-		assert_int_equal(piece.segment.stream_off,
+		assert_int_equal(part.segment.stream_off,
 		    i == 0 ? 0 : cuts[found++]);
 	}
 	assert_int_equal(found, n_cuts);
@@ -320,12 +319,12 @@ extents_are_cut_on_their_own(void **state)
 	for (size_t p = 0; p < n; p++) {
 		assert_int_equal(at[p].first, end);
 		end = at[p].end;
-		/* No piece goes from one extent into the next. */
+		/* No part goes from one extent into the next. */
 		assert_true(at[p].end <= t.packets.n ||
 		    at[p].first >= t.packets.n);
 		assert_true(at[p].end <= t.packets.n + 333 ||
 		    at[p].first >= t.packets.n + 333);
-		if (at[p].kind != HWTDI_PIECE_GAP)
+		if (at[p].kind != HWTDI_PART_GAP)
 			continue;
 		gaps++;
 		assert_int_equal(at[p].reason, HWTD_GAP_TRUNCATED);
