@@ -49,7 +49,7 @@ read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_t ip,
 char **
 bench_peer_files(const struct bench_case *c)
 {
-	static const char pattern[] = "/tmp/bench_pt.XXXXXX";
+	static const char pattern[] = P_tmpdir "/bench_pt.XXXXXX";
 	char **files = calloc(c->n_images + 1, sizeof(*files));
 
 	for (size_t i = 0; files != NULL && i < c->n_images; i++) {

@@ -38,7 +38,8 @@ fuzz_file_open(struct fuzz_file *file, const void *bytes, size_t n)
 	    file->fd);
 	file->unlink = false;
 #else
-	(void)snprintf(file->path, sizeof(file->path), "/tmp/fuzz.XXXXXX");
+	(void)snprintf(file->path, sizeof(file->path),
+	    P_tmpdir "/fuzz.XXXXXX");
 	file->fd = mkstemp(file->path);
 	file->unlink = true;
 #endif

@@ -334,17 +334,15 @@ check_save(struct hwtd_context *ctx, struct hwtd_trace *trace,
 	struct hwtd_save_options opts = { .size = sizeof(opts) };
 	struct hwtd_trace_info info = { .size = sizeof(info) };
 	struct hwtd_trace *again;
-	char dir[] = "/dev/shm/fuzz_hwt.XXXXXX", *where = dir;
-	char other[] = "/tmp/fuzz_hwt.XXXXXX", path[64];
+	char dir[] = P_tmpdir "/fuzz_hwt.XXXXXX", path[64];
 	int rc;
 
 	(void)hwtd_trace_info(trace, &info);
 	/* Much can be missing in few bytes; nobody waits for that here. */
 	if (info.n_bytes > MAX_READ)
 		return;
-	where = mkdtemp(dir) != NULL ? dir : mkdtemp(other);
-	FUZZ_CHECK(where != NULL, "no temporary folder");
-	(void)snprintf(path, sizeof(path), "%s/a.hwt", where);
+	FUZZ_CHECK(mkdtemp(dir) != NULL, "no temporary folder");
+	(void)snprintf(path, sizeof(path), "%s/a.hwt", dir);
 	opts.level = (f->n & 1) != 0 ? -1 : 1;
 	opts.chunk_bytes = (f->n & 6) == 6 ? 16 : 0;
 	opts.flags = (f->n & 8) != 0 ? HWTD_SAVE_IMAGES : 0;
@@ -363,7 +361,7 @@ check_save(struct hwtd_context *ctx, struct hwtd_trace *trace,
 		    rc, err.message);
 		FUZZ_CHECK(access(path, F_OK) != 0, "a file that failed");
 	}
-	FUZZ_CHECK(rmdir(where) == 0, "files left beside the saved one");
+	FUZZ_CHECK(rmdir(dir) == 0, "files left beside the saved one");
 }
 
 static void
