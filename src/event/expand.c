@@ -36,7 +36,7 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->context = x->base;
 	x->context_new = true;
 	x->has_time = false;
-	x->floor_off = 0;
+	x->stream_off = 0;
 	x->pending = false;
 }
 
@@ -74,6 +74,10 @@ put_context(struct hwtdi_expander *x, struct hwtdi_rows *rows)
 static void
 set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 {
+	/* Offsets never go back, also where decoding does. */
+	if (x->stream_off < row->stream_off)
+		x->stream_off = row->stream_off;
+	row->stream_off = x->stream_off;
 	row->stream = x->stream;
 	if (!x->has_time)
 		return;
@@ -106,8 +110,6 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 {
 	struct hwtd_event *out;
 
-	if (row->stream_off > x->floor_off)
-		x->floor_off = row->stream_off;
 	count(rows, row);
 	if (x->filter->by_row &&
 	    !hwtdi_filter_row(x->filter, row, gap, &x->context))
@@ -117,7 +119,6 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		return (HWTD_E_NOMEM);
 	out = &rows->rows[rows->n++];
 	*out = *row;
-	out->stream_off = x->floor_off;
 	out->context = (uint32_t)(rows->n_contexts - 1);
 	return (HWTD_OK);
 }
@@ -204,7 +205,6 @@ expand_block(struct hwtdi_expander *x, const struct hwtdi_run *run,
 		return (rc);
 	memset(&x->row, 0, sizeof(x->row));
 	x->row.kind = HWTD_EV_BLOCK;
-	x->row.stream_off = x->stream_off;
 	fill_code(run, &x->row);
 	set_common(x, &x->row);
 	set_branch(x, run);
@@ -239,7 +239,6 @@ expand_insns(struct hwtdi_expander *x, const struct hwtdi_run *run,
 		memset(row, 0, sizeof(*row));
 		fill_code(run, row);
 		row->kind = HWTD_EV_INSN;
-		row->stream_off = x->stream_off;
 		row->ip = x->insn_ip;
 		row->insns = 1;
 		row->bytes = lengths[x->i_insn];
@@ -288,7 +287,8 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 {
 	uint64_t now, last;
 
-	x->stream_off = anchor->stream_off;
+	if (anchor->stream_off > x->stream_off)
+		x->stream_off = anchor->stream_off;
 	if ((anchor->flags & HWTDI_ANCHOR_TIME) == 0) {
 		x->fresh_time = false;
 		return;

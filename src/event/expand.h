@@ -29,8 +29,6 @@ struct hwtdi_expander {
 	uint64_t stream_off;
 	bool has_time, fresh_time, estimated;
 	uint64_t time_ns;
-	/* Rows of the segment are not before this offset. */
-	uint64_t floor_off;
 
 	/* The code row at hand, which waits for where execution goes. */
 	bool pending;

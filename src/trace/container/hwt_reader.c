@@ -284,8 +284,8 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	s = r->trace->streams[h->id];
 	if (h->position < s->end)
 		return (refuse(r, h, "stream offsets go back", err));
-	if (h->raw_size > UINT64_MAX - h->position)
-		return (refuse(r, h, "stream offsets wrap", err));
+	if (h->position > (uint64_t)INT64_MAX - h->raw_size)
+		return (refuse(r, h, "stream offset is out of reach", err));
 	if (h->raw_size == 0) {
 		/* There will be no reading that could notice damage. */
 		rc = unpack(r, h, &nothing, &ok, err);
