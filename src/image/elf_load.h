@@ -4,7 +4,7 @@
  * A linked file (ET_EXEC, ET_DYN, ET_CORE) lies as mmap(2) puts it there: each
  * segment from the start of its first page to the end of its last, moved by
  * one number, the bias.  Addresses are modulo 2^64: a bias may be "negative".
- * Objects (ET_REL) are laid out by elf_rel.h.
+ * Objects (ET_REL) are laid out by elf_object.h.
  */
 #ifndef HWTDI_ELF_LOAD_H
 #define HWTDI_ELF_LOAD_H
@@ -45,8 +45,8 @@ struct hwtdi_elf_bias {
 	/* Index in `segments` of the segment that the first mapping shows. */
 	uint32_t segment;
 	/*
-	 * Different biases that all mappings allow.  With more than 1, `bias`
-	 * is the one that the alignment of segments allows, or else the one
+	 * Segments that all mappings allow with biases that differ from
+	 * `bias`, and 1.  With more than 1, `bias` is the one that the alignment of segments allows, or else the one
 	 * of the first segment: a guess.
 	 */
 	uint32_t n_fits;

@@ -325,6 +325,8 @@ hwtdi_elf_text(const struct hwtdi_elf_tables *t, const GElf_Shdr *strings,
 	left = t->n_bytes - strings->sh_offset - off;
 	if (left > strings->sh_size - off)
 		left = strings->sh_size - off;
+	if (left > HWTDI_ELF_TEXT_MAX)
+		left = HWTDI_ELF_TEXT_MAX;
 	if (memchr(at, 0, (size_t)left) == NULL)
 		return (NULL);
 	return ((const char *)at);

@@ -17,6 +17,9 @@
 
 #include "base/library.h"
 
+/* Bytes of a name, with its NUL. */
+#define HWTDI_ELF_TEXT_MAX 4096u
+
 struct hwtdi_elf_tables {
 	/* For messages. */
 	const char *name;
@@ -64,7 +67,7 @@ bool hwtdi_elf_word(const struct hwtdi_elf_tables *t, uint64_t off,
 
 /*
  * The text at `off` of a string section, in place; NULL if it does not end
- * inside the section and the file.
+ * inside the section and the file, or is longer than HWTDI_ELF_TEXT_MAX.
  */
 const char *hwtdi_elf_text(const struct hwtdi_elf_tables *t,
     const GElf_Shdr *strings, uint64_t off);
