@@ -52,6 +52,7 @@ anchor_here(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	uint64_t count = 0;
 	size_t off = position(d);
 
+	d->here = off;
 	if (off > d->segment.n)
 		off = d->segment.n;
 	if (d->timed && pt_blk_time(d->blk, &count, &lost_mtc, &lost_cyc) == 0)
@@ -274,6 +275,7 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		    NULL);
 	d->status = pt_blk_sync_set(d->blk, at);
 	d->synced = true;
+	d->here = position(d);
 	if (d->status >= 0)
 		return;
 	if (pt_errcode(d->status) == pte_eos &&
@@ -333,12 +335,13 @@ drain(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 			continue;
 		if (ev.status_update && ev.type == ptev_exec_mode)
 			d->reached_psb = last_psb(d);
-		if (ev.has_tsc)
+		if (ev.has_tsc) {
+			d->here = position(d);
 			hwtdi_ipt_put_anchor(d, flow,
-			    in_tail(d) ? d->segment.n : position(d),
+			    in_tail(d) ? d->segment.n : d->here,
 			    hwtdi_ipt_time_flags(ev.lost_mtc, ev.lost_cyc),
 			    ev.tsc);
-		else
+		} else
 			anchor_here(d, flow);
 		hwtdi_ipt_put_event(d, flow, &ev);
 	}
@@ -357,7 +360,7 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 		d->missing = false;
 		d->ambiguous = false;
 		if (!d->tried_again)
-			d->before_off = position(d);
+			d->before_off = d->here;
 		off = (d->status & pts_ip_suppressed) != 0;
 		d->status = pt_blk_next(d->blk, &d->block, sizeof(d->block));
 		if (off && d->block.ninsn > 0) {

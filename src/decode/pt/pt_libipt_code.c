@@ -68,7 +68,13 @@ hwtdi_ipt_read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid,
 	d->read_ip = ip;
 	d->missing = false;
 	if (skip < d->span.length && d->span.length - skip >= n) {
-		memcpy(buf, d->span.bytes + skip, n);
+		const uint8_t *bytes = d->span.bytes + skip;
+
+		/* What libipt asks for most, without a call. */
+		if (n == HWTDI_X86_MAX_LENGTH)
+			memcpy(buf, bytes, HWTDI_X86_MAX_LENGTH);
+		else
+			memcpy(buf, bytes, n);
 		return ((int)n);
 	}
 	have = hwtdi_ipt_read_code(d, ip, buf, n);

@@ -42,8 +42,8 @@ struct hwtdi_decoder {
 	struct pt_block block;
 	/* Its last branch has no outcome: it came with an error. */
 	bool unfinished;
-	/* Where libipt stood before it. */
-	size_t before_off;
+	/* Where libipt stood before it, and where it stood last. */
+	size_t before_off, here;
 	/* The last call failed and is being made again. */
 	bool tried_again;
 	uint32_t left;
