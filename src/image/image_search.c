@@ -1,0 +1,316 @@
+/*
+ * Finding the file of an image.
+ *
+ * Sources: GDB manual, "Debugging Information in Separate Files" (build-id
+ * folders, debug links); debuginfod_find_debuginfo(3) (its cache); perf
+ * buildid-cache(1).
+ */
+#include "image/image_search.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "image/image_bytes.h"
+
+/* One search. */
+struct search {
+	struct hwtd_context *ctx;
+	struct hwtdi_image_found *found;
+	struct hwtdi_build_id build_id;
+	char hex[2 * HWTDI_BUILD_ID_MAX + 1];
+	/* Of debug information: this file is not it, and it has this CRC. */
+	bool debug;
+	const char *self;
+	bool has_crc;
+	uint32_t crc;
+	uint32_t n_files;
+	/* HWTD_OK, or why the search cannot go on. */
+	int rc;
+	/* The first file that is there and cannot be used. */
+	struct hwtd_error wrong;
+	struct hwtd_error *err;
+};
+
+static void
+search_init(struct search *s, struct hwtd_context *ctx,
+    struct hwtdi_image_found *found, const struct hwtdi_build_id *build_id,
+    struct hwtd_error *err)
+{
+	memset(s, 0, sizeof(*s));
+	memset(found, 0, sizeof(*found));
+	s->ctx = ctx;
+	s->found = found;
+	s->wrong.size = sizeof(s->wrong);
+	s->err = err;
+	if (build_id == NULL || build_id->n > HWTDI_BUILD_ID_MAX)
+		return;
+	s->build_id = *build_id;
+	for (uint32_t i = 0; i < build_id->n; i++)
+		(void)snprintf(s->hex + (size_t)2 * i, 3, "%02x",
+		    build_id->bytes[i]);
+}
+
+static bool
+is_done(const struct search *s)
+{
+	return (s->rc != HWTD_OK || s->found->verdict == HWTDI_IMAGE_MATCH ||
+	    (s->found->verdict == HWTDI_IMAGE_UNCHECKED &&
+		s->build_id.n == 0) ||
+	    s->found->n_paths >= HWTDI_SEARCH_MAX_PATHS ||
+	    s->n_files >= HWTDI_SEARCH_MAX_FILES);
+}
+
+/*
+ * Source: GDB manual, "Debugging Information in Separate Files": the CRC-32
+ * of IEEE 802.3, low bit first.
+ */
+static uint32_t
+crc32_of(const uint8_t *bytes, uint64_t n)
+{
+	uint32_t table[256], crc = 0xffffffff;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		table[i] = i;
+		for (int k = 0; k < 8; k++)
+			table[i] = table[i] >> 1 ^
+			    (0xedb88320 & (0 - (table[i] & 1)));
+	}
+	for (uint64_t i = 0; i < n; i++)
+		crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xff];
+	return (~crc);
+}
+
+static uint32_t
+judge(const struct search *s, const struct hwtdi_image_found *f)
+{
+	if (f->is_elf && f->elf.build_id.n != 0 && s->build_id.n != 0)
+		return (f->elf.build_id.n == s->build_id.n &&
+			    memcmp(f->elf.build_id.bytes, s->build_id.bytes,
+				s->build_id.n) == 0
+			? HWTDI_IMAGE_MATCH
+			: HWTDI_IMAGE_MISMATCH);
+	if (s->has_crc)
+		return (crc32_of(f->bytes, f->n_bytes) == s->crc
+			? HWTDI_IMAGE_MATCH
+			: HWTDI_IMAGE_MISMATCH);
+	return (HWTDI_IMAGE_UNCHECKED);
+}
+
+/* Read a file and its headers; false: it cannot be used. */
+static bool
+read_candidate(struct search *s, struct hwtdi_image_found *f)
+{
+	struct hwtd_error wrong = { .size = sizeof(wrong) };
+	int rc;
+
+	rc = hwtdi_image_read(s->ctx, f->path, 0, 0, &f->bytes, &f->n_bytes,
+	    &wrong);
+	if (rc == HWTD_E_IO &&
+	    (wrong.sys_errno == ENOENT || wrong.sys_errno == ENOTDIR))
+		return (false);
+	s->n_files++;
+	if (rc == HWTD_OK) {
+		rc = hwtdi_elf_file_init(&f->elf, s->ctx, f->path, f->bytes,
+		    f->n_bytes, &wrong);
+		f->is_elf = rc == HWTD_OK;
+		/* Without a build-id to keep to, any file may hold code. */
+		if (rc == HWTD_E_UNRECOGNIZED && !s->debug)
+			rc = HWTD_OK;
+	}
+	if (rc == HWTD_OK && f->n_bytes == 0)
+		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND, "%.120s: empty file",
+		    f->path);
+	if (rc == HWTD_OK && f->is_elf && f->elf.debug_only && !s->debug)
+		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
+		    "%.120s: debug information without code", f->path);
+	if (rc == HWTD_E_NOMEM) {
+		s->rc = rc;
+		(void)hwtdi_fail_pass(s->err, &wrong);
+	} else if (rc != HWTD_OK && s->wrong.code == HWTD_OK) {
+		s->wrong = wrong;
+	}
+	return (rc == HWTD_OK);
+}
+
+/* Take the file if it is better than what was found before. */
+static void try_path(struct search *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+try_path(struct search *s, const char *fmt, ...)
+{
+	struct hwtdi_image_found f;
+	va_list ap;
+	int n;
+
+	if (is_done(s))
+		return;
+	memset(&f, 0, sizeof(f));
+	va_start(ap, fmt);
+	n = vsnprintf(f.path, sizeof(f.path), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(f.path) ||
+	    (s->self != NULL && strcmp(s->self, f.path) == 0))
+		return;
+	f.n_paths = ++s->found->n_paths;
+	if (read_candidate(s, &f)) {
+		f.verdict = judge(s, &f);
+		if (s->found->verdict == HWTDI_IMAGE_UNKNOWN ||
+		    f.verdict < s->found->verdict) {
+			hwtdi_image_found_fini(s->found, s->ctx);
+			*s->found = f;
+			return;
+		}
+	}
+	hwtdi_image_found_fini(&f, s->ctx);
+}
+
+/* Whether a path stays where it is put. */
+static bool
+stays_inside(const char *path)
+{
+	const char *part = path;
+
+	while (*part != '\0') {
+		size_t n = strcspn(part, "/");
+
+		if (n == 2 && part[0] == '.' && part[1] == '.')
+			return (false);
+		part += n;
+		part += strspn(part, "/");
+	}
+	return (true);
+}
+
+/* The part after the last '/'; NULL if that is no name of a file. */
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash != NULL ? slash + 1 : path;
+
+	if (base[0] == '\0' || strcmp(base, ".") == 0 ||
+	    strcmp(base, "..") == 0)
+		return (NULL);
+	return (base);
+}
+
+static void
+try_build_id(struct search *s, const struct hwtdi_image_places *places)
+{
+	static const char *const below[] = { "", "/.build-id" };
+	const char *rest = s->hex + 2;
+
+	/* One byte would leave no name for the file. */
+	if (s->build_id.n < 2)
+		return;
+	for (size_t i = 0; i < places->n_build_id_dirs; i++) {
+		const char *dir = places->build_id_dirs[i];
+
+		for (size_t k = 0; k < 2 && !s->debug; k++) {
+			try_path(s, "%s%s/%.2s/%s", dir, below[k], s->hex,
+			    rest);
+			try_path(s, "%s%s/%.2s/%s/elf", dir, below[k], s->hex,
+			    rest);
+		}
+		try_path(s, "%s/%s/%s", dir, s->hex,
+		    s->debug ? "debuginfo" : "executable");
+		for (size_t k = 0; k < 2; k++)
+			try_path(s, "%s%s/%.2s/%s.debug", dir, below[k],
+			    s->hex, rest);
+	}
+}
+
+static int
+finish(struct search *s, const char *name)
+{
+	if (s->rc == HWTD_OK && s->found->verdict != HWTDI_IMAGE_UNKNOWN)
+		return (HWTD_OK);
+	hwtdi_image_found_fini(s->found, s->ctx);
+	if (s->rc != HWTD_OK)
+		return (s->rc);
+	if (s->wrong.code != HWTD_OK)
+		return (hwtdi_fail(s->err, HWTD_E_NOT_FOUND,
+		    "%.80s: no usable file: %.140s", name, s->wrong.message));
+	return (hwtdi_fail(s->err, HWTD_E_NOT_FOUND,
+	    "%.120s: not found in %" PRIu32 " places", name,
+	    s->found->n_paths));
+}
+
+int
+hwtdi_image_search(struct hwtdi_image_found *found, struct hwtd_context *ctx,
+    const char *name, const struct hwtdi_build_id *build_id,
+    const struct hwtdi_image_places *places, struct hwtd_error *err)
+{
+	const char *base = base_name(name);
+	struct search s;
+
+	search_init(&s, ctx, found, build_id, err);
+	try_build_id(&s, places);
+	if (base != NULL && stays_inside(name))
+		for (size_t i = 0; i < places->n_roots; i++)
+			try_path(&s, "%s%s%s", places->roots[i],
+			    name[0] == '/' ? "" : "/", name);
+	/* A bare name is not one of the current folder. */
+	if (base != NULL && places->as_is && strchr(name, '/') != NULL)
+		try_path(&s, "%s", name);
+	if (base != NULL)
+		for (size_t i = 0; i < places->n_dirs; i++)
+			try_path(&s, "%s/%s", places->dirs[i], base);
+	return (finish(&s, name));
+}
+
+int
+hwtdi_image_search_debug(struct hwtdi_image_found *found,
+    struct hwtd_context *ctx, const char *path,
+    const struct hwtdi_elf_file *elf, const struct hwtdi_image_places *places,
+    struct hwtd_error *err)
+{
+	const char *link = elf->debug_link;
+	const char *slash = strrchr(path, '/');
+	int dir = slash != NULL ? (int)(slash - path) : 0;
+	const char *where = slash != NULL ? path : ".";
+	struct search s;
+
+	search_init(&s, ctx, found, &elf->build_id, err);
+	s.debug = true;
+	s.self = path;
+	try_build_id(&s, places);
+	if (strchr(link, '/') != NULL || base_name(link) == NULL ||
+	    strlen(path) >= HWTDI_SEARCH_PATH_MAX)
+		return (finish(&s, path));
+	s.has_crc = true;
+	s.crc = elf->debug_link_crc;
+	if (slash == NULL)
+		dir = 1;
+	try_path(&s, "%.*s/%s", dir, where, link);
+	try_path(&s, "%.*s/.debug/%s", dir, where, link);
+	if (path[0] != '/' || !stays_inside(path))
+		return (finish(&s, path));
+	for (size_t i = 0; i < places->n_roots; i++) {
+		try_path(&s, "%s%.*s/%s", places->roots[i], dir, where, link);
+		try_path(&s, "%s%.*s/.debug/%s", places->roots[i], dir, where,
+		    link);
+	}
+	for (size_t i = 0; i < places->n_build_id_dirs; i++)
+		try_path(&s, "%s%.*s/%s", places->build_id_dirs[i], dir, where,
+		    link);
+	return (finish(&s, path));
+}
+
+void
+hwtdi_image_found_fini(struct hwtdi_image_found *found,
+    struct hwtd_context *ctx)
+{
+	if (found->is_elf)
+		hwtdi_elf_file_fini(&found->elf, ctx);
+	hwtdi_free(ctx, found->bytes, (size_t)found->n_bytes);
+	found->bytes = NULL;
+	found->n_bytes = 0;
+	found->is_elf = false;
+	found->verdict = HWTDI_IMAGE_UNKNOWN;
+}
