@@ -39,7 +39,7 @@ head(const struct hwtd_events *ev, size_t lane_no)
 {
 	const struct hwtdi_lane *lane = ev->lanes[lane_no];
 
-	return (&lane->rows[lane->front].rows[lane->at]);
+	return (&lane->rows[lane->front]->rows[lane->at]);
 }
 
 /* Order of rows: (time, stream, offset); within a lane as they come. */
@@ -100,18 +100,28 @@ static int
 fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 {
 	struct hwtdi_lane *lane = ev->lanes[lane_no];
-	struct hwtdi_rows *rows = &lane->rows[lane->front];
+	struct hwtdi_rows *rows;
 	bool turned = false;
+	int rc;
 
+	if (lane->ended)
+		return (HWTD_END);
+	rc = hwtdi_lane_ready(lane, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rows = lane->rows[lane->front];
 	while (!lane->opened || lane->at >= rows->n) {
-		if (lane->opened && rows->rc != HWTD_OK) {
-			return (rows->rc < 0 ? hwtdi_fail_pass(err, &rows->err)
-					     : rows->rc);
+		if (lane->opened && rows->rc == HWTD_END) {
+			lane->ended = true;
+			hwtdi_lane_rest(lane);
+			return (HWTD_END);
 		}
+		if (lane->opened && rows->rc != HWTD_OK)
+			return (hwtdi_fail_pass(err, &rows->err));
 		if (turned)
 			return (HWTD_AGAIN);
 		hwtdi_lane_turn(lane);
-		rows = &lane->rows[lane->front];
+		rows = lane->rows[lane->front];
 		hwtdi_stats_add(&ev->stats, &rows->stats);
 		turned = true;
 	}
@@ -193,7 +203,7 @@ static size_t
 run_length(const struct hwtd_events *ev, size_t lane_no, size_t most)
 {
 	const struct hwtdi_lane *lane = ev->lanes[lane_no];
-	const struct hwtdi_rows *rows = &lane->rows[lane->front];
+	const struct hwtdi_rows *rows = lane->rows[lane->front];
 	size_t n = rows->n - lane->at, k = 1, other;
 
 	if (n > most)
@@ -279,7 +289,7 @@ number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
 
 	if (*id == UINT32_MAX) {
 		rc = hwtdi_trace_intern_context(ev->trace,
-		    &lane->rows[lane->front].contexts[row->context], id, err);
+		    &lane->rows[lane->front]->contexts[row->context], id, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
@@ -292,7 +302,7 @@ static int
 take(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
     struct hwtd_event *row, struct hwtd_error *err)
 {
-	const struct hwtdi_rows *rows = &lane->rows[lane->front];
+	const struct hwtdi_rows *rows = lane->rows[lane->front];
 	int rc;
 
 	*row = rows->rows[i];
@@ -319,7 +329,7 @@ stray_damage(struct hwtd_events *ev, struct hwtd_event *row,
 		    hwtd_trace_damage(ev->trace, ev->damage_no, &damage) !=
 			HWTD_OK)
 			return (HWTD_END);
-		if (damage.stream == HWTD_NO_ID)
+		if (damage.stream == HWTD_NO_ID || damage.first == damage.end)
 			break;
 	}
 	ev->damage_no++;

@@ -29,28 +29,18 @@ find_code(void *arg, const struct hwtd_exec_context *context,
 }
 
 static int
-open_decoder(struct hwtdi_lane *lane, const struct hwtdi_filter *filter,
-    const struct hwtd_stream_desc *desc, struct hwtd_error *err)
+open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 {
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtdi_decoder_args args;
-	struct hwtd_exec_context base;
 
-	memset(&base, 0, sizeof(base));
-	base.size = sizeof(base);
-	base.pid = desc->pid;
-	base.tid = desc->tid;
-	base.cpu = desc->cpu;
-	lane->timed = desc->clock.counts_per != 0;
-	hwtdi_code_table_init(&lane->table, lane->library);
-	hwtdi_expander_init(&lane->expander, filter, &lane->table,
-	    lane->stream, &desc->clock, &base);
-	lane->engine = hwtdi_engine_find(desc->tech, filter->engine);
 	if (lane->engine == NULL)
 		return (HWTD_OK);
+	(void)hwtd_trace_stream(lane->trace, lane->stream, &desc);
 	memset(&args, 0, sizeof(args));
 	args.library = lane->library;
-	args.pt = desc->pt;
-	args.context = base;
+	args.pt = desc.pt;
+	args.context = lane->expander.base;
 	args.code.find = find_code;
 	args.code.arg = lane;
 	args.table = &lane->table;
@@ -65,6 +55,7 @@ hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtd_context *library = hwtdi_trace_library(trace);
+	struct hwtd_exec_context base;
 	struct hwtdi_lane *lane;
 	int rc;
 
@@ -77,23 +68,76 @@ hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
 	lane->library = library;
 	lane->trace = trace;
 	lane->stream = stream;
+	lane->filter = filter;
 	lane->pool = pool;
 	pthread_mutex_init(&lane->lock, NULL);
 	pthread_cond_init(&lane->done, NULL);
-	hwtdi_rows_init(&lane->rows[0], library);
-	hwtdi_rows_init(&lane->rows[1], library);
-	lane->flow = hwtdi_zalloc(library, sizeof(*lane->flow));
-	rc = lane->flow == NULL ? hwtdi_fail_nomem(err, sizeof(*lane->flow))
-				: open_decoder(lane, filter, &desc, err);
-	if (rc == HWTD_OK)
-		rc = hwtdi_segments_init(&lane->segments, trace, lane->engine,
-		    stream, err);
-	if (rc != HWTD_OK) {
-		hwtdi_lane_destroy(lane);
-		return (rc);
-	}
+	memset(&base, 0, sizeof(base));
+	base.size = sizeof(base);
+	base.pid = desc.pid;
+	base.tid = desc.tid;
+	base.cpu = desc.cpu;
+	lane->timed = desc.clock.counts_per != 0;
+	lane->engine = hwtdi_engine_find(desc.tech, filter->engine);
+	hwtdi_code_table_init(&lane->table, library);
+	hwtdi_expander_init(&lane->expander, filter, &lane->table, stream,
+	    &desc.clock, &base);
 	*out = lane;
 	return (HWTD_OK);
+}
+
+int
+hwtdi_lane_ready(struct hwtdi_lane *lane, struct hwtd_error *err)
+{
+	int rc;
+
+	if (lane->ready)
+		return (HWTD_OK);
+	lane->ready = true;
+	lane->flow = hwtdi_zalloc(lane->library, sizeof(*lane->flow));
+	rc = lane->flow != NULL ? HWTD_OK
+				: hwtdi_fail_nomem(err, sizeof(*lane->flow));
+	for (unsigned int i = 0; i < 2 && rc == HWTD_OK; i++) {
+		lane->rows[i] = hwtdi_alloc(lane->library,
+		    sizeof(*lane->rows[i]));
+		if (lane->rows[i] == NULL)
+			rc = hwtdi_fail_nomem(err, sizeof(*lane->rows[i]));
+		else
+			hwtdi_rows_init(lane->rows[i], lane->library);
+	}
+	if (rc == HWTD_OK)
+		rc = hwtdi_segments_init(&lane->segments, lane->trace,
+		    lane->engine, lane->stream, err);
+	if (rc == HWTD_OK)
+		rc = open_decoder(lane, err);
+	if (rc != HWTD_OK)
+		hwtdi_lane_rest(lane);
+	return (rc);
+}
+
+void
+hwtdi_lane_rest(struct hwtdi_lane *lane)
+{
+	if (lane->decoder != NULL)
+		lane->engine->close(lane->decoder);
+	lane->decoder = NULL;
+	hwtdi_segments_fini(&lane->segments);
+	hwtdi_free(lane->library, lane->flow, sizeof(*lane->flow));
+	lane->flow = NULL;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (lane->rows[i] != NULL)
+			hwtdi_rows_fini(lane->rows[i]);
+		hwtdi_free(lane->library, lane->rows[i],
+		    sizeof(*lane->rows[i]));
+		lane->rows[i] = NULL;
+	}
+	hwtdi_array_free(lane->library, lane->ids, lane->cap_ids,
+	    sizeof(*lane->ids));
+	lane->ids = NULL;
+	lane->cap_ids = 0;
+	hwtdi_code_table_fini(&lane->table);
+	hwtdi_code_table_init(&lane->table, lane->library);
+	lane->ready = false;
 }
 
 /* Wait for the batch that is being made. */
@@ -112,16 +156,7 @@ hwtdi_lane_destroy(struct hwtdi_lane *lane)
 	if (lane == NULL)
 		return;
 	wait_idle(lane);
-	if (lane->decoder != NULL)
-		lane->engine->close(lane->decoder);
-	hwtdi_segments_fini(&lane->segments);
-	if (lane->table.library != NULL)
-		hwtdi_code_table_fini(&lane->table);
-	hwtdi_free(lane->library, lane->flow, sizeof(*lane->flow));
-	hwtdi_rows_fini(&lane->rows[0]);
-	hwtdi_rows_fini(&lane->rows[1]);
-	hwtdi_array_free(lane->library, lane->ids, lane->cap_ids,
-	    sizeof(*lane->ids));
+	hwtdi_lane_rest(lane);
 	pthread_cond_destroy(&lane->done);
 	pthread_mutex_destroy(&lane->lock);
 	hwtdi_free(lane->library, lane, sizeof(*lane));
@@ -149,34 +184,6 @@ begin_segment(struct hwtdi_lane *lane, const struct hwtdi_segment *segment,
 	return (lane->engine->start(lane->decoder, segment, &rows->err));
 }
 
-/* Damage behind the last byte of the stream, or of no known stream. */
-static bool
-damage_at_end(struct hwtdi_lane *lane, struct hwtd_gap *gap)
-{
-	struct hwtd_damage damage = { .size = sizeof(damage) };
-	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
-
-	if (hwtd_trace_stream(lane->trace, lane->stream, &desc) != HWTD_OK)
-		return (false);
-	while (hwtd_trace_damage(lane->trace, lane->damage_no++, &damage) ==
-	    HWTD_OK) {
-		if (damage.stream != lane->stream ||
-		    damage.first < desc.n_bytes)
-			continue;
-		memset(gap, 0, sizeof(*gap));
-		gap->reason = HWTD_GAP_FILE_DAMAGED;
-		gap->flags = HWTD_GAPF_FILE;
-		gap->first = damage.first;
-		gap->end = damage.end;
-		gap->file_off = damage.file_off;
-		gap->file_bytes = damage.file_bytes;
-		(void)snprintf(gap->text, sizeof(gap->text), "%.63s",
-		    damage.text);
-		return (true);
-	}
-	return (false);
-}
-
 /* Between segments: tell a gap, begin a segment, or end. */
 static int
 next_part(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
@@ -190,11 +197,8 @@ next_part(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 	if (part.kind == HWTDI_PART_SEGMENT)
 		return (begin_segment(lane, &part.segment, rows));
 	if (part.kind == HWTDI_PART_END) {
-		if (!damage_at_end(lane, &part.gap)) {
-			lane->state = LANE_DONE;
-			return (HWTD_END);
-		}
-		hwtdi_expander_start(&lane->expander);
+		lane->state = LANE_DONE;
+		return (HWTD_END);
 	}
 	rows->stats.bytes += part.gap.end - part.gap.first;
 	if (hwtdi_expand_gap(&lane->expander, &part.gap, rows) ==
@@ -293,7 +297,7 @@ run_job(void *arg)
 {
 	struct hwtdi_lane *lane = arg;
 
-	make(lane, &lane->rows[1 - lane->front]);
+	make(lane, lane->rows[1 - lane->front]);
 	pthread_mutex_lock(&lane->lock);
 	lane->busy = false;
 	pthread_cond_signal(&lane->done);
@@ -316,18 +320,18 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 
 	lane->at = 0;
 	if (lane->pool == NULL) {
-		make(lane, &lane->rows[lane->front]);
+		make(lane, lane->rows[lane->front]);
 	} else {
 		if (!lane->opened)
 			order(lane);
 		wait_idle(lane);
 		lane->front = 1 - lane->front;
-		front = &lane->rows[lane->front];
+		front = lane->rows[lane->front];
 		if (front->rc == HWTD_OK)
 			order(lane);
 	}
 	lane->opened = true;
-	front = &lane->rows[lane->front];
+	front = lane->rows[lane->front];
 	if (hwtdi_array_grow(lane->library, &lane->ids, &lane->cap_ids,
 		front->n_contexts, sizeof(*lane->ids),
 		&front->err) != HWTD_OK) {
@@ -344,16 +348,20 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 int
 hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err)
 {
-	(void)err;
+	int rc;
+
 	wait_idle(lane);
+	rc = hwtdi_lane_ready(lane, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	hwtdi_segments_rewind(&lane->segments);
 	lane->state = LANE_BETWEEN;
-	lane->damage_no = 0;
 	lane->skip = HWTDI_SKIP_NOTHING;
 	lane->opened = false;
+	lane->ended = false;
 	lane->at = 0;
-	hwtdi_rows_clear(&lane->rows[0]);
-	hwtdi_rows_clear(&lane->rows[1]);
+	hwtdi_rows_clear(lane->rows[0]);
+	hwtdi_rows_clear(lane->rows[1]);
 	hwtdi_expander_start(&lane->expander);
 	return (HWTD_OK);
 }
@@ -377,7 +385,7 @@ static int
 first_time(struct hwtdi_lane *lane, bool *has_out, uint64_t *ns_out,
     struct hwtd_error *err)
 {
-	struct hwtdi_rows *rows = &lane->rows[lane->front];
+	struct hwtdi_rows *rows = lane->rows[lane->front];
 	int rc = HWTD_OK;
 
 	*has_out = false;

@@ -29,6 +29,9 @@ struct hwtdi_lane {
 	struct hwtdi_segments segments;
 	struct hwtdi_expander expander;
 	struct hwtdi_flow *flow;
+	/* What is needed while the stream is read is there. */
+	bool ready;
+	const struct hwtdi_filter *filter;
 	enum {
 		LANE_BETWEEN,
 		LANE_IN_SEGMENT,
@@ -36,20 +39,18 @@ struct hwtdi_lane {
 	} state;
 	/* The decoder has said all of the segment. */
 	bool last_flow;
-	/* Damage of the file at the end of the stream: the next to tell. */
-	size_t damage_no;
 
 	enum hwtdi_lane_skip skip;
 	uint64_t skip_to;
 
 	/* One batch is read while the other is made. */
-	struct hwtdi_rows rows[2];
+	struct hwtdi_rows *rows[2];
 	unsigned int front;
 	/* The next row of the front batch, and the ids of its contexts. */
 	size_t at;
 	uint32_t *ids;
 	size_t cap_ids;
-	bool opened;
+	bool opened, ended;
 
 	struct hwtdi_pool *pool;
 	struct hwtdi_job job;
@@ -64,7 +65,14 @@ int hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
     struct hwtdi_lane **out, struct hwtd_error *err);
 void hwtdi_lane_destroy(struct hwtdi_lane *lane);
 
-/* Make the next batch the front one; its `rc` says if more will come. */
+/* Get and give up what is only needed while the stream is read. */
+int hwtdi_lane_ready(struct hwtdi_lane *lane, struct hwtd_error *err);
+void hwtdi_lane_rest(struct hwtdi_lane *lane);
+
+/*
+ * Make the next batch of a ready lane the front one; its `rc` says if more
+ * will come.
+ */
 void hwtdi_lane_turn(struct hwtdi_lane *lane);
 
 /* Begin anew. */

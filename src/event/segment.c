@@ -45,18 +45,15 @@ hwtdi_segments_rewind(struct hwtdi_segments *s)
 static void
 add_file_range(const struct hwtdi_segments *s, struct hwtd_gap *gap)
 {
-	struct hwtd_damage d = { .size = sizeof(d) };
+	const struct hwtd_damage *d = hwtdi_trace_find_damage(s->trace,
+	    s->stream, gap->first);
 
-	for (size_t i = 0; hwtd_trace_damage(s->trace, i, &d) == HWTD_OK;
-	     i++) {
-		if (d.stream != s->stream || d.first != gap->first)
-			continue;
-		gap->file_off = d.file_off;
-		gap->file_bytes = d.file_bytes;
-		gap->flags |= HWTD_GAPF_FILE;
-		(void)snprintf(gap->text, sizeof(gap->text), "%.63s", d.text);
+	if (d == NULL)
 		return;
-	}
+	gap->file_off = d->file_off;
+	gap->file_bytes = d->file_bytes;
+	gap->flags |= HWTD_GAPF_FILE;
+	(void)snprintf(gap->text, sizeof(gap->text), "%.63s", d->text);
 }
 
 static void

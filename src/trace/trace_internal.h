@@ -123,6 +123,8 @@ struct hwtd_trace {
 	struct hwtd_damage *damages;
 	size_t n_damages;
 	size_t cap_damages;
+	/* Damages by stream and first byte; made at seal. */
+	struct hwtd_damage **by_stream;
 	/* Section i stands for image i; made at seal. */
 	struct hwtd_section *sections;
 	size_t n_sections;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -116,6 +117,8 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	hwtdi_array_free(ctx, trace->images, trace->cap_images,
 	    sizeof(*trace->images));
 	hwtdi_record_list_fini(ctx, &trace->records);
+	hwtdi_free(ctx, trace->by_stream,
+	    trace->n_damages * sizeof(*trace->by_stream));
 	hwtdi_array_free(ctx, trace->damages, trace->cap_damages,
 	    sizeof(*trace->damages));
 	hwtdi_free(ctx, trace->sections,
@@ -207,6 +210,59 @@ make_space(const struct hwtd_trace *trace, struct hwtdi_space_map *out,
 	return (rc);
 }
 
+static int
+by_stream_and_first(const void *a, const void *b)
+{
+	const struct hwtd_damage *x = *(struct hwtd_damage *const *)a;
+	const struct hwtd_damage *y = *(struct hwtd_damage *const *)b;
+
+	if (x->stream != y->stream)
+		return (x->stream < y->stream ? -1 : 1);
+	if (x->first != y->first)
+		return (x->first < y->first ? -1 : 1);
+	return (x < y ? -1 : x > y);
+}
+
+static int
+sort_damages(struct hwtd_trace *trace, struct hwtd_error *err)
+{
+	const size_t bytes = trace->n_damages * sizeof(*trace->by_stream);
+
+	if (trace->n_damages == 0)
+		return (HWTD_OK);
+	trace->by_stream = hwtdi_alloc(trace->library, bytes);
+	if (trace->by_stream == NULL)
+		return (hwtdi_fail_nomem(err, bytes));
+	for (size_t i = 0; i < trace->n_damages; i++)
+		trace->by_stream[i] = &trace->damages[i];
+	qsort(trace->by_stream, trace->n_damages, sizeof(*trace->by_stream),
+	    by_stream_and_first);
+	return (HWTD_OK);
+}
+
+const struct hwtd_damage *
+hwtdi_trace_find_damage(const struct hwtd_trace *trace, uint32_t stream,
+    uint64_t first)
+{
+	size_t low = 0, high = trace->n_damages;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct hwtd_damage *d = trace->by_stream[middle];
+
+		if (d->stream < stream ||
+		    (d->stream == stream && d->first < first))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == trace->n_damages ||
+	    trace->by_stream[low]->stream != stream ||
+	    trace->by_stream[low]->first != first)
+		return (NULL);
+	return (trace->by_stream[low]);
+}
+
 int
 hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 {
@@ -228,6 +284,13 @@ hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 		return (rc);
 	rc = make_space(trace, &space, err);
 	if (rc != HWTD_OK) {
+		hwtdi_free(trace->library, sections,
+		    trace->n_images * sizeof(*sections));
+		return (rc);
+	}
+	rc = sort_damages(trace, err);
+	if (rc != HWTD_OK) {
+		hwtdi_space_map_fini(trace->library, &space);
 		hwtdi_free(trace->library, sections,
 		    trace->n_images * sizeof(*sections));
 		return (rc);

@@ -36,6 +36,13 @@ int hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
     const uint8_t **bytes_out, struct hwtd_damage *damage_out,
     struct hwtd_error *err);
 
+/*
+ * Damage of the file where bytes of a stream from `first` on are missing, or
+ * NULL.  O(log n).
+ */
+const struct hwtd_damage *hwtdi_trace_find_damage(
+    const struct hwtd_trace *trace, uint32_t stream, uint64_t first);
+
 /* The configuration of an Intel PT stream, or NULL. */
 const struct hwtd_pt_config *hwtdi_trace_pt_config(
     const struct hwtd_trace *trace, uint32_t stream);

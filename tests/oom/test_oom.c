@@ -90,15 +90,21 @@ add_hash(struct run *r, const void *bytes, size_t n)
 static void
 add_rows(struct run *r, const struct hwtd_batch *b)
 {
-	for (size_t i = 0; i < b->n; i++)
-		add_hash(r, &b->events[i], sizeof(b->events[i]));
-	/* An array of none may be NULL. */
-	if (b->n_gaps > 0)
-		add_hash(r, b->gaps, b->n_gaps * b->gap_stride);
-	if (b->n_markers > 0)
-		add_hash(r, b->markers, b->n_markers * b->marker_stride);
-	if (b->n_powers > 0)
-		add_hash(r, b->powers, b->n_powers * b->power_stride);
+	/* Numbers of details count from the start of a batch, which may end
+	 * elsewhere after a failure; so details are taken in their place. */
+	for (size_t i = 0; i < b->n; i++) {
+		struct hwtd_event row = b->events[i];
+
+		if (row.kind == HWTD_EV_GAP)
+			add_hash(r, &b->gaps[row.value], sizeof(*b->gaps));
+		else if (row.kind == HWTD_EV_MARKER)
+			add_hash(r, &b->markers[row.value],
+			    sizeof(*b->markers));
+		else if (row.kind == HWTD_EV_POWER)
+			add_hash(r, &b->powers[row.value], sizeof(*b->powers));
+		row.value = 0;
+		add_hash(r, &row, sizeof(row));
+	}
 	r->rows += b->n;
 }
 

@@ -230,8 +230,10 @@ note_hole(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	for (size_t i = trace->n_damages; i-- > 0;) {
 		struct hwtd_damage *d = &trace->damages[i];
 
-		if (d->file_off < after || d->file_off >= h->file_off ||
-		    d->file_bytes == 0)
+		/* They are noted in the order of the file. */
+		if (d->file_off < after)
+			break;
+		if (d->file_off >= h->file_off || d->file_bytes == 0)
 			continue;
 		if (d->stream == HWTD_NO_ID) {
 			d->stream = h->id;

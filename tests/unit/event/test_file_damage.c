@@ -46,6 +46,11 @@ setup(void **state)
 	assert_int_equal(hwtdi_trace_note_damage(trace, 0x600, 8, HWTD_NO_ID,
 			     0, 0, &err, "more"),
 	    HWTD_OK);
+	/* As a reader does: damage at the end is a part of the stream. */
+	assert_int_equal(hwtdi_stream_empty(hwtdi_trace_library(trace),
+			     trace->streams[0], 0x2f, HWTD_EXTENT_AFTER_DAMAGE,
+			     &err),
+	    HWTD_OK);
 	*state = mt_seal(trace);
 	return (0);
 }
