@@ -197,6 +197,7 @@ put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	uint32_t tokens[MAX_CHAIN];
 	const struct hwtdi_run *chain;
+	uint32_t insns = 0;
 	size_t n = 1;
 	int rc = HWTD_OK;
 
@@ -214,6 +215,11 @@ put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		}
 	}
 	if (tokens[0] == UINT32_MAX)
+		return (HWTD_E_NOT_FOUND);
+	/* A block that goes round a loop starts and ends at the same places. */
+	for (size_t i = 0; i < n; i++)
+		insns += d->table->runs[tokens[i]].insns;
+	if (insns != d->block.ninsn)
 		return (HWTD_E_NOT_FOUND);
 	d->left = 0;
 	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
@@ -235,6 +241,9 @@ add_chain(struct hwtdi_decoder *d, const uint32_t *tokens, size_t n,
 		return (HWTD_OK);
 	chain.last_ip = d->block.end_ip;
 	chain.flags = (chain.flags & HWTDI_RUN_SPECULATIVE) | HWTDI_RUN_CHAIN;
+	if (hwtdi_code_table_find(d->table, chain.ip, chain.last_ip,
+		chain.section, chain.isa, chain.flags) != UINT32_MAX)
+		return (HWTD_OK);
 	chain.insns = (uint32_t)(n * sizeof(tokens[0]));
 	return (hwtdi_code_table_add(d->table, &chain, (const uint8_t *)tokens,
 	    &token, err));
