@@ -117,6 +117,19 @@ is_aligned(const struct hwtdi_elf_file *file, uint64_t bias)
 	return (!is_page(align) || (bias & (align - 1)) == 0);
 }
 
+/* Whether a segment before segment `n` gives the same bias. */
+static bool
+is_known(const struct hwtdi_elf_file *file, size_t n,
+    const struct hwtdi_elf_mapping *m, uint64_t page, uint64_t bias)
+{
+	uint64_t other;
+
+	for (size_t i = 0; i < n; i++)
+		if (fits(&file->segments[i], m, page, &other) && other == bias)
+			return (true);
+	return (false);
+}
+
 int
 hwtdi_elf_bias_of_mappings(const struct hwtdi_elf_file *file,
     const struct hwtdi_elf_mapping *mappings, size_t n, uint64_t page,
@@ -135,7 +148,7 @@ hwtdi_elf_bias_of_mappings(const struct hwtdi_elf_file *file,
 	for (size_t i = 0; i < file->n_segments; i++) {
 		if (!fits(&file->segments[i], &mappings[0], page, &bias) ||
 		    (is_fixed(file) && bias != 0) ||
-		    (out->n_fits > 0 && bias == out->bias) ||
+		    is_known(file, i, &mappings[0], page, bias) ||
 		    !all_fit(file, mappings + 1, n - 1, page, bias))
 			continue;
 		out->n_fits++;

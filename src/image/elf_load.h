@@ -45,9 +45,9 @@ struct hwtdi_elf_bias {
 	/* Index in `segments` of the segment that the first mapping shows. */
 	uint32_t segment;
 	/*
-	 * Segments that all mappings allow with biases that differ from
-	 * `bias`, and 1.  With more than 1, `bias` is the one that the alignment of segments allows, or else the one
-	 * of the first segment: a guess.
+	 * How many biases all mappings allow.  With more than 1, `bias` is the
+	 * first that the alignment of segments allows, or else the first: a
+	 * guess.
 	 */
 	uint32_t n_fits;
 };

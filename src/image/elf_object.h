@@ -51,7 +51,8 @@ int hwtdi_elf_object_init_freebsd(struct hwtdi_elf_object *object,
  *
  * Read-only and writable data follow the text, each from a new page, as Linux
  * to 6.3 placed them; newer ones put them elsewhere, which only matters to
- * relocations that name data.
+ * relocations that name data.  On AArch64 the loader makes room for veneers
+ * (.plt sections) first, which moves what follows; that is not reproduced.
  */
 int hwtdi_elf_object_init_linux(struct hwtdi_elf_object *object,
     struct hwtd_context *ctx, const char *name, const void *bytes,

@@ -105,10 +105,15 @@ compare(struct hwtd_context *ctx, const char *path, const struct told *t)
 	assert_int_equal(f.lowest_vaddr, t->lowest);
 	assert_int_equal(f.n_segments, t->n_segments);
 	for (size_t i = 0; i < f.n_segments; i++) {
-		f.segments[i].index = 0;
-		assert_false(f.segments[i].cut);
-		assert_memory_equal(&f.segments[i], &t->segments[i],
-		    sizeof(f.segments[i]));
+		const struct hwtdi_elf_segment *got = &f.segments[i];
+		const struct hwtdi_elf_segment *want = &t->segments[i];
+
+		assert_false(got->cut);
+		assert_int_equal(got->file_off, want->file_off);
+		assert_int_equal(got->vaddr, want->vaddr);
+		assert_int_equal(got->file_bytes, want->file_bytes);
+		assert_int_equal(got->memory_bytes, want->memory_bytes);
+		assert_int_equal(got->align, want->align);
 	}
 	hwtdi_elf_file_fini(&f, ctx);
 	free(bytes);
@@ -221,9 +226,7 @@ layouts_are_what_lies_in_the_memory_of_this_program(void **state)
 	size_t compared = 0;
 
 	(void)state;
-	if (maps == NULL || getenv("HWTDECODE_TEST_SMALL") != NULL) {
-		if (maps != NULL)
-			(void)fclose(maps);
+	if (maps == NULL) {
 		hwtd_context_destroy(ctx);
 		skip();
 	}
