@@ -9,15 +9,6 @@
 #include "cli/message.h"
 
 static bool
-same_file(const char *a, const char *b)
-{
-	struct stat sa, sb;
-
-	return (stat(a, &sa) == 0 && stat(b, &sb) == 0 &&
-	    sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
-}
-
-static bool
 options_fit(const struct options *options)
 {
 	struct stat st;
@@ -33,12 +24,6 @@ options_fit(const struct options *options)
 		say_error("%s: import writes regular files only",
 		    options->output);
 		say_hint("name a file with -o");
-		return (false);
-	}
-	if (strcmp(options->operands[0], "-") != 0 &&
-	    same_file(options->operands[0], options->output)) {
-		say_error("%s: is both input and output", options->output);
-		say_hint("name another file with -o");
 		return (false);
 	}
 	if (options->embed && options->no_embed) {

@@ -12,7 +12,7 @@
 #include "cli/expectation.h"
 #include "cli/message.h"
 
-#define FIRST_LINE "hwtdecode-expectation 1"
+#define FIRST_LINE EXPECTATION_MARK "1"
 #define MAX_LINE 512
 /* An expectation has some tens of lines per stream. */
 #define MAX_LINES 1000000
@@ -149,7 +149,7 @@ read_line(struct expectation *expectation, const char *path,
 		if (strcmp(line, FIRST_LINE) == 0)
 			return (true);
 		say_error("%s: line 1: not '%s'", path, FIRST_LINE);
-		say_hint("write it again with --update");
+		say_hint("name a file that --update has written");
 		return (false);
 	}
 	if (line[0] == '\0' || line[0] == '#')

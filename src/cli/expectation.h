@@ -7,6 +7,9 @@
 
 #include "cli/account.h"
 
+/* How the first line of every version of the format starts. */
+#define EXPECTATION_MARK "hwtdecode-expectation "
+
 struct expectation_line {
 	char *key;
 	char *value;

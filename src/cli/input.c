@@ -12,6 +12,7 @@
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/message.h"
+#include "cli/output_guard.h"
 #include "cli/spool.h"
 
 static void
@@ -124,8 +125,11 @@ input_open(struct input *input, const struct options *options)
 	};
 
 	const char *path = options->operands[0];
+	int code = guard_inputs(options);
 
 	memset(input, 0, sizeof(*input));
+	if (code != EXIT_DONE)
+		return (code);
 	input->name = path;
 	input->info.size = sizeof(input->info);
 	if (strcmp(path, "-") == 0) {
@@ -149,8 +153,7 @@ input_open(struct input *input, const struct options *options)
 		rc = hwtd_trace_open(input->library, path, &open,
 		    &input->trace, &err);
 	if (rc != HWTD_OK) {
-		int code = EXIT_BAD_INPUT;
-
+		code = EXIT_BAD_INPUT;
 		error_drop_path(&err, path);
 		if (rc == HWTD_E_UNRECOGNIZED && is_empty(path)) {
 			say_library_message(input->name, &err);
@@ -166,6 +169,11 @@ input_open(struct input *input, const struct options *options)
 		    input->name);
 		input_close(input);
 		return (EXIT_FAILED);
+	}
+	code = guard_images(options, input->trace);
+	if (code != EXIT_DONE) {
+		input_close(input);
+		return (code);
 	}
 	warn_of_unused(input, options);
 	return (EXIT_DONE);

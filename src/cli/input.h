@@ -16,7 +16,10 @@ struct input {
 	struct hwtd_trace_info info;
 };
 
-/* EXIT_DONE, or another exit code after a message. */
+/*
+ * EXIT_DONE, or another exit code after a message: also when an output of the
+ * options would replace a file that is read.
+ */
 int input_open(struct input *input, const struct options *options);
 void input_close(struct input *input);
 

@@ -197,6 +197,7 @@ take_input_option(struct options *options, const struct option_entry *entry,
 	case OPTION_IMAGE:
 		return (take_image(options, value));
 	case OPTION_IMAGES:
+		options->image_lists[options->n_image_lists++] = value;
 		return (take_image_list(options, value));
 	case OPTION_PT_CPU:
 		options->has_pt = true;
@@ -489,7 +490,8 @@ options_parse(struct options *options, const struct command *command, int argc,
 	options->max_loss = -1;
 	options->pt.size = sizeof(options->pt);
 	options->operands = calloc((size_t)argc + 1, sizeof(char *));
-	if (options->operands == NULL) {
+	options->image_lists = calloc((size_t)argc + 1, sizeof(char *));
+	if (options->operands == NULL || options->image_lists == NULL) {
 		say_error("out of memory");
 		return (false);
 	}
@@ -527,4 +529,5 @@ options_fini(struct options *options)
 	free(options->pids.ids);
 	free(options->streams.ids);
 	free(options->operands);
+	free(options->image_lists);
 }

@@ -123,6 +123,9 @@ struct options {
 	uint32_t tech;
 	struct hwtd_image_desc *images;
 	size_t n_images;
+	/* Files of --images; borrowed from argv. */
+	const char **image_lists;
+	size_t n_image_lists;
 	struct hwtd_pt_config pt;
 	unsigned int n_pt_filters;
 	bool has_pt;
