@@ -104,6 +104,34 @@ warn_of_unused(const struct input *input, const struct options *options)
 	}
 }
 
+/* One by one, so that an error names the image at fault. */
+static int
+add_images(struct input *input, const struct options *options)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+
+	for (size_t i = 0; i < options->n_images; i++) {
+		const struct hwtd_image_desc *image = &options->images[i];
+
+		const int rc = hwtd_trace_add_image(input->trace, image, NULL,
+		    &err);
+
+		if (rc == HWTD_OK)
+			continue;
+		error_drop_path(&err, image->path);
+		/* The place is one of the option, not of the file. */
+		err.offset = UINT64_MAX;
+		if (rc != HWTD_E_INVALID && rc != HWTD_E_CORRUPT)
+			return (say_library_error(image->path, &err));
+		say_library_message(image->path, &err);
+		say_hint("check the numbers given with the image: bytes of "
+			 "the file from OFFSET on, SIZE of them, ADDRESS when "
+			 "they ran");
+		return (EXIT_BAD_USAGE);
+	}
+	return (EXIT_DONE);
+}
+
 int
 input_open(struct input *input, const struct options *options)
 {
@@ -120,8 +148,7 @@ input_open(struct input *input, const struct options *options)
 		.tid_plus_1 = options->tid_plus_1,
 		.pt = options->has_pt ? &options->pt : NULL,
 		.clock = options->clock,
-		.images = options->images,
-		.n_images = options->n_images,
+		.unsealed = 1,
 	};
 
 	const char *path = options->operands[0];
@@ -161,6 +188,14 @@ input_open(struct input *input, const struct options *options)
 		} else {
 			code = say_library_error(input->name, &err);
 		}
+		input_close(input);
+		return (code);
+	}
+	code = add_images(input, options);
+	if (code == EXIT_DONE &&
+	    hwtd_trace_seal(input->trace, &err) != HWTD_OK)
+		code = say_library_error(input->name, &err);
+	if (code != EXIT_DONE) {
 		input_close(input);
 		return (code);
 	}

@@ -168,3 +168,28 @@ def test_standard_input_that_is_no_trace(case: Case) -> None:
     )
     case.shell('TMPDIR=tmp "$T" info - <&-').want(4, out="")
     assert not list((case.folder / "tmp").iterdir())
+
+
+def test_image_that_does_not_fit_is_named(case: Case) -> None:
+    trace, _ = case.trace(BRANCHES)
+    size = len(case.write("code.bin", b"\x90" * 5000).read_bytes())
+    for numbers in (
+        "@0xffffffffffffff00",
+        ":0xffffffffffffffff:1@0",
+        f":{size + 1}@0x100000",
+        f":1:{size}@0x100000",
+    ):
+        for command in READERS:
+            case.run(command, "--image", f"code.bin{numbers}", trace).want(
+                2,
+                out="",
+                err_has=(
+                    "hwtdecode: code.bin: ",
+                    f"{size} bytes",
+                    "\nhint: check the numbers given with the image: ",
+                ),
+            )
+    case.write("list.txt", f"code.bin 0 {size + 1:x} 100000\n")
+    case.run("events", "--images=list.txt", trace).want(
+        2, out="", err_has="hwtdecode: code.bin: "
+    )
