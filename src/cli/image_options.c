@@ -53,7 +53,8 @@ number_before(const char *text, const char *end, char separator,
 	while (at > text && *--at != separator)
 		;
 	if (at == text ||
-	    !parse_number(at + 1, (size_t)(end - (at + 1)), value))
+	    parse_number(at + 1, (size_t)(end - (at + 1)), value) !=
+		VALUE_FINE)
 		return (NULL);
 	return (at);
 }
@@ -167,7 +168,7 @@ take_line(struct options *options, const char *list, unsigned int number,
 		const char *word = last_word(line);
 
 		if (word == NULL ||
-		    !parse_hex(word, strlen(word), &value[i])) {
+		    parse_hex(word, strlen(word), &value[i]) != VALUE_FINE) {
 			say_error(
 			    "%s: line %u: not 'file offset size address'",
 			    list, number);

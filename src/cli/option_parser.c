@@ -76,11 +76,33 @@ find_short(const struct command *command, char letter)
 	return (NULL);
 }
 
+/* True if nothing is wrong; else false after a message. */
 static bool
-bad_value(const struct option_entry *entry, const char *value)
+accept(const struct option_entry *entry, const char *value,
+    enum value_fault fault)
 {
-	say_error("--%s: '%s' is not %s", entry->name, value,
-	    entry->choices != NULL ? entry->choices : entry->value);
+	switch (fault) {
+	case VALUE_FINE:
+		return (true);
+	case VALUE_SHAPE:
+		say_error("--%s: '%s' is not %s", entry->name, value,
+		    entry->choices != NULL ? entry->choices : entry->value);
+		break;
+	case VALUE_LARGE:
+		say_error("--%s: '%s' is too large", entry->name, value);
+		break;
+	case VALUE_BACKWARDS:
+		say_error("--%s: '%s' ends before it starts", entry->name,
+		    value);
+		break;
+	case VALUE_EMPTY:
+		say_error("--%s: '%s' is empty: its end is not part of it",
+		    entry->name, value);
+		break;
+	case VALUE_NO_MEMORY:
+		say_error("out of memory");
+		return (false);
+	}
 	say_hint("%s", entry->help);
 	return (false);
 }
@@ -102,9 +124,9 @@ take_filter(struct options *options, const struct option_entry *entry,
 {
 	struct hwtd_pt_filter filter = { .mode = mode };
 
-	if (!parse_number_pair(value, '-', &filter.start, &filter.end) ||
-	    filter.start > filter.end)
-		return (bad_value(entry, value));
+	if (!accept(entry, value,
+		parse_inclusive_range(value, &filter.start, &filter.end)))
+		return (false);
 	if (options->n_pt_filters == HWTD_PT_MAX_FILTERS) {
 		say_error("--%s: Intel PT has at most %d filters", entry->name,
 		    HWTD_PT_MAX_FILTERS);
@@ -161,12 +183,12 @@ take_kinds(struct options *options, const struct option_entry *entry,
 static bool
 take_range(const struct option_entry *entry, const char *value,
     struct range_list *list,
-    bool (*parse)(const char *text, struct hwtd_range *out))
+    enum value_fault (*parse)(const char *text, struct hwtd_range *out))
 {
 	struct hwtd_range range;
 
-	if (!parse(value, &range))
-		return (bad_value(entry, value));
+	if (!accept(entry, value, parse(value, &range)))
+		return (false);
 	if (!range_list_add(list, range)) {
 		say_error("out of memory");
 		return (false);
@@ -178,7 +200,7 @@ static bool
 take_ids(const struct option_entry *entry, const char *value,
     struct id_list *list)
 {
-	return (parse_id_list(value, list) || bad_value(entry, value));
+	return (accept(entry, value, parse_id_list(value, list)));
 }
 
 /* Options of the input.  Sets *known when `entry` is one. */
@@ -201,8 +223,8 @@ take_input_option(struct options *options, const struct option_entry *entry,
 		return (take_image_list(options, value));
 	case OPTION_PT_CPU:
 		options->has_pt = true;
-		return (parse_pt_cpu(value, &options->pt) ||
-		    bad_value(entry, value));
+		return (accept(entry, value,
+		    parse_pt_cpu(value, &options->pt)));
 	case OPTION_PT_MTC_FREQ:
 		if (!take_number(entry, value, 0, 15, &number))
 			return (false);
@@ -216,9 +238,11 @@ take_input_option(struct options *options, const struct option_entry *entry,
 		options->pt.nom_freq = (uint8_t)number;
 		return (true);
 	case OPTION_PT_CPUID_15H:
-		if (!parse_number_pair(value, '/', &number, &other) ||
-		    number > UINT32_MAX || other > UINT32_MAX)
-			return (bad_value(entry, value));
+		if (!accept(entry, value,
+			parse_number_pair(value, '/', &number, &other)))
+			return (false);
+		if (number > UINT32_MAX || other > UINT32_MAX)
+			return (accept(entry, value, VALUE_LARGE));
 		options->has_pt = true;
 		options->pt.cpuid_15h_eax = (uint32_t)number;
 		options->pt.cpuid_15h_ebx = (uint32_t)other;
@@ -232,8 +256,8 @@ take_input_option(struct options *options, const struct option_entry *entry,
 		return (take_filter(options, entry, value,
 		    HWTD_PT_FILTER_STOP));
 	case OPTION_CLOCK:
-		return (parse_clock(value, &options->clock) ||
-		    bad_value(entry, value));
+		return (accept(entry, value,
+		    parse_clock(value, &options->clock)));
 	case OPTION_STREAM_CPU:
 	case OPTION_STREAM_PID:
 	case OPTION_STREAM_TID:
@@ -291,7 +315,7 @@ take_decode_option(struct options *options, const struct option_entry *entry,
 		return (true);
 	case OPTION_MAX_LOSS:
 		return (parse_percent(value, &options->max_loss) ||
-		    bad_value(entry, value));
+		    accept(entry, value, VALUE_SHAPE));
 	default:
 		*known = false;
 		return (true);
@@ -348,7 +372,7 @@ take_other_option(struct options *options, const struct option_entry *entry,
 		return (true);
 	case OPTION_OUTPUT:
 		if (value[0] == '\0')
-			return (bad_value(entry, value));
+			return (accept(entry, value, VALUE_SHAPE));
 		options->output = value;
 		return (true);
 	case OPTION_NO_HEADER:
@@ -382,7 +406,7 @@ take(struct options *options, const struct option_entry *entry,
 		value = "";
 	if (entry->choices != NULL &&
 	    !parse_choice(value, entry->choices, &choice))
-		return (bad_value(entry, value));
+		return (accept(entry, value, VALUE_SHAPE));
 	if (!take_input_option(options, entry, value, &known))
 		return (false);
 	if (known)

@@ -89,7 +89,7 @@ const struct option_entry option_table[] = {
 	    "Rows of these processes." },
 	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, ROWS, "A-B", NULL,
 	    "Rows whose code touches A up to before B; a single A stands for "
-	    "itself.  Repeatable." },
+	    "itself.  Up to 0xfffffffffffffffe.  Repeatable." },
 	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
 	    "Rows of these kinds, for instance gap,async.  Default: all but "
 	    "record." },

@@ -21,25 +21,27 @@ digit_value(char c)
 	return (99);
 }
 
-static bool
+static enum value_fault
 parse_digits(const char *text, size_t n, uint64_t base, uint64_t *out)
 {
+	enum value_fault fault = n == 0 ? VALUE_SHAPE : VALUE_FINE;
 	uint64_t value = 0;
 
-	if (n == 0)
-		return (false);
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t digit = (uint64_t)digit_value(text[i]);
 
-		if (digit >= base || value > (UINT64_MAX - digit) / base)
-			return (false);
+		if (digit >= base)
+			return (VALUE_SHAPE);
+		if (value > (UINT64_MAX - digit) / base)
+			fault = VALUE_LARGE;
 		value = value * base + digit;
 	}
-	*out = value;
-	return (true);
+	if (fault == VALUE_FINE)
+		*out = value;
+	return (fault);
 }
 
-bool
+enum value_fault
 parse_number(const char *text, size_t n, uint64_t *out)
 {
 	if (n > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
@@ -47,7 +49,7 @@ parse_number(const char *text, size_t n, uint64_t *out)
 	return (parse_digits(text, n, 10, out));
 }
 
-bool
+enum value_fault
 parse_hex(const char *text, size_t n, uint64_t *out)
 {
 	return (parse_digits(text, n, 16, out));
@@ -58,8 +60,8 @@ parse_number_in(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
 	uint64_t value;
 
-	if (!parse_number(text, strlen(text), &value) || value < min ||
-	    value > max)
+	if (parse_number(text, strlen(text), &value) != VALUE_FINE ||
+	    value < min || value > max)
 		return (false);
 	*out = value;
 	return (true);
@@ -83,42 +85,80 @@ parse_percent(const char *text, double *out)
 	return (true);
 }
 
-bool
+/* A wrong shape is worse than what the numbers are. */
+static enum value_fault
+worse(enum value_fault a, enum value_fault b)
+{
+	return (a == VALUE_SHAPE || b == VALUE_FINE ? a : b);
+}
+
+enum value_fault
 parse_number_pair(const char *text, char separator, uint64_t *a, uint64_t *b)
 {
 	const char *mid = strchr(text, separator);
 
-	return (mid != NULL && parse_number(text, (size_t)(mid - text), a) &&
-	    parse_number(mid + 1, strlen(mid + 1), b));
+	if (mid == NULL)
+		return (VALUE_SHAPE);
+	return (worse(parse_number(text, (size_t)(mid - text), a),
+	    parse_number(mid + 1, strlen(mid + 1), b)));
 }
 
-bool
-parse_address_range(const char *text, struct hwtd_range *out)
+enum value_fault
+parse_inclusive_range(const char *text, uint64_t *first, uint64_t *last)
+{
+	const enum value_fault fault = parse_number_pair(text, '-', first,
+	    last);
+
+	return (fault != VALUE_FINE || *first <= *last ? fault
+						       : VALUE_BACKWARDS);
+}
+
+static enum value_fault
+check_range(const struct hwtd_range *range)
+{
+	return (range->start < range->end    ? VALUE_FINE
+		: range->start == range->end ? VALUE_EMPTY
+					     : VALUE_BACKWARDS);
+}
+
+/* "A-B", "A-" or "-B" of what `parse` takes. */
+static enum value_fault
+parse_half_open(const char *text,
+    enum value_fault (*parse)(const char *text, size_t n, uint64_t *out),
+    struct hwtd_range *out)
 {
 	const char *mid = strchr(text, '-');
 	struct hwtd_range range = { 0, UINT64_MAX };
+	enum value_fault fault = VALUE_FINE;
 
-	if (mid == NULL) {
-		if (!parse_number(text, strlen(text), &range.start) ||
-		    range.start == UINT64_MAX)
-			return (false);
-		range.end = range.start + 1;
-	} else {
-		if (mid == text && mid[1] == '\0')
-			return (false);
-		if (mid != text &&
-		    !parse_number(text, (size_t)(mid - text), &range.start))
-			return (false);
-		if (mid[1] != '\0' &&
-		    !parse_number(mid + 1, strlen(mid + 1), &range.end))
-			return (false);
-	}
+	if (mid == NULL || (mid == text && mid[1] == '\0'))
+		return (VALUE_SHAPE);
+	if (mid != text)
+		fault = parse(text, (size_t)(mid - text), &range.start);
+	if (mid[1] != '\0')
+		fault = worse(fault,
+		    parse(mid + 1, strlen(mid + 1), &range.end));
 	*out = range;
-	return (range.start < range.end);
+	return (fault != VALUE_FINE ? fault : check_range(&range));
+}
+
+enum value_fault
+parse_address_range(const char *text, struct hwtd_range *out)
+{
+	enum value_fault fault;
+
+	if (strchr(text, '-') != NULL)
+		return (parse_half_open(text, parse_number, out));
+	fault = parse_number(text, strlen(text), &out->start);
+	/* The range must have an end behind it. */
+	if (fault == VALUE_FINE && out->start == UINT64_MAX)
+		return (VALUE_LARGE);
+	out->end = out->start + 1;
+	return (fault);
 }
 
 /* "1.5ms" in ns.  A fraction finer than 1 ns is refused. */
-static bool
+static enum value_fault
 parse_time(const char *text, size_t n, uint64_t *out)
 {
 	static const struct {
@@ -130,6 +170,7 @@ parse_time(const char *text, size_t n, uint64_t *out)
 	size_t end = n;
 	bool point = false;
 	bool any = false;
+	bool large = false;
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		const size_t len = strlen(units[i].name);
@@ -148,79 +189,68 @@ parse_time(const char *text, size_t n, uint64_t *out)
 		}
 		const uint64_t digit = (uint64_t)digit_value(text[i]);
 
-		if (digit > 9 || (point && zeros == 0) ||
-		    value > (UINT64_MAX - digit) / 10)
-			return (false);
+		if (digit > 9 || (point && zeros == 0))
+			return (VALUE_SHAPE);
+		large = large || value > (UINT64_MAX - digit) / 10;
 		value = value * 10 + digit;
 		any = true;
 		if (point)
 			zeros--;
 	}
 	while (zeros-- > 0) {
-		if (value > UINT64_MAX / 10)
-			return (false);
+		large = large || value > UINT64_MAX / 10;
 		value *= 10;
 	}
 	*out = value;
-	return (any);
+	return (!any ? VALUE_SHAPE : large ? VALUE_LARGE : VALUE_FINE);
 }
 
-bool
+enum value_fault
 parse_time_range(const char *text, struct hwtd_range *out)
 {
-	const char *mid = strchr(text, '-');
-	struct hwtd_range range = { 0, UINT64_MAX };
-
-	if (mid == NULL || (mid == text && mid[1] == '\0'))
-		return (false);
-	if (mid != text &&
-	    !parse_time(text, (size_t)(mid - text), &range.start))
-		return (false);
-	if (mid[1] != '\0' &&
-	    !parse_time(mid + 1, strlen(mid + 1), &range.end))
-		return (false);
-	*out = range;
-	return (range.start < range.end);
+	return (parse_half_open(text, parse_time, out));
 }
 
-static bool
+static enum value_fault
 id_list_add(struct id_list *list, uint64_t first, uint64_t last)
 {
-	if (first > last || last >= HWTD_NO_ID || last - first >= MAX_LIST ||
+	if (first > last)
+		return (VALUE_BACKWARDS);
+	if (last >= HWTD_NO_ID || last - first >= MAX_LIST ||
 	    list->n + (size_t)(last - first) >= MAX_LIST)
-		return (false);
+		return (VALUE_LARGE);
 	const size_t more = (size_t)(last - first) + 1;
 	uint32_t *ids = realloc(list->ids, (list->n + more) * sizeof(*ids));
 
 	if (ids == NULL)
-		return (false);
+		return (VALUE_NO_MEMORY);
 	list->ids = ids;
 	for (size_t i = 0; i < more; i++)
 		ids[list->n++] = (uint32_t)(first + i);
-	return (true);
+	return (VALUE_FINE);
 }
 
-bool
+enum value_fault
 parse_id_list(const char *text, struct id_list *list)
 {
 	for (;;) {
 		const size_t n = strcspn(text, ",");
 		const char *mid = memchr(text, '-', n);
-		uint64_t first, last;
+		uint64_t first = 0;
+		uint64_t last = 0;
+		enum value_fault fault = parse_number(text,
+		    mid != NULL ? (size_t)(mid - text) : n, &first);
 
-		if (mid == NULL) {
-			if (!parse_number(text, n, &first))
-				return (false);
+		if (mid == NULL)
 			last = first;
-		} else if (!parse_number(text, (size_t)(mid - text), &first) ||
-		    !parse_number(mid + 1, n - (size_t)(mid + 1 - text),
-			&last)) {
-			return (false);
-		}
-		if (!id_list_add(list, first, last))
-			return (false);
-		if (text[n] == '\0')
-			return (true);
+		else
+			fault = worse(fault,
+			    parse_number(mid + 1, n - (size_t)(mid + 1 - text),
+				&last));
+		if (fault == VALUE_FINE)
+			fault = id_list_add(list, first, last);
+		if (fault != VALUE_FINE || text[n] == '\0')
+			return (fault);
 		text += n + 1;
 	}
 }
@@ -256,7 +286,7 @@ parse_choice(const char *text, const char *choices, size_t *index_out)
 	}
 }
 
-bool
+enum value_fault
 parse_clock(const char *text, struct hwtd_clock *out)
 {
 	const char *slash = strchr(text, '/');
@@ -264,52 +294,61 @@ parse_clock(const char *text, struct hwtd_clock *out)
 	const char *equal = at != NULL ? strchr(at, '=') : NULL;
 	const char *end = text + strlen(text);
 	struct hwtd_clock clock = { 0 };
+	enum value_fault fault;
 
-	if (slash == NULL)
-		return (false);
-	if (!parse_number(text, (size_t)(slash - text), &clock.counts_per) ||
-	    !parse_number(slash + 1,
+	if (slash == NULL || (at != NULL && at < slash))
+		return (VALUE_SHAPE);
+	fault = worse(parse_number(text, (size_t)(slash - text),
+			  &clock.counts_per),
+	    parse_number(slash + 1,
 		(size_t)((at != NULL ? at : end) - (slash + 1)),
-		&clock.ns_per))
-		return (false);
-	if (at != NULL &&
-	    !parse_number(at + 1,
-		(size_t)((equal != NULL ? equal : end) - (at + 1)),
-		&clock.base_count))
-		return (false);
-	if (equal != NULL &&
-	    !parse_number(equal + 1, strlen(equal + 1), &clock.base_ns))
-		return (false);
+		&clock.ns_per));
+	if (at != NULL)
+		fault = worse(fault,
+		    parse_number(at + 1,
+			(size_t)((equal != NULL ? equal : end) - (at + 1)),
+			&clock.base_count));
+	if (equal != NULL)
+		fault = worse(fault,
+		    parse_number(equal + 1, strlen(equal + 1),
+			&clock.base_ns));
+	if (fault != VALUE_FINE)
+		return (fault);
 	if (clock.counts_per == 0 || clock.ns_per == 0)
-		return (false);
+		return (VALUE_SHAPE);
 	*out = clock;
-	return (true);
+	return (VALUE_FINE);
 }
 
-bool
+enum value_fault
 parse_pt_cpu(const char *text, struct hwtd_pt_config *out)
 {
 	uint64_t part[3] = { 0 };
 	static const uint64_t most[3] = { UINT16_MAX, UINT8_MAX, UINT8_MAX };
+	enum value_fault fault = VALUE_FINE;
 	size_t n = 0;
 
 	for (;;) {
 		const size_t len = strcspn(text, "/");
 
-		if (n == 3 || !parse_number(text, len, &part[n]) ||
-		    part[n] > most[n])
-			return (false);
+		if (n == 3)
+			return (VALUE_SHAPE);
+		fault = worse(fault, parse_number(text, len, &part[n]));
+		if (part[n] > most[n])
+			fault = worse(fault, VALUE_LARGE);
 		n++;
 		if (text[len] == '\0')
 			break;
 		text += len + 1;
 	}
 	if (n < 2)
-		return (false);
+		return (VALUE_SHAPE);
+	if (fault != VALUE_FINE)
+		return (fault);
 	out->cpu_family = (uint16_t)part[0];
 	out->cpu_model = (uint8_t)part[1];
 	out->cpu_stepping = (uint8_t)part[2];
-	return (true);
+	return (VALUE_FINE);
 }
 
 #define MAX_WORD 32
