@@ -1,5 +1,6 @@
 /*
- * Accounting for every byte of a trace: decodes stream by stream and adds up.
+ * Accounting for every byte of a trace: decodes stream by stream, since only
+ * so the library counts for each of them, and adds up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,21 @@
 #define FNV_BASIS UINT64_C(1469598103934665603)
 #define FNV_PRIME UINT64_C(1099511628211)
 
+/*
+ * Streams that one cursor reads, one after the other.  Opening a cursor looks
+ * at all streams, and an open one holds memory for each of its own.
+ */
+#define CURSOR_STREAMS 256
+
 struct walk {
 	struct account *account;
+	const struct input *input;
+	const struct options *options;
+	struct progress progress;
+	struct hwtd_event *rows;
+	/* Which streams of the account are to be read. */
+	size_t *full;
+	/* The one that is read. */
 	struct stream_account *stream;
 	bool hash;
 	account_gap_fn on_gap;
@@ -166,42 +180,34 @@ add_stats(struct hwtd_stats *sum, const struct hwtd_stats *part)
 	sum->has_time = 1;
 }
 
-static int
-walk_stream(struct walk *walk, const struct input *input,
-    const struct options *options, struct progress *progress)
+/* Nothing can come of a stream without bytes, extents and damage. */
+static bool
+has_content(const struct input *input, uint32_t stream, const bool *damaged)
 {
-	struct hwtd_events_options how;
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtd_extent extent = { .size = sizeof(extent) };
+
+	return (damaged[stream] ||
+	    hwtd_trace_extent(input->trace, stream, 0, &extent) == HWTD_OK ||
+	    (hwtd_trace_stream(input->trace, stream, &desc) == HWTD_OK &&
+		desc.n_bytes > 0));
+}
+
+/* The rows of one stream, with a cursor that reads several. */
+static int
+walk_stream(struct walk *walk, struct hwtd_events *events)
+{
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_events *events = NULL;
-	struct hwtd_event *rows = malloc(BATCH_ROWS * sizeof(*rows));
 	struct hwtd_stats *stats = &walk->stream->stats;
 	const uint64_t bytes_before = walk->account->total.bytes;
-	int code = EXIT_DONE;
-
-	if (rows == NULL) {
-		say_error("out of memory");
-		return (EXIT_FAILED);
-	}
-	input_events_options(options, &how);
-	how.level = walk->hash ? HWTD_LEVEL_INSN : HWTD_LEVEL_BLOCK;
-	/*
-	 * Everything else is counted by the library.  Code is asked for so
-	 * that reads return often enough to show progress and to break off.
-	 */
-	how.kinds = 1u << HWTD_EV_GAP |
-	    1u << (walk->hash ? HWTD_EV_INSN : HWTD_EV_BLOCK);
-	how.cpus = NULL;
-	how.n_cpus = 0;
-	how.streams = &walk->stream->stream;
-	how.n_streams = 1;
-
-	int rc = hwtd_events_open(input->trace, &how, &events, &err);
+	int rc = hwtd_events_seek_offset(events, walk->stream->stream, 0,
+	    &err);
 
 	while (rc == HWTD_OK && !interrupt_seen()) {
 		struct hwtd_batch batch = {
 			.size = sizeof(batch),
-			.events = rows,
-			.stride = sizeof(*rows),
+			.events = walk->rows,
+			.stride = sizeof(*walk->rows),
 			.cap = BATCH_ROWS,
 		};
 
@@ -209,21 +215,54 @@ walk_stream(struct walk *walk, const struct input *input,
 		if (rc != HWTD_OK)
 			break;
 		take_rows(walk, &batch);
-		if (progress_due(progress) &&
+		if (progress_due(&walk->progress) &&
 		    hwtd_events_stats(events, stats) == HWTD_OK)
-			progress_show(progress, bytes_before + stats->bytes);
+			progress_show(&walk->progress,
+			    bytes_before + stats->bytes);
 	}
-	if (rc != HWTD_OK && rc != HWTD_END) {
-		progress_end(progress);
-		code = input_say_read_error(input, options, &err);
-	} else if (interrupt_seen()) {
-		code = EXIT_INTERRUPTED;
-	}
-	if (events != NULL)
-		(void)hwtd_events_stats(events, stats);
+	(void)hwtd_events_stats(events, stats);
 	add_stats(&walk->account->total, stats);
+	if (rc != HWTD_OK && rc != HWTD_END) {
+		progress_end(&walk->progress);
+		return (input_say_read_error(walk->input, walk->options,
+		    &err));
+	}
+	return (interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE);
+}
+
+/* Streams of the account from `first` on, as many as one cursor reads. */
+static int
+walk_some(struct walk *walk, size_t first, size_t n)
+{
+	struct hwtd_events_options how;
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events *events = NULL;
+	uint32_t ids[CURSOR_STREAMS];
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < n; i++)
+		ids[i] = walk->account->streams[walk->full[first + i]].stream;
+	input_events_options(walk->options, &how);
+	how.level = walk->hash ? HWTD_LEVEL_INSN : HWTD_LEVEL_BLOCK;
+	/* Everything else is counted by the library. */
+	how.kinds = 1u << HWTD_EV_GAP;
+	if (walk->hash)
+		how.kinds |= 1u << HWTD_EV_INSN;
+	how.cpus = NULL;
+	how.n_cpus = 0;
+	how.streams = ids;
+	how.n_streams = n;
+	if (hwtd_events_open(walk->input->trace, &how, &events, &err) !=
+	    HWTD_OK) {
+		progress_end(&walk->progress);
+		return (input_say_read_error(walk->input, walk->options,
+		    &err));
+	}
+	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
+		walk->stream = &walk->account->streams[walk->full[first + i]];
+		code = walk_stream(walk, events);
+	}
 	hwtd_events_close(events);
-	free(rows);
 	return (code);
 }
 
@@ -237,49 +276,89 @@ contains(const struct id_list *list, uint32_t id)
 	return (list->n == 0);
 }
 
-int
-account_streams(struct account *account, const struct input *input,
-    const struct options *options, bool hash, account_gap_fn on_gap, void *arg)
+/* List the selected streams, and in `full` those that can give something. */
+static size_t
+list_streams(struct walk *walk, const bool *damaged)
 {
-	struct progress progress;
-	int code = EXIT_DONE;
+	struct account *account = walk->account;
+	size_t n_full = 0;
 
-	memset(account, 0, sizeof(*account));
-	account->total.size = sizeof(account->total);
-	account->n_damages = input->info.n_damages;
-	account->streams = calloc((size_t)input->info.n_streams + 1,
-	    sizeof(*account->streams));
-	if (account->streams == NULL) {
-		say_error("out of memory");
-		return (EXIT_FAILED);
-	}
-	progress_start(&progress, options->progress, input->info.n_bytes);
-	for (uint32_t i = 0; i < input->info.n_streams && code == EXIT_DONE;
-	     i++) {
+	for (uint32_t i = 0; i < walk->input->info.n_streams; i++) {
 		struct hwtd_stream_desc desc = { .size = sizeof(desc) };
-		struct walk walk = {
-			.account = account,
-			.stream = &account->streams[account->n_streams],
-			.hash = hash,
-			.on_gap = on_gap,
-			.arg = arg,
-		};
 
-		if (hwtd_trace_stream(input->trace, i, &desc) != HWTD_OK ||
-		    !contains(&options->streams, i) ||
-		    !contains(&options->cpus, desc.cpu))
+		if (hwtd_trace_stream(walk->input->trace, i, &desc) !=
+			HWTD_OK ||
+		    !contains(&walk->options->streams, i) ||
+		    !contains(&walk->options->cpus, desc.cpu))
 			continue;
-		account->n_streams++;
-		*walk.stream = (struct stream_account){
+		if (has_content(walk->input, i, damaged))
+			walk->full[n_full++] = account->n_streams;
+		account
+		    ->streams[account->n_streams++] = (struct stream_account){
 			.stream = i,
 			.tech = desc.tech,
 			.stats = { .size = sizeof(struct hwtd_stats) },
 			.ip_hash = FNV_BASIS,
 		};
-		code = walk_stream(&walk, input, options, &progress);
 	}
-	progress_end(&progress);
-	list_pages(account);
+	return (n_full);
+}
+
+static void
+find_damaged(const struct input *input, bool *damaged)
+{
+	struct hwtd_damage damage = { .size = sizeof(damage) };
+
+	for (size_t i = 0;
+	     hwtd_trace_damage(input->trace, i, &damage) == HWTD_OK; i++) {
+		if (damage.stream < input->info.n_streams)
+			damaged[damage.stream] = true;
+	}
+}
+
+int
+account_streams(struct account *account, const struct input *input,
+    const struct options *options, bool hash, account_gap_fn on_gap, void *arg)
+{
+	const size_t room = (size_t)input->info.n_streams + 1;
+	struct walk walk = {
+		.account = account,
+		.input = input,
+		.options = options,
+		.hash = hash,
+		.on_gap = on_gap,
+		.arg = arg,
+		.rows = malloc(BATCH_ROWS * sizeof(*walk.rows)),
+		.full = calloc(room, sizeof(*walk.full)),
+	};
+	bool *damaged = calloc(room, sizeof(*damaged));
+	int code = EXIT_DONE;
+
+	memset(account, 0, sizeof(*account));
+	account->total.size = sizeof(account->total);
+	account->n_damages = input->info.n_damages;
+	account->streams = calloc(room, sizeof(*account->streams));
+	if (walk.rows == NULL || walk.full == NULL || damaged == NULL ||
+	    account->streams == NULL) {
+		say_error("out of memory");
+		code = EXIT_FAILED;
+	} else {
+		find_damaged(input, damaged);
+		const size_t n_full = list_streams(&walk, damaged);
+
+		progress_start(&walk.progress, options->progress,
+		    input->info.n_bytes);
+		for (size_t i = 0; i < n_full && code == EXIT_DONE;
+		     i += CURSOR_STREAMS)
+			code = walk_some(&walk, i,
+			    n_full - i < CURSOR_STREAMS ? n_full - i
+							: CURSOR_STREAMS);
+		progress_end(&walk.progress);
+		list_pages(account);
+	}
+	free(damaged);
+	free(walk.full);
+	free(walk.rows);
 	return (code);
 }
 

@@ -443,7 +443,7 @@ find_time_span(struct report *report)
 	int rc;
 
 	input_events_options(report->options, &how);
-	how.kinds = 1u << HWTD_EV_GAP | 1u << HWTD_EV_BLOCK;
+	how.kinds = 1u << HWTD_EV_GAP;
 	progress_start(&progress, report->options->progress,
 	    report->input->info.n_bytes);
 	rc = hwtd_events_open(report->input->trace, &how, &events, &err);

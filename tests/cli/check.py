@@ -1,5 +1,9 @@
 """hwtdecode check: every byte is accounted for, with advice."""
 
+import base64
+import time
+import zlib
+
 from runner import BRANCHES, MISSING, OVERFLOW, PSB, PSBEND, Case
 
 
@@ -203,3 +207,31 @@ def test_decoding_twice_gives_the_same(case: Case) -> None:
     trace, code = case.long_trace(3000)
     first = case.run("check", *code, "--jobs=1", trace).want(0)
     assert first.out == case.run("check", *code, "--jobs=2", trace).out
+
+
+# A .hwt file of 16 chunks of one byte, each of a stream that nothing else
+# tells of: 4095, 8191, ... 65535.  Packed with zlib and base 85.
+MANY_STREAMS = (
+    "c-rgs2oK@qlHy`yKn2_1?%uYd{oLg4jPhiV+<zcozylPZ^r0!2Em#}abY+evZ&+5_{S&00"
+    "8Kj?|fdOO=%pP?65}>r;*-Z^8IUinm-wPLs{&&8w0&ajjssT)B1}sD~V3T97_QI%`SqKC4"
+    "Q4L^5GvE=L0l7DvYAe}(2_p=!M>T*2%>ZRaR0AT|&5bOtA5lXX;E!qmE1Cf*Xa>yMw12Iq"
+    "R!$SbfOu2`*w74Eie`XA-UgRVk=+*%2IQj}z>a3XGc*JK^XvVQyL^2q!hm{I131tOP-j9l"
+    ";Ff@_H(S@=CkO-jQ4QckGav)a01oBPISH55@(>2hM>T*8&486?1~4qs$m}b~cz`fqJ*olR"
+    "Xa>AOGvNDMsf!i*QR@%}>_;_#2h9L&W>f>*SvyRYycSuAFyK6@0la7i<e(X_?oP?#8*|UZ"
+    "A`G~XY5*Ua0c+6=P%klSefh^}CBlIBs0Q$(8SoCx0L?eYX1tx>*N8CSKdJ!&Xa?xBpc)_@"
+    "e#+;8P1uSG08V%2C;"
+)
+
+
+def test_many_streams_take_no_time(case: Case) -> None:
+    case.write("many.hwt", zlib.decompress(base64.b85decode(MANY_STREAMS)))
+    started = time.monotonic()
+    run = case.run("check", "--format=csv", "many.hwt").want(3)
+    assert time.monotonic() - started < 20
+    values = {(row["stream"], row["key"]): row["value"] for row in run.table()}
+    for stream in range(0, 65536, 455):
+        bytes_there = "1" if stream % 4096 == 4095 else "0"
+        assert values[str(stream), "bytes"] == bytes_there, stream
+        assert values[str(stream), "gap_bytes"] == bytes_there, stream
+    assert values["total", "bytes"] == "16"
+    assert values["total", "gaps.unsupported.count"] == "16"
