@@ -1,8 +1,10 @@
 /*
- * hwtdecode version: the versions of the tool and of all libraries below it.
+ * hwtdecode version: the versions of the tool and of all libraries below it,
+ * and what decodes which technology.
  */
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -27,6 +29,7 @@ int
 cmd_version(const struct options *options)
 {
 	struct hwtd_component component;
+	struct hwtd_engine engine = { .size = sizeof(engine) };
 	struct output out;
 
 	(void)options;
@@ -38,5 +41,9 @@ cmd_version(const struct options *options)
 	     i++)
 		write_line(&out, component.name, component.version,
 		    component.built_with);
+	for (size_t i = 0; hwtd_engine(i, &engine) == HWTD_OK; i++)
+		output_format(&out, "%-12s %s, for %s%s\n", "engine",
+		    engine.name, tech_name(engine.tech),
+		    engine.is_default != 0 ? " (default)" : "");
 	return (output_close(&out, true) ? EXIT_DONE : EXIT_FAILED);
 }

@@ -113,8 +113,7 @@ say_library_error(const char *file, const struct hwtd_error *err)
 			 "with --stream or --jobs 1");
 		return (EXIT_FAILED);
 	case HWTD_E_NOT_FOUND:
-		say_hint("'hwtdecode info' lists the streams, 'hwtdecode "
-			 "version' the engines");
+		say_hint("'hwtdecode info' lists the streams");
 		return (EXIT_FAILED);
 	case HWTD_E_IO:
 		if (err->sys_errno == ENOSPC)

@@ -1,6 +1,7 @@
 /*
  * Parsing a command line with the option table.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,31 @@ take_kinds(struct options *options, const struct option_entry *entry,
 }
 
 static bool
+take_engine(struct options *options, const struct option_entry *entry,
+    const char *value)
+{
+	struct hwtd_engine engine = { .size = sizeof(engine) };
+	char names[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; hwtd_engine(i, &engine) == HWTD_OK; i++) {
+		const int more = snprintf(names + n, sizeof(names) - n, "%s%s",
+		    n > 0 ? ", " : "", engine.name);
+
+		if (strcmp(engine.name, value) == 0) {
+			options->engine = value;
+			return (true);
+		}
+		if (more > 0 && (size_t)more < sizeof(names) - n)
+			n += (size_t)more;
+	}
+	names[n] = '\0';
+	say_error("--%s: there is no engine '%s'", entry->name, value);
+	say_hint("this build has: %s", n > 0 ? names : "none");
+	return (false);
+}
+
+static bool
 take_range(const struct option_entry *entry, const char *value,
     struct range_list *list,
     enum value_fault (*parse)(const char *text, struct hwtd_range *out))
@@ -308,8 +334,7 @@ take_decode_option(struct options *options, const struct option_entry *entry,
 		options->jobs = (uint32_t)number;
 		return (true);
 	case OPTION_ENGINE:
-		options->engine = value;
-		return (true);
+		return (take_engine(options, entry, value));
 	case OPTION_STRICT:
 		options->strict = true;
 		return (true);

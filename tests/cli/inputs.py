@@ -126,10 +126,15 @@ def test_unknown_engine(case: Case) -> None:
     trace, code = case.trace(BRANCHES)
     for command in ("check", "events", "insns"):
         case.run(command, *code, "--engine", "steam", trace).want(
-            1,
-            out="" if command == "check" else None,
-            err_has=("steam", "hint: "),
+            2,
+            out="",
+            err_has=(
+                "hwtdecode: --engine: there is no engine 'steam'\n",
+                "hint: this build has: ",
+                "libipt",
+            ),
         )
+        case.run(command, *code, "--engine=libipt", trace).want(0)
 
 
 def test_unknown_stream(case: Case) -> None:

@@ -53,6 +53,7 @@ def test_version_names_tool_and_libraries(case: Case) -> None:
         .want(0, out_has=("hwtdecode ", "libhwtdecode ", "libipt ", "Zydis "))
         .out
     )
+    assert "\nengine       libipt, for intel-pt" in text
     for words in (["--version"], ["-V"], ["events", "--version"]):
         assert case.run(*words).want(0).out == text
 
