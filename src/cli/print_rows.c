@@ -13,6 +13,12 @@
 /* Rows per read: they stay in the second-level cache. */
 #define BATCH_ROWS 2048
 
+/*
+ * How long before the times asked for reading starts.  A seek leaves out all
+ * rows before it, also a gap that reaches into these times.
+ */
+#define LOOK_BACK_NS 10000000
+
 struct reading {
 	const struct options *options;
 	struct hwtd_events *events;
@@ -75,29 +81,59 @@ read_rows(struct reading *reading, const struct input *input)
 	return (code);
 }
 
+/* Before it no row is asked for, ns. */
+static uint64_t
+first_time(const struct options *options)
+{
+	uint64_t first = options->times.n > 0 ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < options->times.n; i++) {
+		if (options->times.ranges[i].start < first)
+			first = options->times.ranges[i].start;
+	}
+	return (first);
+}
+
+static int
+open_rows(struct reading *reading, const struct input *input, uint32_t level)
+{
+	const uint64_t first = first_time(reading->options);
+	struct hwtd_events_options how;
+	struct hwtd_error err = { .size = sizeof(err) };
+
+	input_events_options(reading->options, &how);
+	how.level = level;
+	int rc = hwtd_events_open(input->trace, &how, &reading->events, &err);
+
+	/* The filter would do, but only after decoding what comes before. */
+	if (rc == HWTD_OK && first > LOOK_BACK_NS)
+		rc = hwtd_events_seek_ns(reading->events, first - LOOK_BACK_NS,
+		    &err);
+	return (rc == HWTD_OK ? EXIT_DONE
+			      : say_library_error(input->name, &err));
+}
+
 static int
 print_from(const struct input *input, const struct options *options,
     uint32_t level, struct output *out)
 {
-	struct hwtd_events_options how;
-	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_stats stats = { .size = sizeof(stats) };
 	struct row_writer writer;
 	struct reading reading = { .options = options, .writer = &writer };
 
-	input_events_options(options, &how);
-	how.level = level;
 	if (!row_writer_init(&writer, out, input, options))
 		return (EXIT_FAILED);
-	if (hwtd_events_open(input->trace, &how, &reading.events, &err) !=
-	    HWTD_OK) {
+	int code = open_rows(&reading, input, level);
+
+	if (code != EXIT_DONE) {
+		hwtd_events_close(reading.events);
 		row_writer_fini(&writer);
-		return (say_library_error(input->name, &err));
+		return (code);
 	}
 	row_write_header(&writer);
 	progress_start(&reading.progress, options->progress,
 	    input->info.n_bytes);
-	int code = read_rows(&reading, input);
+	code = read_rows(&reading, input);
 
 	progress_end(&reading.progress);
 	if (code == EXIT_DONE &&

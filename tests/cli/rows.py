@@ -446,3 +446,63 @@ def test_times_come_from_time_stamps_and_clock(case: Case) -> None:
     assert "0.000001000  " in text
     span = case.run("info", "--time-span", *code, "--clock=3/1", trace)
     span.want(0, out_has="time       0.000001000 s to 0.000003000 s\n")
+
+
+# Time from one stretch of timed_trace() to the next.
+STRETCH_NS = 100000
+
+
+def timed_trace(
+    case: Case, stretches: int, damaged: set[int]
+) -> list[str | Path]:
+    """4 KiB per 0.1 ms; behind the code of some come bytes of none."""
+    _, code = case.long_trace(1)
+    parts = []
+    for number in range(1, stretches + 1):
+        count = number * STRETCH_NS * 3
+        part = PSB + b"\x19" + count.to_bytes(7, "little")
+        part += b"\x7d" + LOOP_AT.to_bytes(6, "little") + b"\x99\x01" + PSBEND
+        part += LOOP_TAKEN
+        if number in damaged:
+            part += b"\x02\xff"
+        parts.append(part.ljust(4096, b"\x00"))
+    return [
+        *code,
+        "--clock=3/1",
+        case.write("timed.pt", b"".join(parts)),
+    ]
+
+
+def test_time_window_late_in_a_long_trace(case: Case) -> None:
+    words = ["events", "--format=jsonl", *timed_trace(case, 1500, {3, 700})]
+    rows = case.run(*words).want(0).objects()
+    for first, last in ((1, 5), (690, 710), (1200, 1210), (1490, 1501)):
+        window = f"--time={first * STRETCH_NS}-{last * STRETCH_NS}"
+        some = case.run(*words, window).want(0).objects()
+        want = [
+            row
+            for row in rows
+            if first <= row.get("time_ns", 0) / STRETCH_NS < last
+        ]
+        assert len(want) > 3, window
+        assert some == want, window
+
+
+def test_what_comes_before_the_time_window_is_not_decoded(case: Case) -> None:
+    words = ["events", *timed_trace(case, 1500, {3})]
+    late = "--time=120ms-121ms"
+    for option, code in (("--strict", 1), ("--max-loss=0", 3)):
+        case.run(*words, option, "--time=100us-").want(code, err_has="hint: ")
+        case.run(*words, option, late).want(0)
+        case.run(*words, option, late, "--time=130ms-").want(0)
+        case.run(*words, option, late, "--time=200us-400us").want(
+            code, err_has="hint: "
+        )
+
+
+def test_gap_that_reaches_into_the_time_window_is_told(case: Case) -> None:
+    words = ["events", "--format=jsonl", *timed_trace(case, 1500, {3, 700})]
+    for number in (3, 700):
+        window = f"--time={number}50us-{number}90us"
+        rows = case.run(*words, window).want(0).objects()
+        assert [row["kind"] for row in rows] == ["gap"], window
