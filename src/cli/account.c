@@ -304,15 +304,23 @@ list_streams(struct walk *walk, const bool *damaged)
 	return (n_full);
 }
 
+/* Which streams are damaged; what is of no stream is a gap of the whole. */
 static void
-find_damaged(const struct input *input, bool *damaged)
+find_damaged(const struct walk *walk, bool *damaged)
 {
+	const struct input *input = walk->input;
+	struct hwtd_stats *total = &walk->account->total;
 	struct hwtd_damage damage = { .size = sizeof(damage) };
 
 	for (size_t i = 0;
 	     hwtd_trace_damage(input->trace, i, &damage) == HWTD_OK; i++) {
-		if (damage.stream < input->info.n_streams)
+		if (damage.stream < input->info.n_streams) {
 			damaged[damage.stream] = true;
+		} else if (walk->options->streams.n == 0) {
+			total->kinds[HWTD_EV_GAP]++;
+			total->gaps[HWTD_GAP_FILE_DAMAGED]++;
+			total->file_gap_bytes += damage.file_bytes;
+		}
 	}
 }
 
@@ -343,7 +351,7 @@ account_streams(struct account *account, const struct input *input,
 		say_error("out of memory");
 		code = EXIT_FAILED;
 	} else {
-		find_damaged(input, damaged);
+		find_damaged(&walk, damaged);
 		const size_t n_full = list_streams(&walk, damaged);
 
 		progress_start(&walk.progress, options->progress,

@@ -483,6 +483,12 @@ check_report_verdict(struct check_report *report,
 			output_format(out, "\n%severy byte was decoded%s\n",
 			    paint(report, COLOR_GOOD),
 			    paint(report, COLOR_OFF));
+		else if (gaps == 0)
+			output_format(out,
+			    "\n%severy byte of these streams was decoded, but "
+			    "the file is damaged%s\n",
+			    paint(report, COLOR_LOSS),
+			    paint(report, COLOR_OFF));
 		else
 			output_format(out,
 			    "\n%s%" PRIu64 " %s, %.4f%% of the bytes gave "

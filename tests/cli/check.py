@@ -209,6 +209,28 @@ def test_decoding_twice_gives_the_same(case: Case) -> None:
     assert first.out == case.run("check", *code, "--jobs=2", trace).out
 
 
+def test_damage_of_no_stream_is_a_gap(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    case.run("import", *code, trace, "-o", "good.hwt").want(0)
+    good = (case.folder / "good.hwt").read_bytes()
+    case.write("longer.hwt", good + b"x" * 100)
+    rows = case.run("events", "--kind=gap", "--format=jsonl", "longer.hwt")
+    assert len(rows.want(0).objects()) == 1
+    case.run("check", "longer.hwt").want(
+        3, err="", out_has="\n1 gap, 0.0000% of the bytes gave nothing\n"
+    )
+    run = case.run("check", "--format=jsonl", "longer.hwt").want(3)
+    total = run.objects()[-1]
+    assert total["gaps"] == {"file-damaged": {"count": 1, "bytes": 0}}
+    assert total["file_gap_bytes"] == 100
+    case.run("check", "--stream=0", "longer.hwt").want(
+        3,
+        err_has="longer.hwt: the file is damaged\n",
+        out_has="\nevery byte of these streams was decoded, but the file is "
+        "damaged\n",
+    )
+
+
 # A .hwt file of 16 chunks of one byte, each of a stream that nothing else
 # tells of: 4095, 8191, ... 65535.  Packed with zlib and base 85.
 MANY_STREAMS = (
