@@ -363,7 +363,7 @@ hwtdi_timeline_fork(struct hwtdi_timeline *tl, uint64_t seq, uint32_t child,
     uint32_t parent, struct hwtd_error *err)
 {
 	struct version v;
-	uint64_t from;
+	uint64_t from = 0;
 	int rc;
 
 	if (parent >= tl->table.n)

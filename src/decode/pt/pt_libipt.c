@@ -100,6 +100,8 @@ text_of(uint32_t reason, int status)
 	switch (reason) {
 	case HWTD_GAP_ENDLESS_LOOP:
 		return ("the code loops for ever without a packet");
+	case HWTD_GAP_LIMIT:
+		return ("very much code without a packet");
 	case HWTD_GAP_NO_CODE:
 		return ("no image holds the address");
 	case HWTD_GAP_BAD_CODE:
@@ -504,7 +506,6 @@ ipt_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->timed = args->timed;
 	hwtdi_loop_init(&d->loop, args->library);
 	hwtdi_pt_config_libipt(&d->config, args->pt);
-	d->chains = !d->config.flags.variant.block.end_on_jump;
 	*out = d;
 	return (HWTD_OK);
 }

@@ -120,6 +120,9 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 	run->isa = hwtdi_ipt_isa(d->block.mode);
 	run->flags = d->block.speculative ? HWTDI_RUN_SPECULATIVE : 0;
 	room = d->span.length - (ip - d->span.address);
+	/* Runs that differ only in their start share what is behind this. */
+	if (room > HWTDI_IPT_RUN_BYTES - ip % HWTDI_IPT_RUN_BYTES)
+		room = HWTDI_IPT_RUN_BYTES - ip % HWTDI_IPT_RUN_BYTES;
 	do {
 		size_t n = hwtdi_ipt_read_code(d, ip, bytes, sizeof(bytes));
 
@@ -162,9 +165,11 @@ check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	const struct hwtdi_run *run = &d->table->runs[token];
 	int rc = hwtdi_loop_step(&d->loop, run, err);
 
-	if (rc == HWTD_END) {
+	if (rc == HWTD_END || rc == HWTD_E_LIMIT) {
 		flow->n_tokens--;
-		*reason_out = HWTD_GAP_ENDLESS_LOOP;
+		*reason_out = rc == HWTD_END ? HWTD_GAP_ENDLESS_LOOP
+					     : HWTD_GAP_LIMIT;
+		rc = HWTD_END;
 	} else if (rc == HWTD_OK) {
 		d->last_ip = run->last_ip;
 		d->has_last_ip = true;
@@ -205,7 +210,7 @@ put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	    !hwtdi_ipt_find_span(d, d->block.ip))
 		return (HWTD_E_NOT_FOUND);
 	tokens[0] = find_block(d, 0);
-	if (tokens[0] == UINT32_MAX && d->chains) {
+	if (tokens[0] == UINT32_MAX) {
 		tokens[0] = find_block(d, HWTDI_RUN_CHAIN);
 		if (tokens[0] != UINT32_MAX) {
 			chain = &d->table->runs[tokens[0]];
@@ -284,7 +289,7 @@ hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		*reason_out = HWTD_GAP_BAD_CODE;
 		rc = HWTD_END;
 	}
-	if (rc == HWTD_OK && d->chains && whole && d->left == 0)
+	if (rc == HWTD_OK && whole && d->left == 0)
 		rc = add_chain(d, flow->tokens + first, flow->n_tokens - first,
 		    err);
 	return (rc);

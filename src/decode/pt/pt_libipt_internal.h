@@ -10,7 +10,8 @@
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_sync.h"
 
-#define MAX_BLOCK_INSNS 65536
+/* Runs end where addresses are multiples of this. */
+#define HWTDI_IPT_RUN_BYTES 256
 
 struct hwtdi_decoder {
 	struct hwtd_context *library;
@@ -21,8 +22,6 @@ struct hwtdi_decoder {
 	struct pt_config config;
 	/* The stream has a clock, so that time is worth asking for. */
 	bool timed;
-	/* Blocks go on through direct branches, so that they are chains. */
-	bool chains;
 
 	struct hwtdi_segment segment;
 	struct pt_block_decoder *blk;
@@ -70,7 +69,7 @@ struct hwtdi_decoder {
 	uint64_t last_ip;
 
 	/* Lengths of the instructions of the run at hand. */
-	uint8_t lengths[MAX_BLOCK_INSNS];
+	uint8_t lengths[HWTDI_IPT_RUN_BYTES];
 };
 
 /* pt_libipt_code.c */

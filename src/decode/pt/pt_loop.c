@@ -59,7 +59,7 @@ grow(struct hwtdi_loop *loop, struct hwtd_error *err)
 }
 
 int
-hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip,
+hwtdi_loop_pass(struct hwtdi_loop *loop, const struct hwtdi_run *run,
     struct hwtd_error *err)
 {
 	struct hwtdi_loop_mark *mark;
@@ -68,17 +68,21 @@ hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip,
 	if (loop->used_chain != loop->chain) {
 		loop->used_chain = loop->chain;
 		loop->used = 0;
+		loop->insns = 0;
 	}
+	loop->insns += run->insns;
+	if (loop->insns > HWTDI_LOOP_MAX_INSNS)
+		return (HWTD_E_LIMIT);
 	if (loop->used * 2 >= loop->n_marks) {
 		rc = grow(loop, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
-	mark = mark_of(loop, last_ip);
+	mark = mark_of(loop, run->last_ip);
 	if (mark->chain == loop->chain)
 		return (HWTD_END);
 	mark->chain = loop->chain;
-	mark->ip = last_ip;
+	mark->ip = run->last_ip;
 	loop->used++;
 	return (HWTD_OK);
 }

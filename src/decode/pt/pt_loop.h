@@ -13,6 +13,12 @@ struct hwtdi_loop_mark {
 	uint64_t chain;
 };
 
+/*
+ * Instructions between two places where the trace speaks.  No program has so
+ * many without a branch that needs trace, but an image of zeros does.
+ */
+#define HWTDI_LOOP_MAX_INSNS ((uint64_t)1 << 20)
+
 /* The runs passed since the trace spoke last: a set of their last addresses. */
 struct hwtdi_loop {
 	struct hwtd_context *library;
@@ -21,13 +27,15 @@ struct hwtdi_loop {
 	/* Number of the chain at hand; a new number empties the set. */
 	uint64_t chain;
 	uint64_t used_chain;
+	/* Instructions passed in the chain at hand. */
+	uint64_t insns;
 };
 
 void hwtdi_loop_init(struct hwtdi_loop *loop, struct hwtd_context *library);
 void hwtdi_loop_fini(struct hwtdi_loop *loop);
 
-/* Pass a run that ends without trace, at `last_ip`. */
-int hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip,
+/* Pass a run that ends without trace. */
+int hwtdi_loop_pass(struct hwtdi_loop *loop, const struct hwtdi_run *run,
     struct hwtd_error *err);
 
 /* The trace has to speak at the end of a run that ends so. */
@@ -40,7 +48,7 @@ hwtdi_loop_needs_trace(uint8_t branch)
 
 /*
  * Pass a run.  HWTD_OK; HWTD_END if its end was passed in this chain before;
- * HWTD_E_NOMEM.
+ * HWTD_E_LIMIT: too many instructions; HWTD_E_NOMEM.
  */
 static inline int
 hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
@@ -50,7 +58,7 @@ hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
 		loop->chain++;
 		return (HWTD_OK);
 	}
-	return (hwtdi_loop_pass(loop, run->last_ip, err));
+	return (hwtdi_loop_pass(loop, run, err));
 }
 
 #endif /* HWTDI_PT_LOOP_H */
