@@ -1,5 +1,6 @@
 """hwtdecode events and insns: rows in each format, filters, limits."""
 
+import re
 from pathlib import Path
 
 from runner import (
@@ -506,3 +507,14 @@ def test_gap_that_reaches_into_the_time_window_is_told(case: Case) -> None:
         window = f"--time={number}50us-{number}90us"
         rows = case.run(*words, window).want(0).objects()
         assert [row["kind"] for row in rows] == ["gap"], window
+
+
+def test_every_detail_of_the_library_has_a_name(case: Case) -> None:
+    root = case.fixtures.parent
+    header = (root / "include" / "hwtdecode" / "event.h").read_text()
+    source = (root / "src" / "cli" / "row_writer.c").read_text()
+    for prefix in ("HWTD_MARKER", "HWTD_POWER", "HWTD_ASYNC"):
+        values = set(re.findall(rf"\t({prefix}_[A-Z_]+) = \d+", header))
+        named = set(re.findall(rf"\[({prefix}_[A-Z_]+)\] = \"", source))
+        assert len(values) > 3
+        assert values == named, values ^ named
