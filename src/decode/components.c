@@ -2,6 +2,11 @@
  * The libraries that decode, unpack and check underneath, with their versions.
  */
 #include <Zydis/Zydis.h>
+#if defined(__has_include)
+#if __has_include(<elfutils/version.h>)
+#include <elfutils/version.h>
+#endif
+#endif
 #include <intel-pt.h>
 #include <stdio.h>
 #include <xxhash.h>
@@ -33,6 +38,17 @@ libipt_numbers(void)
 	struct pt_version v = pt_library_version();
 
 	return ((struct numbers){ v.major, v.minor, v.patch });
+}
+
+/* libelf cannot be asked; elfutils says it in a header, elftoolchain not. */
+static struct numbers
+libelf_numbers(void)
+{
+#ifdef _ELFUTILS_VERSION
+	return ((struct numbers){ 0, _ELFUTILS_VERSION, 0 });
+#else
+	return ((struct numbers){ 0, 0, 0 });
+#endif
 }
 
 static void
@@ -70,6 +86,9 @@ hwtd_version_component(size_t index, struct hwtd_component *out)
 	case 3:
 		return (fill(out, "xxHash", from_decimal(XXH_versionNumber()),
 		    from_decimal(XXH_VERSION_NUMBER)));
+	case 4:
+		return (fill(out, "libelf", libelf_numbers(),
+		    libelf_numbers()));
 	default:
 		return (HWTD_END);
 	}

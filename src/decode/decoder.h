@@ -143,11 +143,6 @@ struct hwtdi_engine {
 	size_t (*find_sync)(const uint8_t *bytes, size_t n, size_t from);
 	/* Bytes to look at after the end of a segment. */
 	size_t tail_bytes;
-	/*
-	 * The clock that the configuration implies; HWTD_E_NOT_FOUND if it
-	 * implies none.
-	 */
-	int (*clock)(const struct hwtd_pt_config *pt, struct hwtd_clock *out);
 };
 
 /* The engine of that name, or the default one of the technology; NULL. */

@@ -21,6 +21,10 @@
  */
 #define MAX_TABLE_BYTES ((uint64_t)2 << 30)
 
+/* What they may unpack to by the size of the file: more is a bomb. */
+#define TABLE_BYTES_FREE ((uint64_t)64 << 20)
+#define TABLE_BYTES_PER_BYTE 256
+
 static uint64_t
 chunk_bytes(const struct hwtdi_hwt_header *h)
 {
@@ -79,6 +83,13 @@ unpack(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 
 	if (rc != HWTD_OK)
 		return (rc);
+	*ok_out = false;
+	if (r->table_bytes >
+	    TABLE_BYTES_FREE + TABLE_BYTES_PER_BYTE * r->trace->file.size) {
+		r->table_bytes -= h->raw_size;
+		return (refuse(r, h,
+		    "unpacks to more than a file of this size can hold", err));
+	}
 	*ok_out = hwtdi_hwt_unpack(&r->unpacker, &r->trace->file, h, &inner) ==
 	    HWTD_OK;
 	if (!*ok_out)
