@@ -234,20 +234,16 @@ hwtdi_array_grow(struct hwtd_context *ctx, void *array_inout,
 		cap = 8;
 	if (need > SIZE_MAX / elem)
 		return (hwtdi_fail_nomem(err, SIZE_MAX));
-	memcpy(&old, array_inout, sizeof(old));
-	array = cap > SIZE_MAX / elem
-	    ? NULL
-	    : hwtdi_resize(ctx, old, *cap_inout * elem, cap * elem);
-	if (array == NULL) {
-		/* Near a limit there may be room for no more than is asked. */
+	/* Near the limit there is room for no more than is asked. */
+	if (cap > ctx->max_alloc / elem)
 		cap = need;
-		array = hwtdi_resize(ctx, old, *cap_inout * elem, cap * elem);
-	}
+	memcpy(&old, array_inout, sizeof(old));
+	array = hwtdi_resize(ctx, old, *cap_inout * elem, cap * elem);
 	if (array == NULL && need * elem > ctx->max_alloc)
 		return (hwtdi_fail(err, HWTD_E_LIMIT,
 		    "%zu bytes in one piece are over max_alloc", need * elem));
 	if (array == NULL)
-		return (hwtdi_fail_nomem(err, need * elem));
+		return (hwtdi_fail_nomem(err, cap * elem));
 	memcpy(array_inout, &array, sizeof(array));
 	*cap_inout = cap;
 	return (HWTD_OK);
