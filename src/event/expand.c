@@ -8,6 +8,9 @@
 /* Rows that one item of a flow may make. */
 #define ROOM 4
 
+/* After so many rows that filters leave out, the user hears of it. */
+#define MANY_HIDDEN ((size_t)1 << 18)
+
 /* A flow whose rares are this many is expanded without waiting for more. */
 #define MANY_RARES (HWTDI_FLOW_RARES / 2)
 
@@ -104,16 +107,25 @@ count(struct hwtdi_rows *rows, const struct hwtd_event *row)
 	stats->has_time = 1;
 }
 
-static int
-put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+/* The row was made: count it.  False: a filter leaves it out. */
+static bool
+wanted(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     const struct hwtd_event *row, const struct hwtd_gap *gap)
+{
+	count(rows, row);
+	if (!x->filter->by_row ||
+	    hwtdi_filter_row(x->filter, row, gap, &x->context))
+		return (true);
+	rows->n_hidden++;
+	return (false);
+}
+
+static int
+append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    const struct hwtd_event *row)
 {
 	struct hwtd_event *out;
 
-	count(rows, row);
-	if (x->filter->by_row &&
-	    !hwtdi_filter_row(x->filter, row, gap, &x->context))
-		return (HWTD_OK);
 	if ((x->context_new || rows->n_contexts == 0) &&
 	    put_context(x, rows) != HWTD_OK)
 		return (HWTD_E_NOMEM);
@@ -121,6 +133,14 @@ put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	*out = *row;
 	out->context = (uint32_t)(rows->n_contexts - 1);
 	return (HWTD_OK);
+}
+
+static int
+put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    const struct hwtd_event *row)
+{
+	return (wanted(x, rows, row, NULL) ? append_row(x, rows, row)
+					   : HWTD_OK);
 }
 
 /* Code. */
@@ -145,7 +165,7 @@ flush(struct hwtdi_expander *x, struct hwtdi_rows *rows, bool has_next,
 	if ((row->flags & HWTD_EVF_TARGET) != 0 &&
 	    row->target != row->ip + row->bytes)
 		row->flags |= HWTD_EVF_TAKEN;
-	return (put_row(x, rows, row, NULL));
+	return (put_row(x, rows, row));
 }
 
 static void
@@ -250,7 +270,7 @@ expand_insns(struct hwtdi_expander *x, const struct hwtdi_run *run,
 			set_branch(x, run);
 			x->pending = true;
 		} else
-			rc = put_row(x, rows, row, NULL);
+			rc = put_row(x, rows, row);
 	}
 	if (x->i_insn == run->insns) {
 		x->i_insn = 0;
@@ -268,16 +288,23 @@ to_ns(const struct hwtd_clock *clock, uint64_t n)
 	bool before = n < clock->base_count;
 
 	d = before ? clock->base_count - n : n - clock->base_count;
-	q = d / clock->counts_per * clock->ns_per;
+	q = d / clock->counts_per;
 	r = d % clock->counts_per;
-	if (clock->ns_per != 0 && r > UINT64_MAX / clock->ns_per)
-		r = (uint64_t)((long double)r * (long double)clock->ns_per /
+	/* What does not fit is the end of time, not its beginning. */
+	if (__builtin_mul_overflow(q, clock->ns_per, &q))
+		return (before ? 0 : UINT64_MAX);
+	if (__builtin_mul_overflow(r, clock->ns_per, &r))
+		r = (uint64_t)((long double)(d % clock->counts_per) *
+		    (long double)clock->ns_per /
 		    (long double)clock->counts_per);
 	else
-		r = r * clock->ns_per / clock->counts_per;
-	d = q + r;
+		r /= clock->counts_per;
+	if (__builtin_add_overflow(q, r, &d))
+		return (before ? 0 : UINT64_MAX);
 	if (!before)
-		return (clock->base_ns + d);
+		return (__builtin_add_overflow(clock->base_ns, d, &d)
+			? UINT64_MAX
+			: d);
 	return (d < clock->base_ns ? clock->base_ns - d : 0);
 }
 
@@ -296,7 +323,8 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	if (x->clock.counts_per == 0)
 		return;
 	now = to_ns(&x->clock, anchor->count);
-	x->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
+	x->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0 ||
+	    now == UINT64_MAX;
 	if (flow->has_last_count) {
 		last = to_ns(&x->clock, flow->last_count);
 		if (now > last) {
@@ -408,10 +436,34 @@ put_gap(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		gap->time_before_ns = x->time_ns;
 		gap->flags |= HWTD_GAPF_TIME_BEFORE;
 	}
+	if (!wanted(x, rows, row, gap))
+		return (HWTD_OK);
 	if (put_detail(rows, &rows->gaps, &rows->n_gaps, &rows->cap_gaps, gap,
 		sizeof(*gap), row) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	return (put_row(x, rows, row, gap));
+	return (append_row(x, rows, row));
+}
+
+static int
+add_detail(struct hwtdi_rows *rows, const struct hwtdi_rare *rare,
+    struct hwtd_event *row)
+{
+	switch (row->kind) {
+	case HWTD_EV_MARKER:
+		return (put_detail(rows, &rows->markers, &rows->n_markers,
+		    &rows->cap_markers, &rare->detail.marker,
+		    sizeof(rare->detail.marker), row));
+	case HWTD_EV_POWER:
+		return (put_detail(rows, &rows->powers, &rows->n_powers,
+		    &rows->cap_powers, &rare->detail.power,
+		    sizeof(rare->detail.power), row));
+	default:
+		if (!rare->has_detail)
+			return (HWTD_OK);
+		return (put_detail(rows, &rows->asyncs, &rows->n_asyncs,
+		    &rows->cap_asyncs, &rare->detail.async,
+		    sizeof(rare->detail.async), row));
+	}
 }
 
 static int
@@ -431,28 +483,17 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	case HWTD_EV_CONTEXT:
 		x->context = rare->detail.context;
 		x->context_new = true;
-		return (put_row(x, rows, row, NULL));
+		return (put_row(x, rows, row));
 	case HWTD_EV_MARKER:
-		if (put_detail(rows, &rows->markers, &rows->n_markers,
-			&rows->cap_markers, &rare->detail.marker,
-			sizeof(rare->detail.marker), row) != HWTD_OK)
-			return (HWTD_E_NOMEM);
-		return (put_row(x, rows, row, NULL));
 	case HWTD_EV_POWER:
-		if (put_detail(rows, &rows->powers, &rows->n_powers,
-			&rows->cap_powers, &rare->detail.power,
-			sizeof(rare->detail.power), row) != HWTD_OK)
-			return (HWTD_E_NOMEM);
-		return (put_row(x, rows, row, NULL));
 	case HWTD_EV_ASYNC:
-		if (rare->has_detail &&
-		    put_detail(rows, &rows->asyncs, &rows->n_asyncs,
-			&rows->cap_asyncs, &rare->detail.async,
-			sizeof(rare->detail.async), row) != HWTD_OK)
-			return (HWTD_E_NOMEM);
-		return (put_row(x, rows, row, NULL));
+		if (!wanted(x, rows, row, NULL))
+			return (HWTD_OK);
+		return (add_detail(rows, rare, row) == HWTD_OK
+			? append_row(x, rows, row)
+			: HWTD_E_NOMEM);
 	default:
-		return (put_row(x, rows, row, NULL));
+		return (put_row(x, rows, row));
 	}
 }
 
@@ -549,7 +590,8 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	int rc = HWTD_OK;
 
 	while (rc == HWTD_OK) {
-		if (rows->n + ROOM > HWTDI_ROWS)
+		if (rows->n + ROOM > HWTDI_ROWS ||
+		    rows->n_hidden >= MANY_HIDDEN)
 			return (HWTDI_EXPAND_FULL);
 		if (anchor_is_next(x, flow))
 			pass_anchor(x, flow, &flow->anchors[x->i_anchor++]);

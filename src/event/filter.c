@@ -4,6 +4,7 @@
  */
 #include "event/filter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -53,6 +54,21 @@ check(const struct hwtd_events_options *o, struct hwtd_error *err)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "no engine named \"%.40s\"", o->engine));
 	return (HWTD_OK);
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x < y ? -1 : x > y);
+}
+
+static void
+sort(const uint32_t *ids, size_t n)
+{
+	if (n > 1)
+		qsort((void *)(uintptr_t)ids, n, sizeof(*ids), by_number);
 }
 
 int
@@ -112,6 +128,10 @@ hwtdi_filter_init(struct hwtdi_filter *filter, struct hwtd_context *library,
 	if (rc != HWTD_OK)
 		return (rc);
 	filter->o.streams = o.streams;
+	sort(o.cpus, o.n_cpus);
+	sort(o.tids, o.n_tids);
+	sort(o.pids, o.n_pids);
+	sort(o.streams, o.n_streams);
 	if (o.engine != NULL) {
 		filter->engine = hwtdi_strdup(library, o.engine);
 		if (filter->engine == NULL)
@@ -143,13 +163,12 @@ hwtdi_filter_fini(struct hwtdi_filter *filter)
 	hwtdi_strfree(library, filter->engine);
 }
 
+/* `ids` are sorted; none: all. */
 static bool
 holds(const uint32_t *ids, size_t n, uint32_t id)
 {
-	for (size_t i = 0; i < n; i++)
-		if (ids[i] == id)
-			return (true);
-	return (n == 0);
+	return (n == 0 ||
+	    bsearch(&id, ids, n, sizeof(*ids), by_number) != NULL);
 }
 
 bool

@@ -39,6 +39,7 @@ hwtdi_rows_clear(struct hwtdi_rows *rows)
 	rows->n_powers = 0;
 	rows->n_asyncs = 0;
 	rows->n_contexts = 0;
+	rows->n_hidden = 0;
 	memset(&rows->stats, 0, sizeof(rows->stats));
 	rows->stats.size = sizeof(rows->stats);
 	rows->rc = HWTD_OK;

@@ -27,6 +27,9 @@ struct hwtdi_rows {
 	struct hwtd_exec_context *contexts;
 	size_t n_contexts, cap_contexts;
 
+	/* Rows that filters left out. */
+	size_t n_hidden;
+
 	/* What was seen while these rows were made. */
 	struct hwtd_stats stats;
 	/* Why there are no more: HWTD_OK, HWTD_END or an error. */
