@@ -1,0 +1,136 @@
+/*
+ * Floods of rows that nobody wants, and clocks that leave the range of time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hwtdecode/hwtdecode.h>
+
+#include "support/memory_trace.h"
+#include "support/pt_packets.h"
+
+#define OVERFLOWS 400000
+
+/* Every OVF makes a gap with a detail; 80 MB of them if they were kept. */
+static void
+filtered_rows_keep_no_details(void **state)
+{
+	struct hwtd_context_options limits = { .size = sizeof(limits),
+		.max_memory = (uint64_t)16 << 20 };
+	struct hwtd_events_options opts = { .size = sizeof(opts),
+		.kinds = 1u << HWTD_EV_ENABLE };
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct pt_packets packets = { 0 };
+	struct mt_rows rows = { 0 };
+	struct hwtd_context *ctx;
+	struct hwtd_events *ev;
+	struct hwtd_trace *trace;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(&limits, &ctx, NULL), HWTD_OK);
+	trace = mt_create_in(ctx);
+	pt_psb(&packets);
+	pt_psbend(&packets);
+	for (int i = 0; i < OVERFLOWS; i++)
+		pt_ovf(&packets);
+	(void)mt_stream(trace, &packets, NULL);
+	ev = mt_events(mt_seal(trace), &opts);
+	mt_read(ev, 64, &rows);
+	assert_int_equal(rows.n, 0);
+	assert_int_equal(hwtd_events_stats(ev, &stats), HWTD_OK);
+	assert_int_equal(stats.gaps[HWTD_GAP_OVERFLOW], OVERFLOWS);
+	mt_rows_free(&rows);
+	hwtd_events_close(ev);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	pt_free(&packets);
+}
+
+static void
+times_out_of_range_are_the_end_of_time(void **state)
+{
+	static const struct {
+		const char *name;
+		struct hwtd_clock clock;
+		uint64_t want;
+	} cases[] = {
+		{ "exact", { .counts_per = 3, .ns_per = 2 }, 6666 },
+		{ "product", { .counts_per = 1, .ns_per = UINT64_MAX },
+		    UINT64_MAX },
+		{ "sum",
+		    { .counts_per = 1,
+			.ns_per = 1,
+			.base_ns = UINT64_MAX - 5 },
+		    UINT64_MAX },
+		{ "before the base",
+		    { .counts_per = 1,
+			.ns_per = 1,
+			.base_count = 10001,
+			.base_ns = 7 },
+		    6 },
+		{ "before all time",
+		    { .counts_per = 1,
+			.ns_per = 9,
+			.base_count = 10001,
+			.base_ns = 7 },
+		    0 },
+	};
+	static const uint8_t code[] = { 0x90, 0x90 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hwtd_stream_desc desc = { .size = sizeof(desc),
+			.tech = HWTD_TECH_INTEL_PT,
+			.cpu = HWTD_NO_ID,
+			.pid = HWTD_NO_ID,
+			.tid = HWTD_NO_ID,
+			.clock = cases[i].clock };
+		struct hwtd_trace *trace = mt_create();
+		struct pt_packets packets = { 0 };
+		struct mt_rows rows = { 0 };
+		bool seen = false;
+
+		print_message("case %s\n", cases[i].name);
+		(void)mt_code(trace, 0x1000, code, sizeof(code));
+		pt_psb(&packets);
+		pt_tsc(&packets, 10000);
+		pt_fup(&packets, PT_IP_48, 0x1000);
+		pt_mode_exec(&packets, 64);
+		pt_psbend(&packets);
+		pt_fup(&packets, PT_IP_16, 0x1001);
+		pt_pgd(&packets, PT_IP_NONE, 0);
+		(void)mt_stream(trace, &packets, &desc);
+		mt_rows(mt_seal(trace), NULL, &rows);
+		for (size_t k = 0; k < rows.n; k++) {
+			const struct hwtd_event *e = &rows.at[k].row;
+
+			if (e->kind != HWTD_EV_BLOCK)
+				continue;
+			assert_true((e->flags & HWTD_EVF_TIME) != 0);
+			assert_true(e->time_ns == cases[i].want);
+			if (e->time_ns == UINT64_MAX)
+				assert_true((e->flags &
+						HWTD_EVF_TIME_ESTIMATED) != 0);
+			seen = true;
+		}
+		assert_true(seen);
+		mt_rows_free(&rows);
+		hwtd_trace_close(trace);
+		pt_free(&packets);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filtered_rows_keep_no_details),
+		cmocka_unit_test(times_out_of_range_are_the_end_of_time),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
