@@ -13,7 +13,7 @@ refused(struct failing_allocator *f)
 	uint64_t fail_at = atomic_load(&f->fail_at);
 
 	return (fail_at != 0 &&
-	    (n == fail_at || (f->for_ever && n > fail_at)));
+	    (n == fail_at || (atomic_load(&f->for_ever) && n > fail_at)));
 }
 
 static void *
@@ -77,5 +77,5 @@ failing_allocator_arm(struct failing_allocator *f, uint64_t n, bool for_ever)
 {
 	atomic_store(&f->requests, 0);
 	atomic_store(&f->fail_at, n);
-	f->for_ever = for_ever;
+	atomic_store(&f->for_ever, for_ever);
 }

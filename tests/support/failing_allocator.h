@@ -12,7 +12,7 @@ struct failing_allocator {
 	/* Requests until one is refused; 0: none is. */
 	_Atomic uint64_t fail_at;
 	/* Refuse all that follow too. */
-	bool for_ever;
+	_Atomic bool for_ever;
 	/* Requests so far; blocks and bytes that were not given back. */
 	_Atomic uint64_t requests;
 	_Atomic int64_t blocks;
