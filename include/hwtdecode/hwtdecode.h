@@ -18,6 +18,7 @@
 #include <hwtdecode/record.h>
 #include <hwtdecode/image.h>
 #include <hwtdecode/trace.h>
+#include <hwtdecode/space.h>
 #include <hwtdecode/event.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

@@ -52,6 +52,55 @@ struct hwtd_section {
 	const char *path;
 };
 
+/** What became of an image that records name. */
+enum hwtd_image_state {
+	HWTD_IMAGE_UNKNOWN = 0,
+	/** Its code is there. */
+	HWTD_IMAGE_FOUND = 1,
+	/** Its file was not found, or could not be read; `text` says why. */
+	HWTD_IMAGE_MISSING = 2,
+	/** A file of that name has another build-id; it is not used. */
+	HWTD_IMAGE_MISMATCH = 3
+};
+
+struct hwtd_image_info {
+	size_t size;
+	/** An hwtd_image_state. */
+	uint32_t state;
+	/** Bytes of `build_id`: what records ask for; else that of the file. */
+	uint32_t n_build_id;
+	uint8_t build_id[HWTD_MAX_BUILD_ID];
+	/** Name in records.  Borrowed while the trace is open. */
+	const char *path;
+	/** File that was read or refused; "" for none.  Borrowed likewise. */
+	const char *file;
+	/** Bytes of code held. */
+	uint64_t n_bytes;
+	/** Why it is missing or refused; one line. */
+	char text[96];
+};
+
+/** Where the files of images are looked for.  All zero means defaults. */
+struct hwtd_search {
+	/** sizeof(struct hwtd_search). */
+	size_t size;
+	/** Folders put before recorded paths, for instance a sysroot. */
+	const char *const *roots;
+	size_t n_roots;
+	/** Folders of files by build-id: xx/yyyy.debug, .build-id/xx/yyyy. */
+	const char *const *build_id_dirs;
+	size_t n_build_id_dirs;
+	/** Folders where files lie by their last name, for instance modules. */
+	const char *const *dirs;
+	size_t n_dirs;
+	/** HWTD_SEARCH_* bits. */
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+/** Do not read the path that was recorded as it is. */
+#define HWTD_SEARCH_NO_ORIGINAL 0x1
+
 #ifndef HWTD_CDEF
 #ifdef __cplusplus
 }

@@ -18,17 +18,27 @@ extern "C" {
 /** Record types.  Own stable codes, never a kernel's. */
 enum hwtd_record_type {
 	HWTD_REC_UNKNOWN = 0,
-	/** A process started a program: an address space starts anew. */
+	/**
+	 * A process started a program: an address space starts anew.  `name`
+	 * is the program, `addr` its load bias, `base` where its interpreter
+	 * (the dynamic linker) was loaded.
+	 */
 	HWTD_REC_EXEC = 1,
-	/** [addr, addr + len) of the process shows `image` from `file_off`. */
+	/**
+	 * [addr, addr + len) of the process shows `image`, or the file `name`,
+	 * from `file_off` on.  Without `len` or `file_off` it is an executable
+	 * segment of that ELF file.
+	 */
 	HWTD_REC_MMAP = 2,
-	/** [addr, addr + len) of the process is gone. */
+	/** [addr, addr + len) is gone; without them, nobody knows what. */
 	HWTD_REC_MUNMAP = 3,
 	/** Protection of [addr, addr + len) is now `value`. */
 	HWTD_REC_PROTECT = 4,
-	/** A kernel object at `addr`. */
+	/** The kernel, or a module of it: the ELF file `name` at `addr`. */
 	HWTD_REC_KERNEL = 5,
+	/** The whole ELF file `name` was loaded; its lowest segment at `addr`. */
 	HWTD_REC_MODULE_LOAD = 6,
+	/** What was loaded at `addr` is gone. */
 	HWTD_REC_MODULE_UNLOAD = 7,
 	HWTD_REC_THREAD_CREATE = 8,
 	HWTD_REC_THREAD_NAME = 9,
@@ -63,6 +73,13 @@ enum hwtd_record_type {
 #define HWTD_RECF_ANONYMOUS 0x0080
 /** base is known. */
 #define HWTD_RECF_BASE 0x0100
+/** addr holds code that was made at run time. */
+#define HWTD_RECF_JIT 0x0200
+/** pid, tid: the one that stops running (SWITCH). */
+#define HWTD_RECF_SWITCH_OUT 0x0400
+
+/** Bytes of a build-id at the most. */
+#define HWTD_MAX_BUILD_ID 32
 
 /** One record.  Unknown ids are HWTD_NO_ID. */
 struct hwtd_record {
@@ -79,7 +96,8 @@ struct hwtd_record {
 	uint32_t stream;
 	/** Image id, for mappings and code. */
 	uint32_t image;
-	uint32_t reserved;
+	/** Bytes of `build_id`; 0: not known. */
+	uint32_t n_build_id;
 	/** ns on the clock of the trace. */
 	uint64_t time_ns;
 	/** The record holds from this byte of the stream on. */
@@ -90,12 +108,14 @@ struct hwtd_record {
 	uint64_t len;
 	/** Byte offset in the image's file. */
 	uint64_t file_off;
-	/** Load bias of the program, or base of its interpreter. */
+	/** EXEC: where the interpreter was loaded. */
 	uint64_t base;
 	/** By type. */
 	uint64_t value;
 	/** Path or name; NULL when there is none. */
 	const char *name;
+	/** Of the file `name`. */
+	uint8_t build_id[HWTD_MAX_BUILD_ID];
 };
 
 /** Short stable name of a record type; "unknown" out of range. */

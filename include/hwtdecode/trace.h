@@ -68,12 +68,14 @@ struct hwtd_pt_config {
 /**
  * The clock of a stream: how raw counts become ns on the clock of the trace.
  * ns = base_ns + (count - base_count) * ns_per / counts_per.
+ * What lies outside of 0 to UINT64_MAX is told as the nearer of the two.
  */
 struct hwtd_clock {
 	/** Counts in `ns_per` ns; 0: the stream has no clock. */
 	uint64_t counts_per;
 	uint64_t ns_per;
 	uint64_t base_count;
+	/** From 2^63 on: a time before 0, less 2^64. */
 	uint64_t base_ns;
 };
 
@@ -195,6 +197,8 @@ struct hwtd_trace_options {
 	size_t size;
 	/** Free text about the origin: tool and version.  Copied.  NULL: "". */
 	const char *origin;
+	/** Where images of records are looked for.  Copied.  NULL: defaults. */
+	const struct hwtd_search *search;
 };
 
 /** Options for opening.  All zero means defaults. */
@@ -217,6 +221,8 @@ struct hwtd_open_options {
 	/** Leave the trace unsealed, so that more can be added. */
 	uint32_t unsealed;
 	uint32_t reserved;
+	/** Where images of records are looked for.  NULL: defaults. */
+	const struct hwtd_search *search;
 };
 
 /** Options for saving.  All zero means defaults. */
@@ -453,6 +459,10 @@ HWTD_API int hwtd_trace_section(const struct hwtd_trace *trace,
  */
 HWTD_API int hwtd_trace_read_code(const struct hwtd_trace *trace,
     uint32_t section, uint64_t address, void *buf, size_t n, size_t *n_out);
+
+/** Look up an image by id.  @return as hwtd_trace_stream(). */
+HWTD_API int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
+    struct hwtd_image_info *out);
 
 /** Look up who executed, by the id in rows.  @return as
  * hwtd_trace_stream(). */

@@ -5,6 +5,7 @@
 #include "cli/check_report.h"
 #include "cli/color.h"
 #include "cli/expectation.h"
+#include "cli/image_report.h"
 #include "cli/loss.h"
 #include "cli/message.h"
 
@@ -63,6 +64,24 @@ judge(const struct input *input, const struct account *account,
 							: EXIT_DONE);
 }
 
+/* What is done with every gap. */
+struct gap_uses {
+	/* NULL: gaps are not listed. */
+	struct check_report *report;
+	struct missing_images missing;
+};
+
+static void
+use_gap(void *arg, uint32_t stream, const struct hwtd_event *row,
+    const struct hwtd_gap *gap)
+{
+	struct gap_uses *uses = arg;
+
+	missing_images_add(&uses->missing, stream, row, gap);
+	if (uses->report != NULL)
+		check_report_gap(uses->report, stream, row, gap);
+}
+
 static int
 check(const struct input *input, const struct options *options,
     struct output *out, bool *whole_out)
@@ -73,6 +92,7 @@ check(const struct input *input, const struct options *options,
 		.format = options->format,
 		.color = color_wanted(options, out),
 	};
+	struct gap_uses uses = { .report = options->gaps ? &report : NULL };
 	struct account account;
 	/* What an expectation holds need not be lossless. */
 	const double max_loss = options->max_loss >= 0 ? options->max_loss
@@ -81,20 +101,22 @@ check(const struct input *input, const struct options *options,
 
 	*whole_out = false;
 	check_report_begin(&report);
+	missing_images_init(&uses.missing, input);
 	int code = account_streams(&account, input, options,
-	    options->expect != NULL, options->gaps ? check_report_gap : NULL,
-	    &report);
+	    options->expect != NULL, use_gap, &uses);
 
 	if (code == EXIT_DONE || code == EXIT_INTERRUPTED) {
 		report.interrupted = code == EXIT_INTERRUPTED;
 		*whole_out = true;
 		check_report_account(&report, &account);
+		missing_images_write(&uses.missing, out, options->format);
 		if (options->expect != NULL && code == EXIT_DONE)
 			code = expect(&report, &account, options);
 		check_report_verdict(&report, &account);
 	}
 	if (code == EXIT_DONE)
 		code = judge(input, &account, max_loss);
+	missing_images_fini(&uses.missing);
 	account_fini(&account);
 	return (code);
 }

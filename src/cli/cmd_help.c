@@ -41,6 +41,24 @@ const struct command commands[] = {
 	    "of the images is stored when --image or --images is given, since "
 	    "the new file could not be decoded elsewhere without.",
 	    cmd_import },
+	{ "records", COMMAND_RECORDS, "FILE", 1, 1,
+	    "print what the trace says about programs and mappings",
+	    "Prints one line per record: programs, mappings, threads, "
+	    "switches, "
+	    "buffers and losses, in the order in which they were recorded.",
+	    cmd_records },
+	{ "maps", COMMAND_MAPS, "FILE", 1, 1,
+	    "show what is mapped where, by process",
+	    "Shows the mappings of each process, of the kernel and of all "
+	    "processes, by address, at the end of the trace or --at another "
+	    "position.",
+	    cmd_maps },
+	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
+	    "save a trace with the code of every image",
+	    "Saves the trace as a .hwt file that holds the mapped code of "
+	    "every image, so that it decodes on any machine.  -o is needed.  "
+	    "Images that are not there are listed.",
+	    cmd_archive },
 	{ "help", COMMAND_HELP, "[COMMAND]", 0, 1,
 	    "show help, of one command if named",
 	    "Shows the commands, or the options of one.", cmd_help },
@@ -190,6 +208,14 @@ help_write_command(struct output *out, const struct command *command)
 			    name);
 			at++;
 		}
+		output_char(out, '\n');
+	}
+	if (command->bit == COMMAND_RECORDS) {
+		output_text(out, "\nTypes:");
+		for (uint32_t type = 0; type < HWTD_REC_TYPES; type++)
+			output_format(out, "%s%s",
+			    type % 6 == 0 ? "\n  " : " ",
+			    hwtd_record_type_name(type));
 		output_char(out, '\n');
 	}
 }

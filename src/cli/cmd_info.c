@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/color.h"
+#include "cli/image_report.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/json_line.h"
@@ -170,6 +171,12 @@ text_rest(struct report *report)
 		output_escaped(out,
 		    section.path != NULL ? section.path : "(no name)");
 		output_char(out, '\n');
+	}
+	if (info->n_images > 0) {
+		output_char(out, '\n');
+		title(report, "images");
+		output_char(out, '\n');
+		image_report_text(out, report->input);
 	}
 	if (info->n_records > 0) {
 		output_char(out, '\n');
@@ -367,6 +374,7 @@ write_json(struct report *report)
 			json_string(out, "path", section.path);
 		json_end(out);
 	}
+	image_report_json(out, report->input);
 	for (uint32_t i = 0; i < HWTD_REC_TYPES; i++) {
 		if (report->records[i] == 0)
 			continue;

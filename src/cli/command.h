@@ -16,7 +16,10 @@ enum command_bit {
 	COMMAND_INSNS = 0x08,
 	COMMAND_IMPORT = 0x10,
 	COMMAND_HELP = 0x20,
-	COMMAND_VERSION = 0x40
+	COMMAND_VERSION = 0x40,
+	COMMAND_RECORDS = 0x80,
+	COMMAND_MAPS = 0x100,
+	COMMAND_ARCHIVE = 0x200
 };
 
 struct command {
@@ -52,6 +55,9 @@ int cmd_check(const struct options *options);
 int cmd_events(const struct options *options);
 int cmd_insns(const struct options *options);
 int cmd_import(const struct options *options);
+int cmd_records(const struct options *options);
+int cmd_maps(const struct options *options);
+int cmd_archive(const struct options *options);
 int cmd_help(const struct options *options);
 int cmd_version(const struct options *options);
 

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/output_guard.h"
+#include "cli/search_options.h"
 #include "cli/spool.h"
 
 static void
@@ -140,6 +141,7 @@ input_open(struct input *input, const struct options *options)
 		.size = sizeof(library),
 		.log = say_log,
 	};
+	const struct hwtd_search search = search_of(options);
 	const struct hwtd_open_options open = {
 		.size = sizeof(open),
 		.tech = options->tech,
@@ -148,6 +150,7 @@ input_open(struct input *input, const struct options *options)
 		.tid_plus_1 = options->tid_plus_1,
 		.pt = options->has_pt ? &options->pt : NULL,
 		.clock = options->clock,
+		.search = &search,
 		.unsealed = 1,
 	};
 

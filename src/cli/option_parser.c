@@ -8,6 +8,7 @@
 #include "cli/image_options.h"
 #include "cli/message.h"
 #include "cli/option_values.h"
+#include "cli/search_options.h"
 
 /* A word this far from a known one may be meant to be it. */
 static unsigned int
@@ -436,6 +437,10 @@ take(struct options *options, const struct option_entry *entry,
 		return (false);
 	if (known)
 		return (true);
+	if (!take_space_option(options, entry, value, &known))
+		return (false);
+	if (known)
+		return (true);
 	if (!take_decode_option(options, entry, value, &known))
 		return (false);
 	return (known || take_other_option(options, entry, value));
@@ -537,6 +542,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 	options->limit = UINT64_MAX;
 	options->failure = EXIT_BAD_USAGE;
 	options->max_loss = -1;
+	options->at.size = sizeof(options->at);
 	options->pt.size = sizeof(options->pt);
 	options->operands = calloc((size_t)argc + 1, sizeof(char *));
 	options->image_lists = calloc((size_t)argc + 1, sizeof(char *));
@@ -571,6 +577,7 @@ options_fini(struct options *options)
 		free(path);
 	}
 	free(options->images);
+	search_options_fini(options);
 	free(options->times.ranges);
 	free(options->addresses.ranges);
 	free(options->cpus.ids);

@@ -5,9 +5,12 @@
 
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
-	    COMMAND_IMPORT)
+	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
+	    COMMAND_ARCHIVE)
+#define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
+#define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS (COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS)
 
@@ -29,15 +32,19 @@ const struct option_entry option_table[] = {
 	    "intel|att", "Syntax of --disasm.  Default: intel." },
 	{ OPTION_BYTES, "bytes", 0, GROUP_COMMAND, COMMAND_INSNS, NULL, NULL,
 	    "Print the code bytes of each instruction." },
-	{ OPTION_NO_COMPRESS, "no-compress", 0, GROUP_COMMAND, COMMAND_IMPORT,
-	    NULL, NULL, "Store without compression." },
-	{ OPTION_LEVEL, "level", 0, GROUP_COMMAND, COMMAND_IMPORT, "N", NULL,
+	{ OPTION_NO_COMPRESS, "no-compress", 0, GROUP_COMMAND, SAVERS, NULL,
+	    NULL, "Store without compression." },
+	{ OPTION_LEVEL, "level", 0, GROUP_COMMAND, SAVERS, "N", NULL,
 	    "Compress with zstd level N, 1 to 19.  Default: 3." },
 	{ OPTION_EMBED, "embed", 0, GROUP_COMMAND, COMMAND_IMPORT, NULL, NULL,
 	    "Store the code of all images.  Default when images are given "
 	    "with --image or --images." },
 	{ OPTION_NO_EMBED, "no-embed", 0, GROUP_COMMAND, COMMAND_IMPORT, NULL,
 	    NULL, "Store no code; the files must be there to decode." },
+
+	{ OPTION_AT, "at", 0, GROUP_COMMAND, COMMAND_MAPS, "POSITION", NULL,
+	    "start, end, a time (ns, or with us, ms, s) or STREAM:OFFSET.  "
+	    "Default: end." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME", "pt",
@@ -76,16 +83,32 @@ const struct option_entry option_table[] = {
 	{ OPTION_STREAM_TID, "stream-tid", 0, GROUP_INPUT, READERS, "N", NULL,
 	    "Raw bytes were recorded of this thread." },
 
+	{ OPTION_ROOT, "root", 0, GROUP_INPUT, READERS, "DIR", NULL,
+	    "Look for recorded paths below DIR first.  Repeatable." },
+	{ OPTION_BUILD_ID_DIR, "build-id-dir", 0, GROUP_INPUT, READERS, "DIR",
+	    NULL,
+	    "Look for files by build-id in DIR, as xx/yyyy.debug or "
+	    ".build-id/xx/yyyy.  Repeatable." },
+	{ OPTION_MODULE_DIR, "module-dir", 0, GROUP_INPUT, READERS, "DIR",
+	    NULL,
+	    "Look for files by their last name in DIR, for instance kernel "
+	    "modules.  Repeatable." },
+	{ OPTION_NO_ORIGINAL_PATHS, "no-original-paths", 0, GROUP_INPUT,
+	    READERS, NULL, NULL,
+	    "Do not read recorded paths as they are on this machine." },
+
 	/* Which rows. */
+	{ OPTION_TYPE, "type", 0, GROUP_FILTER, COMMAND_RECORDS, "LIST", NULL,
+	    "Records of these types, for instance mmap,exec." },
 	{ OPTION_TIME, "time", 0, GROUP_FILTER, ROWS, "A-B", NULL,
 	    "Rows from time A up to before B.  Units: ns (default), us, ms, "
 	    "s; "
 	    "either may be left out.  Repeatable." },
-	{ OPTION_CPU, "cpu", 0, GROUP_FILTER, DECODERS, "LIST", NULL,
-	    "Streams of these CPUs, for instance 0,2-5." },
-	{ OPTION_TID, "tid", 0, GROUP_FILTER, ROWS, "LIST", NULL,
-	    "Rows of these threads." },
-	{ OPTION_PID, "pid", 0, GROUP_FILTER, ROWS, "LIST", NULL,
+	{ OPTION_CPU, "cpu", 0, GROUP_FILTER, DECODERS | COMMAND_RECORDS,
+	    "LIST", NULL, "Streams of these CPUs, for instance 0,2-5." },
+	{ OPTION_TID, "tid", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "LIST",
+	    NULL, "Rows of these threads." },
+	{ OPTION_PID, "pid", 0, GROUP_FILTER, ROWS | LISTERS, "LIST", NULL,
 	    "Rows of these processes." },
 	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, ROWS, "A-B", NULL,
 	    "Rows whose code touches A up to before B; a single A stands for "
@@ -95,8 +118,8 @@ const struct option_entry option_table[] = {
 	    "record." },
 	{ OPTION_STREAM, "stream", 0, GROUP_FILTER, DECODERS, "LIST", NULL,
 	    "These streams only." },
-	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER, ROWS, "N", NULL,
-	    "Stop after N rows." },
+	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "N",
+	    NULL, "Stop after N rows." },
 
 	/* How to decode. */
 	{ OPTION_JOBS, "jobs", 'j', GROUP_DECODE, DECODERS, "N", NULL,
@@ -111,15 +134,15 @@ const struct option_entry option_table[] = {
 	    "check, 100 elsewhere." },
 
 	/* Output. */
-	{ OPTION_FORMAT, "format", 0, GROUP_OUTPUT, PRINTERS, "NAME",
+	{ OPTION_FORMAT, "format", 0, GROUP_OUTPUT, PRINTERS | LISTERS, "NAME",
 	    "text|jsonl|csv", "Default: text." },
 	{ OPTION_OUTPUT, "output", 'o', GROUP_OUTPUT, READERS, "FILE", NULL,
 	    "Write to FILE, which appears when it is complete; - is standard "
 	    "output." },
-	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT, ROWS, NULL, NULL,
-	    "Leave out the line of column names." },
-	{ OPTION_COLOR, "color", 0, GROUP_OUTPUT, PRINTERS, "WHEN",
-	    "auto|always|never",
+	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT, ROWS | LISTERS, NULL,
+	    NULL, "Leave out the line of column names." },
+	{ OPTION_COLOR, "color", 0, GROUP_OUTPUT, PRINTERS | COMMAND_MAPS,
+	    "WHEN", "auto|always|never",
 	    "Colour text.  Default: auto, on a terminal unless NO_COLOR is "
 	    "set." },
 	{ OPTION_PROGRESS, "progress", 0, GROUP_OUTPUT, PRINTERS, NULL, NULL,

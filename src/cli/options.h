@@ -53,6 +53,12 @@ enum option_id {
 	OPTION_NO_HEADER,
 	OPTION_COLOR,
 	OPTION_PROGRESS,
+	OPTION_ROOT,
+	OPTION_BUILD_ID_DIR,
+	OPTION_MODULE_DIR,
+	OPTION_NO_ORIGINAL_PATHS,
+	OPTION_TYPE,
+	OPTION_AT,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -109,6 +115,12 @@ struct range_list {
 	size_t n;
 };
 
+/* Borrowed from argv. */
+struct folder_list {
+	const char **paths;
+	size_t n;
+};
+
 struct options {
 	const struct command *command;
 	/* What is no option; borrowed from argv. */
@@ -133,6 +145,16 @@ struct options {
 	uint32_t cpu_plus_1;
 	uint32_t pid_plus_1;
 	uint32_t tid_plus_1;
+
+	/* Where files of images are looked for. */
+	struct folder_list roots;
+	struct folder_list build_id_dirs;
+	struct folder_list module_dirs;
+	bool no_original_paths;
+
+	/* Of records: 1 << type; 0: all.  Of maps. */
+	uint32_t record_types;
+	struct hwtd_position at;
 
 	/* Which rows. */
 	struct range_list times;

@@ -25,16 +25,28 @@ struct hwtdi_code_span {
 	uint32_t section;
 };
 
+/* Where code is asked for. */
+struct hwtdi_code_query {
+	const struct hwtd_exec_context *context;
+	uint64_t stream_off;
+	/* Raw count of the stream's clock. */
+	bool has_count;
+	uint64_t count;
+	/* Of several that are possible: 0 is the newest. */
+	uint32_t choice;
+};
+
 struct hwtdi_code_source {
 	/*
-	 * The span that holds `address` for code at `stream_off` in `context`.
-	 * HWTD_OK, HWTD_E_NOT_FOUND, or HWTD_E_STATE: several could lie there
-	 * and the trace does not decide (gap "ambiguous mapping").
+	 * The span that holds `address`.  HWTD_OK; HWTD_END: this one, but
+	 * there are others, see `choice`; HWTD_E_NOT_FOUND: nothing is mapped;
+	 * HWTD_E_UNSUPPORTED: something is, but its bytes are missing.
 	 */
-	int (*find)(void *arg, const struct hwtd_exec_context *context,
-	    uint64_t stream_off, uint64_t address,
-	    struct hwtdi_code_span *out);
+	int (*find)(void *arg, const struct hwtdi_code_query *query,
+	    uint64_t address, struct hwtdi_code_span *out);
 	void *arg;
+	/* Answers are the same at every place of the stream. */
+	bool fixed;
 };
 
 /* Something that happened before token number `at` of the flow. */

@@ -15,12 +15,13 @@
 #define MANY_RARES (HWTDI_FLOW_RARES / 2)
 
 void
-hwtdi_expander_init(struct hwtdi_expander *x,
+hwtdi_expander_init(struct hwtdi_expander *x, const struct hwtd_trace *trace,
     const struct hwtdi_filter *filter, const struct hwtdi_code_table *table,
     uint32_t stream, const struct hwtd_clock *clock,
     const struct hwtd_exec_context *base)
 {
 	memset(x, 0, sizeof(*x));
+	x->trace = trace;
 	x->filter = filter;
 	x->table = table;
 	x->stream = stream;
@@ -38,6 +39,7 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->i_insn = 0;
 	x->context = x->base;
 	x->context_new = true;
+	x->until = 0;
 	x->has_time = false;
 	x->stream_off = 0;
 	x->pending = false;
@@ -281,10 +283,10 @@ expand_insns(struct hwtdi_expander *x, const struct hwtdi_run *run,
 
 /* Anchors. */
 
-static uint64_t
-to_ns(const struct hwtd_clock *clock, uint64_t n)
+uint64_t
+hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
 {
-	uint64_t d, q, r;
+	uint64_t d, q, r, early = 0 - clock->base_ns;
 	bool before = n < clock->base_count;
 
 	d = before ? clock->base_count - n : n - clock->base_count;
@@ -301,6 +303,9 @@ to_ns(const struct hwtd_clock *clock, uint64_t n)
 		r /= clock->counts_per;
 	if (__builtin_add_overflow(q, r, &d))
 		return (before ? 0 : UINT64_MAX);
+	/* A base before time 0. */
+	if (clock->base_ns > INT64_MAX)
+		return (before || d < early ? 0 : d - early);
 	if (!before)
 		return (__builtin_add_overflow(clock->base_ns, d, &d)
 			? UINT64_MAX
@@ -322,11 +327,11 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	}
 	if (x->clock.counts_per == 0)
 		return;
-	now = to_ns(&x->clock, anchor->count);
+	now = hwtdi_clock_ns(&x->clock, anchor->count);
 	x->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0 ||
 	    now == UINT64_MAX;
 	if (flow->has_last_count) {
-		last = to_ns(&x->clock, flow->last_count);
+		last = hwtdi_clock_ns(&x->clock, flow->last_count);
 		if (now > last) {
 			now = last;
 			x->estimated = true;
@@ -338,6 +343,9 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	}
 	if (!x->has_time || now != x->time_ns)
 		x->fresh_time = true;
+	/* Who runs is now asked by time, no longer by offset. */
+	if (!x->has_time)
+		x->until = 0;
 	x->has_time = true;
 	x->time_ns = now;
 }
@@ -398,7 +406,7 @@ time_after(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	for (size_t i = x->i_anchor; i < flow->n_anchors; i++) {
 		if ((flow->anchors[i].flags & HWTDI_ANCHOR_TIME) == 0)
 			continue;
-		*ns = to_ns(&x->clock, flow->anchors[i].count);
+		*ns = hwtdi_clock_ns(&x->clock, flow->anchors[i].count);
 		if (x->has_time && *ns < x->time_ns)
 			*ns = x->time_ns;
 		return (true);
@@ -481,6 +489,9 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		}
 		return (put_gap(x, rows, row, &rare->detail.gap));
 	case HWTD_EV_CONTEXT:
+		/* Who runs is told by records, the rest by the trace. */
+		rare->detail.context.pid = x->context.pid;
+		rare->detail.context.tid = x->context.tid;
 		x->context = rare->detail.context;
 		x->context_new = true;
 		return (put_row(x, rows, row));
@@ -523,6 +534,51 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 		return (rc);
 	x->i_rare++;
 	return (put_rare(x, rows, rare, after, ns));
+}
+
+/* Threads. */
+
+/* Another thread may run from here on. */
+static bool
+may_switch(const struct hwtdi_expander *x)
+{
+	return ((x->has_time ? x->time_ns : x->stream_off) >= x->until);
+}
+
+/* Ask who runs; if it is another one, say so in a row. */
+static int
+switch_thread(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    bool last, struct hwtdi_rows *rows)
+{
+	struct hwtdi_code_place place = {
+		.context = &x->context,
+		.stream = x->stream,
+		.stream_off = x->stream_off,
+		.has_time = x->has_time,
+		.time_ns = x->time_ns,
+	};
+	uint32_t pid = x->context.pid, tid = x->context.tid;
+	bool first = x->until == 0, known, wait;
+	struct hwtd_event row;
+	uint64_t ip = 0;
+	int rc;
+
+	hwtdi_trace_runner(x->trace, &place, &pid, &tid, &x->until);
+	if (pid == x->context.pid && tid == x->context.tid)
+		return (HWTD_OK);
+	known = next_ip(x, flow, last, &wait, &ip);
+	rc = flush(x, rows, known, ip);
+	if (rc != HWTD_OK)
+		return (rc);
+	x->context.pid = pid;
+	x->context.tid = tid;
+	x->context_new = true;
+	memset(&row, 0, sizeof(row));
+	row.kind = HWTD_EV_CONTEXT;
+	if (first)
+		row.flags |= HWTD_EVF_STATUS;
+	set_common(x, &row);
+	return (put_row(x, rows, &row));
 }
 
 /* Flows. */
@@ -593,9 +649,11 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 		if (rows->n + ROOM > HWTDI_ROWS ||
 		    rows->n_hidden >= MANY_HIDDEN)
 			return (HWTDI_EXPAND_FULL);
-		if (anchor_is_next(x, flow))
+		if (anchor_is_next(x, flow)) {
 			pass_anchor(x, flow, &flow->anchors[x->i_anchor++]);
-		else if (rare_is_next(x, flow))
+			if (may_switch(x))
+				rc = switch_thread(x, flow, last, rows);
+		} else if (rare_is_next(x, flow))
 			rc = expand_rare(x, flow, last, rows);
 		else if (x->i_token < flow->n_tokens)
 			rc = expand_token(x, flow, rows);

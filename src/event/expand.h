@@ -8,8 +8,10 @@
 #include "decode/decoder.h"
 #include "event/filter.h"
 #include "event/rows.h"
+#include "trace/trace_model.h"
 
 struct hwtdi_expander {
+	const struct hwtd_trace *trace;
 	const struct hwtdi_filter *filter;
 	const struct hwtdi_code_table *table;
 	struct hwtd_clock clock;
@@ -30,6 +32,9 @@ struct hwtdi_expander {
 	bool has_time, fresh_time, estimated;
 	uint64_t time_ns;
 
+	/* From this time or offset on another thread runs; UINT64_MAX: never. */
+	uint64_t until;
+
 	/* The code row at hand, which waits for where execution goes. */
 	bool pending;
 	struct hwtd_event row;
@@ -37,10 +42,13 @@ struct hwtdi_expander {
 	uint64_t target;
 };
 
+/* A raw count of a clock in ns on the clock of the trace. */
+uint64_t hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t count);
+
 void hwtdi_expander_init(struct hwtdi_expander *x,
-    const struct hwtdi_filter *filter, const struct hwtdi_code_table *table,
-    uint32_t stream, const struct hwtd_clock *clock,
-    const struct hwtd_exec_context *base);
+    const struct hwtd_trace *trace, const struct hwtdi_filter *filter,
+    const struct hwtdi_code_table *table, uint32_t stream,
+    const struct hwtd_clock *clock, const struct hwtd_exec_context *base);
 
 /* A new segment begins: nothing that was known before holds. */
 void hwtdi_expander_start(struct hwtdi_expander *x);

@@ -10,22 +10,34 @@
 #include "base/fail.h"
 
 static int
-find_code(void *arg, const struct hwtd_exec_context *context,
-    uint64_t stream_off, uint64_t address, struct hwtdi_code_span *out)
+find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
+    struct hwtdi_code_span *out)
 {
 	struct hwtdi_lane *lane = arg;
+	struct hwtd_exec_context context = *query->context;
+	struct hwtdi_code_place place = {
+		.context = &context,
+		.stream = lane->stream,
+		.stream_off = query->stream_off,
+		.has_time = query->has_count && lane->timed,
+		.choice = query->choice,
+	};
 	struct hwtdi_span span;
 	int rc;
 
-	rc = hwtdi_trace_find_code(lane->trace, lane->stream, stream_off,
-	    context, address, &span);
-	if (rc != HWTD_OK)
+	if (place.has_time)
+		place.time_ns = hwtdi_clock_ns(&lane->expander.clock,
+		    query->count);
+	hwtdi_trace_runner(lane->trace, &place, &context.pid, &context.tid,
+	    NULL);
+	rc = hwtdi_trace_find_code(lane->trace, &place, address, &span);
+	if (rc < 0)
 		return (rc);
 	out->bytes = span.bytes;
 	out->address = span.address;
 	out->length = span.length;
 	out->section = span.section;
-	return (HWTD_OK);
+	return (rc);
 }
 
 static int
@@ -43,6 +55,7 @@ open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 	args.context = lane->expander.base;
 	args.code.find = find_code;
 	args.code.arg = lane;
+	args.code.fixed = hwtdi_trace_is_fixed(lane->trace);
 	args.table = &lane->table;
 	args.timed = lane->timed;
 	return (lane->engine->open(&args, &lane->decoder, err));
@@ -80,8 +93,8 @@ hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
 	lane->timed = desc.clock.counts_per != 0;
 	lane->engine = hwtdi_engine_find(desc.tech, filter->engine);
 	hwtdi_code_table_init(&lane->table, library);
-	hwtdi_expander_init(&lane->expander, filter, &lane->table, stream,
-	    &desc.clock, &base);
+	hwtdi_expander_init(&lane->expander, trace, filter, &lane->table,
+	    stream, &desc.clock, &base);
 	*out = lane;
 	return (HWTD_OK);
 }

@@ -30,58 +30,58 @@ check_stream(const struct hwtd_trace *trace, uint32_t stream,
 	return (rc);
 }
 
-/* The last piece, if it is memory that `n` more bytes can adjoin. */
-static struct hwtdi_piece *
+/* The last stretch, if it is memory that `n` more bytes can adjoin. */
+static struct hwtdi_stretch *
 last_memory(struct hwtdi_stream *stream)
 {
-	struct hwtdi_piece *piece;
+	struct hwtdi_stretch *stretch;
 
-	if (stream->n_pieces == 0)
+	if (stream->n_stretches == 0)
 		return (NULL);
-	piece = &stream->pieces[stream->n_pieces - 1];
-	if (piece->kind != HWTDI_PIECE_MEMORY ||
-	    piece->length == HWTDI_PIECE_MAX)
+	stretch = &stream->stretches[stream->n_stretches - 1];
+	if (stretch->kind != HWTDI_STRETCH_MEMORY ||
+	    stretch->length == HWTDI_STRETCH_MAX)
 		return (NULL);
-	/* A pending extent needs a new piece to begin with. */
-	return (stream->pending ? NULL : piece);
+	/* A pending extent needs a new stretch to begin with. */
+	return (stream->pending ? NULL : stretch);
 }
 
-/* Make room for `n` more bytes in a memory piece. */
+/* Make room for `n` more bytes in a memory stretch. */
 static int
-grow_memory(struct hwtd_context *ctx, struct hwtdi_piece *piece, uint64_t n,
-    struct hwtd_error *err)
+grow_memory(struct hwtd_context *ctx, struct hwtdi_stretch *stretch,
+    uint64_t n, struct hwtd_error *err)
 {
-	uint64_t need = piece->length + n;
-	uint64_t room = piece->room + piece->room / 2;
+	uint64_t need = stretch->length + n;
+	uint64_t room = stretch->room + stretch->room / 2;
 	uint8_t *memory = NULL;
 
-	if (need <= piece->room)
+	if (need <= stretch->room)
 		return (HWTD_OK);
-	if (room > HWTDI_PIECE_MAX)
-		room = HWTDI_PIECE_MAX;
+	if (room > HWTDI_STRETCH_MAX)
+		room = HWTDI_STRETCH_MAX;
 	if (room > need)
-		memory = hwtdi_resize(ctx, piece->at.memory, piece->room,
+		memory = hwtdi_resize(ctx, stretch->at.memory, stretch->room,
 		    (size_t)room);
 	if (memory == NULL) {
 		room = need;
-		memory = hwtdi_resize(ctx, piece->at.memory, piece->room,
+		memory = hwtdi_resize(ctx, stretch->at.memory, stretch->room,
 		    (size_t)room);
 	}
 	if (memory == NULL)
 		return (hwtdi_trace_no_room(ctx, n, err));
-	piece->at.memory = memory;
-	piece->room = (uint32_t)room;
+	stretch->at.memory = memory;
+	stretch->room = (uint32_t)room;
 	return (HWTD_OK);
 }
 
-/* Append up to HWTDI_PIECE_MAX bytes; *n_out says how many. */
+/* Append up to HWTDI_STRETCH_MAX bytes; *n_out says how many. */
 static int
 add_part(struct hwtd_context *ctx, struct hwtdi_stream *stream,
     const uint8_t *bytes, uint64_t n, uint64_t *n_out, struct hwtd_error *err)
 {
-	struct hwtdi_piece *last = last_memory(stream);
-	struct hwtdi_piece piece = { .kind = HWTDI_PIECE_MEMORY };
-	uint64_t room = HWTDI_PIECE_MAX;
+	struct hwtdi_stretch *last = last_memory(stream);
+	struct hwtdi_stretch stretch = { .kind = HWTDI_STRETCH_MEMORY };
+	uint64_t room = HWTDI_STRETCH_MAX;
 	int rc;
 
 	if (room > ctx->max_alloc)
@@ -102,16 +102,16 @@ add_part(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 	}
 	if (n > room)
 		n = room;
-	piece.start = stream->end;
-	piece.length = n;
-	piece.room = (uint32_t)n;
-	piece.at.memory = hwtdi_alloc(ctx, (size_t)n);
-	if (piece.at.memory == NULL)
+	stretch.start = stream->end;
+	stretch.length = n;
+	stretch.room = (uint32_t)n;
+	stretch.at.memory = hwtdi_alloc(ctx, (size_t)n);
+	if (stretch.at.memory == NULL)
 		return (hwtdi_trace_no_room(ctx, n, err));
-	memcpy(piece.at.memory, bytes, (size_t)n);
-	rc = hwtdi_stream_place(ctx, stream, &piece, err);
+	memcpy(stretch.at.memory, bytes, (size_t)n);
+	rc = hwtdi_stream_place(ctx, stream, &stretch, err);
 	if (rc != HWTD_OK)
-		hwtdi_free(ctx, piece.at.memory, (size_t)n);
+		hwtdi_free(ctx, stretch.at.memory, (size_t)n);
 	*n_out = n;
 	return (rc);
 }
@@ -120,7 +120,7 @@ add_part(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 struct mark {
 	uint64_t end;
 	size_t n_extents;
-	size_t n_pieces;
+	size_t n_stretches;
 	uint64_t last_length;
 	bool pending;
 	uint32_t pending_why;
@@ -132,13 +132,13 @@ mark_stream(const struct hwtdi_stream *stream)
 	struct mark m = {
 		.end = stream->end,
 		.n_extents = stream->n_extents,
-		.n_pieces = stream->n_pieces,
+		.n_stretches = stream->n_stretches,
 		.pending = stream->pending,
 		.pending_why = stream->pending_why,
 	};
 
-	if (m.n_pieces > 0)
-		m.last_length = stream->pieces[m.n_pieces - 1].length;
+	if (m.n_stretches > 0)
+		m.last_length = stream->stretches[m.n_stretches - 1].length;
 	return (m);
 }
 
@@ -146,13 +146,14 @@ static void
 back_to(struct hwtd_context *ctx, struct hwtdi_stream *stream,
     const struct mark *m)
 {
-	while (stream->n_pieces > m->n_pieces) {
-		struct hwtdi_piece *p = &stream->pieces[--stream->n_pieces];
+	while (stream->n_stretches > m->n_stretches) {
+		struct hwtdi_stretch
+		    *p = &stream->stretches[--stream->n_stretches];
 
 		hwtdi_free(ctx, p->at.memory, p->room);
 	}
-	if (m->n_pieces > 0)
-		stream->pieces[m->n_pieces - 1].length = m->last_length;
+	if (m->n_stretches > 0)
+		stream->stretches[m->n_stretches - 1].length = m->last_length;
 	stream->end = m->end;
 	stream->n_extents = m->n_extents;
 	if (m->n_extents > 0)
@@ -213,7 +214,7 @@ int
 hwtd_trace_add_record(struct hwtd_trace *trace,
     const struct hwtd_record *record, struct hwtd_error *err)
 {
-	const uint32_t known = 2 * HWTD_RECF_BASE - 1;
+	const uint32_t known = 2 * HWTD_RECF_SWITCH_OUT - 1;
 	struct hwtd_record r;
 	int rc;
 
@@ -234,6 +235,10 @@ hwtd_trace_add_record(struct hwtd_trace *trace,
 	if (r.flags & ~known)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "record flags %#" PRIx32 " are not known", r.flags));
+	if (r.n_build_id > HWTD_MAX_BUILD_ID)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "build-id of %" PRIu32 " bytes; at most %d", r.n_build_id,
+		    HWTD_MAX_BUILD_ID));
 	if (r.stream != HWTD_NO_ID && r.stream >= trace->n_streams)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "record speaks of stream %" PRIu32
@@ -321,6 +326,7 @@ hwtd_trace_add_image(struct hwtd_trace *trace,
 	if (rc != HWTD_OK)
 		return (rc);
 	image.offset = d.offset;
+	image.state = HWTD_IMAGE_FOUND;
 	image.mapped = (d.flags & HWTD_IMAGEF_ADDRESS) != 0;
 	image.address = image.mapped ? d.address : 0;
 	rc = hwtdi_trace_put_image(trace, &image,

@@ -1,18 +1,19 @@
 /*
  * What a trace is made of, for the files of this folder.
  *
- * Bytes of a stream lie in pieces: memory, a part of the file, or a chunk of
- * a .hwt file.  Extents are kept apart from pieces: an extent spans any number
- * of pieces.  Between two extents offsets may be missing; within one, pieces
+ * Bytes of a stream lie in stretches: memory, a part of the file, or a chunk of
+ * a .hwt file.  Extents are kept apart from stretches: an extent spans any number
+ * of stretches.  Between two extents offsets may be missing; within one, stretches
  * adjoin.
  */
 #ifndef HWTDI_TRACE_INTERNAL_H
 #define HWTDI_TRACE_INTERNAL_H
 
 #include "record/record_list.h"
-#include "space/space_map.h"
 #include "trace/exec_context.h"
+#include "trace/search_copy.h"
 #include "trace/trace_model.h"
+#include "trace/trace_space.h"
 
 /* Streams of one trace; a file that claims more is refused. */
 #define HWTDI_MAX_STREAMS 65536u
@@ -26,16 +27,16 @@
 /* Bytes of a name or another text. */
 #define HWTDI_TEXT_MAX 65535u
 
-/* Bytes of one piece in memory; further bytes start a new piece. */
-#define HWTDI_PIECE_MAX ((uint64_t)256 << 20)
+/* Bytes of one stretch in memory; further bytes start a new stretch. */
+#define HWTDI_STRETCH_MAX ((uint64_t)256 << 20)
 
-enum hwtdi_piece_kind {
-	HWTDI_PIECE_MEMORY = 1,
-	HWTDI_PIECE_FILE = 2,
-	HWTDI_PIECE_CHUNK = 3
+enum hwtdi_stretch_kind {
+	HWTDI_STRETCH_MEMORY = 1,
+	HWTDI_STRETCH_FILE = 2,
+	HWTDI_STRETCH_CHUNK = 3
 };
 
-struct hwtdi_piece {
+struct hwtdi_stretch {
 	/* [start, start + length) of the stream. */
 	uint64_t start;
 	uint64_t length;
@@ -65,13 +66,27 @@ struct hwtdi_stream {
 	struct hwtd_extent *extents;
 	size_t n_extents;
 	size_t cap_extents;
-	struct hwtdi_piece *pieces;
-	size_t n_pieces;
-	size_t cap_pieces;
+	struct hwtdi_stretch *stretches;
+	size_t n_stretches;
+	size_t cap_stretches;
 };
 
 struct hwtdi_image {
 	char *path;
+	/* File that was read or refused; NULL: none. */
+	char *file;
+	/* A named file's part that was saved with the trace. */
+	bool part;
+	/* Records name it; made at seal, and not saved as such. */
+	bool named;
+	/* Only what was saved as parts is there; the rest is 0. */
+	bool sparse;
+	/* An hwtd_image_state, and why it is missing. */
+	uint32_t state;
+	char text[96];
+	/* The build-id: of records, `n_wanted_id` bytes, or of the file. */
+	uint32_t n_build_id, n_wanted_id;
+	uint8_t build_id[HWTD_MAX_BUILD_ID];
 	uint64_t offset;
 	/* The file holds the bytes under `path` and `offset`. */
 	bool from_file;
@@ -97,7 +112,7 @@ struct hwtdi_trace_text {
 	char *clock;
 };
 
-/* The file that pieces lie in. */
+/* The file that stretches lie in. */
 struct hwtdi_trace_file {
 	/* Below 0: there is none. */
 	int fd;
@@ -125,10 +140,12 @@ struct hwtd_trace {
 	size_t cap_damages;
 	/* Damages by stream and first byte; made at seal. */
 	struct hwtd_damage **by_stream;
-	/* Section i stands for image i; made at seal. */
+	/* Made at seal. */
 	struct hwtd_section *sections;
-	size_t n_sections;
-	struct hwtdi_space_map space;
+	size_t n_sections, cap_sections;
+	struct hwtdi_trace_space space;
+	/* Where images of records are looked for. */
+	struct hwtdi_search search;
 	struct hwtdi_exec_contexts *contexts;
 };
 
@@ -145,11 +162,11 @@ struct hwtdi_stream *hwtdi_trace_stream_at(const struct hwtd_trace *trace,
     uint32_t stream);
 
 /*
- * Put a piece behind the last byte of a stream; what lies between is missing
- * and the piece starts an extent AFTER_DAMAGE.  Takes over memory on success.
+ * Put a stretch behind the last byte of a stream; what lies between is missing
+ * and the stretch starts an extent AFTER_DAMAGE.  Takes over memory on success.
  */
 int hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
-    const struct hwtdi_piece *piece, struct hwtd_error *err);
+    const struct hwtdi_stretch *stretch, struct hwtd_error *err);
 
 /* What comes next starts an extent.  Of several reasons the gravest stays. */
 void hwtdi_stream_break(struct hwtdi_stream *stream, uint32_t why);
@@ -164,8 +181,8 @@ int hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 
 void hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream);
 
-/* Index of the piece, or of the extent, that holds `off`; or the count. */
-size_t hwtdi_stream_piece(const struct hwtdi_stream *stream, uint64_t off);
+/* Index of the stretch, or of the extent, that holds `off`; or the count. */
+size_t hwtdi_stream_stretch(const struct hwtdi_stream *stream, uint64_t off);
 size_t hwtdi_stream_extent(const struct hwtdi_stream *stream, uint64_t off);
 
 /* HWTD_E_INVALID if a text (may be NULL) is longer than HWTDI_TEXT_MAX. */

@@ -65,6 +65,11 @@ hwtd_trace_create(struct hwtd_context *ctx,
 		rc = hwtdi_trace_new(ctx, "memory", &trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
+	rc = hwtdi_search_init(&trace->search, ctx, o.search, err);
+	if (rc != HWTD_OK) {
+		hwtd_trace_close(trace);
+		return (rc);
+	}
 	if (o.origin != NULL) {
 		trace->text.origin = hwtdi_strdup(ctx, o.origin);
 		if (trace->text.origin == NULL) {
@@ -95,6 +100,14 @@ hwtdi_trace_sealed(const struct hwtd_trace *trace)
 	return (trace->sealed);
 }
 
+static void
+free_image(struct hwtd_context *ctx, struct hwtdi_image *image)
+{
+	hwtdi_strfree(ctx, image->path);
+	hwtdi_strfree(ctx, image->file);
+	hwtdi_free(ctx, image->bytes, (size_t)image->n_bytes);
+}
+
 void
 hwtd_trace_close(struct hwtd_trace *trace)
 {
@@ -109,11 +122,8 @@ hwtd_trace_close(struct hwtd_trace *trace)
 		hwtdi_stream_free(ctx, trace->streams[i]);
 	hwtdi_array_free(ctx, trace->streams, trace->cap_streams,
 	    sizeof(*trace->streams));
-	for (size_t i = 0; i < trace->n_images; i++) {
-		hwtdi_strfree(ctx, trace->images[i].path);
-		hwtdi_free(ctx, trace->images[i].bytes,
-		    (size_t)trace->images[i].n_bytes);
-	}
+	for (size_t i = 0; i < trace->n_images; i++)
+		free_image(ctx, &trace->images[i]);
 	hwtdi_array_free(ctx, trace->images, trace->cap_images,
 	    sizeof(*trace->images));
 	hwtdi_record_list_fini(ctx, &trace->records);
@@ -121,9 +131,10 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	    trace->n_damages * sizeof(*trace->by_stream));
 	hwtdi_array_free(ctx, trace->damages, trace->cap_damages,
 	    sizeof(*trace->damages));
-	hwtdi_free(ctx, trace->sections,
-	    trace->n_sections * sizeof(*trace->sections));
-	hwtdi_space_map_fini(ctx, &trace->space);
+	hwtdi_array_free(ctx, trace->sections, trace->cap_sections,
+	    sizeof(*trace->sections));
+	hwtdi_trace_space_fini(&trace->space);
+	hwtdi_search_fini(&trace->search, ctx);
 	hwtdi_exec_contexts_destroy(trace->contexts);
 	hwtdi_strfree(ctx, trace->text.origin);
 	hwtdi_strfree(ctx, trace->text.abi);
@@ -149,65 +160,13 @@ hwtdi_trace_no_room(const struct hwtd_context *ctx, uint64_t bytes,
 	return (hwtdi_fail_nomem(err, (size_t)bytes));
 }
 
-/* One section for each image, in the order of adding. */
-static int
-make_sections(const struct hwtd_trace *trace, struct hwtd_section **out,
-    struct hwtd_error *err)
+/* Give up the images that were added for records. */
+static void
+forget_named(struct hwtd_trace *trace, size_t n_images)
 {
-	const size_t n = trace->n_images;
-	struct hwtd_section *sections;
-
-	*out = NULL;
-	if (n == 0)
-		return (HWTD_OK);
-	sections = hwtdi_zalloc(trace->library, n * sizeof(*sections));
-	if (sections == NULL)
-		return (hwtdi_fail_nomem(err, n * sizeof(*sections)));
-	for (size_t i = 0; i < n; i++) {
-		const struct hwtdi_image *image = &trace->images[i];
-
-		sections[i].size = sizeof(sections[i]);
-		sections[i].image = (uint32_t)i;
-		sections[i].generation = 0;
-		sections[i].address = image->mapped ? image->address : 0;
-		sections[i].length = image->n_bytes;
-		sections[i].file_off = image->offset;
-		sections[i].path = image->path;
-	}
-	*out = sections;
-	return (HWTD_OK);
-}
-
-static int
-make_space(const struct hwtd_trace *trace, struct hwtdi_space_map *out,
-    struct hwtd_error *err)
-{
-	const size_t n = trace->n_images;
-	struct hwtdi_mapping *mappings;
-	size_t n_mappings = 0;
-	int rc;
-
-	memset(out, 0, sizeof(*out));
-	if (n == 0)
-		return (HWTD_OK);
-	mappings = hwtdi_zalloc(trace->library, n * sizeof(*mappings));
-	if (mappings == NULL)
-		return (hwtdi_fail_nomem(err, n * sizeof(*mappings)));
-	for (size_t i = 0; i < n; i++) {
-		const struct hwtdi_image *image = &trace->images[i];
-		struct hwtdi_mapping *m = &mappings[n_mappings];
-
-		if (!image->mapped || image->n_bytes == 0)
-			continue;
-		m->first = image->address;
-		m->last = image->address + (image->n_bytes - 1);
-		m->section = (uint32_t)i;
-		n_mappings++;
-	}
-	rc = hwtdi_space_map_build(trace->library, mappings, n_mappings, out,
-	    err);
-	hwtdi_free(trace->library, mappings, n * sizeof(*mappings));
-	return (rc);
+	while (trace->n_images > n_images)
+		free_image(trace->library, &trace->images[--trace->n_images]);
+	trace->n_sections = 0;
 }
 
 static int
@@ -266,8 +225,7 @@ hwtdi_trace_find_damage(const struct hwtd_trace *trace, uint32_t stream,
 int
 hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 {
-	struct hwtdi_space_map space;
-	struct hwtd_section *sections;
+	size_t n_images;
 	int rc = HWTD_OK;
 
 	if (trace == NULL)
@@ -279,25 +237,18 @@ hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 		    err);
 	if (rc != HWTD_OK)
 		return (rc);
-	rc = make_sections(trace, &sections, err);
+	n_images = trace->n_images;
+	rc = sort_damages(trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	rc = make_space(trace, &space, err);
+	rc = hwtdi_trace_space_build(trace, &trace->space, err);
 	if (rc != HWTD_OK) {
-		hwtdi_free(trace->library, sections,
-		    trace->n_images * sizeof(*sections));
+		forget_named(trace, n_images);
+		hwtdi_free(trace->library, trace->by_stream,
+		    trace->n_damages * sizeof(*trace->by_stream));
+		trace->by_stream = NULL;
 		return (rc);
 	}
-	rc = sort_damages(trace, err);
-	if (rc != HWTD_OK) {
-		hwtdi_space_map_fini(trace->library, &space);
-		hwtdi_free(trace->library, sections,
-		    trace->n_images * sizeof(*sections));
-		return (rc);
-	}
-	trace->sections = sections;
-	trace->n_sections = trace->n_images;
-	trace->space = space;
 	trace->sealed = true;
 	return (HWTD_OK);
 }
@@ -343,57 +294,6 @@ hwtd_trace_section(const struct hwtd_trace *trace, uint32_t section,
 		return (HWTD_E_NOT_FOUND);
 	return (hwtdi_result_copy(out, &trace->sections[section],
 	    sizeof(*out)));
-}
-
-int
-hwtd_trace_read_code(const struct hwtd_trace *trace, uint32_t section,
-    uint64_t address, void *buf, size_t n, size_t *n_out)
-{
-	const struct hwtdi_image *image;
-	uint64_t at;
-
-	if (trace == NULL || (buf == NULL && n != 0) || n_out == NULL)
-		return (HWTD_E_INVALID);
-	*n_out = 0;
-	if (section >= trace->n_sections)
-		return (HWTD_E_NOT_FOUND);
-	image = &trace->images[trace->sections[section].image];
-	/* Wraps for an address below the section: then it is too large. */
-	at = address - image->address;
-	if (!image->mapped || image->bytes == NULL || at >= image->n_bytes)
-		return (HWTD_E_NOT_FOUND);
-	if (n > image->n_bytes - at)
-		n = (size_t)(image->n_bytes - at);
-	if (n != 0)
-		memcpy(buf, image->bytes + at, n);
-	*n_out = n;
-	return (HWTD_OK);
-}
-
-int
-hwtdi_trace_find_code(const struct hwtd_trace *trace, uint32_t stream,
-    uint64_t stream_off, const struct hwtd_exec_context *context,
-    uint64_t address, struct hwtdi_span *out)
-{
-	const struct hwtdi_mapping *mapping;
-	const struct hwtdi_image *image;
-
-	/* One address space holds for all until records are applied. */
-	(void)stream;
-	(void)stream_off;
-	(void)context;
-	mapping = hwtdi_space_map_find(&trace->space, address);
-	if (mapping == NULL)
-		return (HWTD_E_NOT_FOUND);
-	image = &trace->images[trace->sections[mapping->section].image];
-	if (image->bytes == NULL)
-		return (HWTD_E_NOT_FOUND);
-	out->bytes = image->bytes + mapping->section_off;
-	out->address = mapping->first;
-	/* No image is as large as the space, so this does not wrap. */
-	out->length = mapping->last - mapping->first + 1;
-	out->section = mapping->section;
-	return (HWTD_OK);
 }
 
 int

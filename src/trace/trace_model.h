@@ -65,13 +65,39 @@ struct hwtdi_span {
 	uint32_t section;
 };
 
+/* Where code is asked for. */
+struct hwtdi_code_place {
+	/* May be NULL: unknown. */
+	const struct hwtd_exec_context *context;
+	uint32_t stream;
+	uint64_t stream_off;
+	bool has_time;
+	uint64_t time_ns;
+	/* Of several that are possible: 0 is the newest. */
+	uint32_t choice;
+};
+
 /*
- * The span that holds `address`, for code that runs at byte `stream_off` of
- * `stream` in `context` (may be NULL: unknown).  HWTD_OK or
- * HWTD_E_NOT_FOUND.  Thread-safe on a sealed trace.
+ * The span that holds `address` at a place.  Thread-safe on a sealed trace.
+ *
+ * HWTD_OK; HWTD_END: this one, but there are others that differ, see `choice`;
+ * HWTD_E_NOT_FOUND (nothing is mapped); HWTD_E_UNSUPPORTED (what is mapped has
+ * no bytes: a missing image).
  */
-int hwtdi_trace_find_code(const struct hwtd_trace *trace, uint32_t stream,
-    uint64_t stream_off, const struct hwtd_exec_context *context,
-    uint64_t address, struct hwtdi_span *out);
+int hwtdi_trace_find_code(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *place, uint64_t address,
+    struct hwtdi_span *out);
+
+/* No record can change which code is where. */
+bool hwtdi_trace_is_fixed(const struct hwtd_trace *trace);
+
+/*
+ * Who runs at a place of a stream that is not of one thread, if records tell;
+ * *until_out (may be NULL): the time, or the offset where there is no time,
+ * up to which that holds.
+ */
+void hwtdi_trace_runner(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *place, uint32_t *pid_inout,
+    uint32_t *tid_inout, uint64_t *until_out);
 
 #endif /* HWTDI_TRACE_MODEL_H */

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "trace/container/hwt_reader.h"
+#include "trace/import/lldb.h"
 #include "trace/import/raw.h"
 #include "trace/trace_internal.h"
 
@@ -86,15 +87,21 @@ static int
 fill(struct hwtd_trace *trace, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
-	bool is_hwt = false;
+	bool is_hwt = false, is_lldb = false;
 	int rc;
 
 	rc = open_file(trace, path, opts->tech, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_recognize(trace, &is_hwt, err);
-	if (rc == HWTD_OK)
-		rc = is_hwt ? hwtdi_hwt_read(trace, opts, err)
-			    : hwtdi_raw_import(trace, opts, err);
+	/* Who names the technology says that the bytes are raw. */
+	if (rc == HWTD_OK && !is_hwt && opts->tech == HWTD_TECH_UNKNOWN)
+		rc = hwtdi_lldb_recognize(trace, &is_lldb, err);
+	if (rc == HWTD_OK && is_hwt)
+		rc = hwtdi_hwt_read(trace, opts, err);
+	else if (rc == HWTD_OK && is_lldb)
+		rc = hwtdi_lldb_import(trace, opts, err);
+	else if (rc == HWTD_OK)
+		rc = hwtdi_raw_import(trace, opts, err);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)
 		hwtdi_fail_prefix(err, "%.100s", path);
 	return (rc);
@@ -152,7 +159,9 @@ hwtd_trace_open(struct hwtd_context *ctx, const char *path,
 		rc = hwtdi_trace_new(ctx, "", &trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	rc = fill(trace, path, &o, err);
+	rc = hwtdi_search_init(&trace->search, ctx, o.search, err);
+	if (rc == HWTD_OK)
+		rc = fill(trace, path, &o, err);
 	if (rc == HWTD_OK)
 		rc = add_images(trace, &o, err);
 	if (rc == HWTD_OK && o.unsealed == 0)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/fail.h"
-#include "trace/container/hwt_writer.h"
+#include "trace/trace_archive.h"
 #include "trace/trace_internal.h"
 
 static int
@@ -23,10 +23,18 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 	for (size_t i = 0; rc == HWTD_OK && i < trace->n_images; i++) {
 		const struct hwtdi_image *image = &trace->images[i];
 
+		/* Records name it; who opens the file finds it by them. */
+		if (image->named)
+			continue;
 		/* There is nowhere else to find bytes without a file. */
 		rc = hwtdi_writer_image(w, image,
-		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file, err);
+		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file ||
+			image->part,
+		    err);
 	}
+	for (uint32_t i = 0; rc == HWTD_OK && i < trace->n_images; i++)
+		if (trace->images[i].named && (flags & HWTD_SAVE_IMAGES) != 0)
+			rc = hwtdi_trace_archive(trace, i, w, err);
 	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++)
 		rc = hwtdi_writer_record(w, &trace->records.records[i], err);
 	if (rc == HWTD_OK)

@@ -1,5 +1,5 @@
 /*
- * Streams of a trace: pieces of bytes, and the extents over them.
+ * Streams of a trace: stretches of bytes, and the extents over them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,14 +47,14 @@ push_extent(struct hwtdi_stream *stream, uint64_t start, uint32_t why)
 
 int
 hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
-    const struct hwtdi_piece *piece, struct hwtd_error *err)
+    const struct hwtdi_stretch *stretch, struct hwtd_error *err)
 {
-	const bool hole = piece->start > stream->end;
+	const bool hole = stretch->start > stream->end;
 	uint32_t why = stream->pending ? stream->pending_why : HWTD_EXTENT_NEW;
 	int rc;
 
-	rc = hwtdi_array_grow(ctx, &stream->pieces, &stream->cap_pieces,
-	    stream->n_pieces + 1, sizeof(*stream->pieces), err);
+	rc = hwtdi_array_grow(ctx, &stream->stretches, &stream->cap_stretches,
+	    stream->n_stretches + 1, sizeof(*stream->stretches), err);
 	if (rc == HWTD_OK)
 		rc = reserve_extent(ctx, stream, err);
 	if (rc != HWTD_OK)
@@ -62,9 +62,9 @@ hwtdi_stream_place(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 	if (hole)
 		why = HWTD_EXTENT_AFTER_DAMAGE;
 	if (hole || stream->pending || stream->n_extents == 0)
-		push_extent(stream, piece->start, why);
-	stream->pieces[stream->n_pieces++] = *piece;
-	stream->end = piece->start + piece->length;
+		push_extent(stream, stretch->start, why);
+	stream->stretches[stream->n_stretches++] = *stretch;
+	stream->end = stretch->start + stretch->length;
 	stream->extents[stream->n_extents - 1].end = stream->end;
 	return (HWTD_OK);
 }
@@ -97,12 +97,12 @@ hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream)
 {
 	if (stream == NULL)
 		return;
-	for (size_t i = 0; i < stream->n_pieces; i++)
-		if (stream->pieces[i].kind == HWTDI_PIECE_MEMORY)
-			hwtdi_free(ctx, stream->pieces[i].at.memory,
-			    stream->pieces[i].room);
-	hwtdi_array_free(ctx, stream->pieces, stream->cap_pieces,
-	    sizeof(*stream->pieces));
+	for (size_t i = 0; i < stream->n_stretches; i++)
+		if (stream->stretches[i].kind == HWTDI_STRETCH_MEMORY)
+			hwtdi_free(ctx, stream->stretches[i].at.memory,
+			    stream->stretches[i].room);
+	hwtdi_array_free(ctx, stream->stretches, stream->cap_stretches,
+	    sizeof(*stream->stretches));
 	hwtdi_array_free(ctx, stream->extents, stream->cap_extents,
 	    sizeof(*stream->extents));
 	hwtdi_strfree(ctx, stream->name);
@@ -110,21 +110,21 @@ hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream)
 }
 
 size_t
-hwtdi_stream_piece(const struct hwtdi_stream *stream, uint64_t off)
+hwtdi_stream_stretch(const struct hwtdi_stream *stream, uint64_t off)
 {
-	size_t low = 0, high = stream->n_pieces;
+	size_t low = 0, high = stream->n_stretches;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const struct hwtdi_piece *piece = &stream->pieces[mid];
+		const struct hwtdi_stretch *stretch = &stream->stretches[mid];
 
-		if (piece->start + piece->length <= off)
+		if (stretch->start + stretch->length <= off)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low < stream->n_pieces && stream->pieces[low].start > off)
-		return (stream->n_pieces);
+	if (low < stream->n_stretches && stream->stretches[low].start > off)
+		return (stream->n_stretches);
 	return (low);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Windows over the raw bytes of a stream: in place where they lie in memory
- * in one piece, else from an unpacked chunk or joined in a buffer.
+ * in one stretch, else from an unpacked chunk or joined in a buffer.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,8 +24,8 @@ struct hwtdi_window {
 	size_t room;
 	uint64_t joined_at;
 	uint64_t joined;
-	/* The chunk piece that `chunk` holds, or NULL. */
-	const struct hwtdi_piece *unpacked;
+	/* The chunk stretch that `chunk` holds, or NULL. */
+	const struct hwtdi_stretch *unpacked;
 	struct hwtdi_hwt_unpacker chunk;
 };
 
@@ -70,70 +70,70 @@ hwtdi_window_destroy(struct hwtdi_window *window)
 
 static void
 set_damage(struct hwtd_damage *damage, uint32_t stream,
-    const struct hwtdi_piece *piece, uint64_t file_bytes,
+    const struct hwtdi_stretch *stretch, uint64_t file_bytes,
     const struct hwtd_error *why)
 {
 	memset(damage, 0, sizeof(*damage));
 	damage->size = sizeof(*damage);
-	damage->file_off = piece->at.file_off;
+	damage->file_off = stretch->at.file_off;
 	damage->file_bytes = file_bytes;
 	damage->stream = stream;
-	damage->first = piece->start;
-	damage->end = piece->start + piece->length;
+	damage->first = stretch->start;
+	damage->end = stretch->start + stretch->length;
 	memcpy(damage->text, why->message, sizeof(damage->text) - 1);
 }
 
-/* Unpack the chunk of a piece, unless it is the one at hand. */
+/* Unpack the chunk of a stretch, unless it is the one at hand. */
 static int
-unpack(struct hwtdi_window *w, const struct hwtdi_piece *piece,
+unpack(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
     struct hwtd_damage *damage, struct hwtd_error *err)
 {
 	struct hwtdi_hwt_header want = {
 		.type = HWTDI_HWT_DATA,
 		.id = w->id,
-		.position = piece->start,
-		.raw_size = (uint32_t)piece->length,
-		.stored_size = piece->room,
-		.file_off = piece->at.file_off,
+		.position = stretch->start,
+		.raw_size = (uint32_t)stretch->length,
+		.stored_size = stretch->room,
+		.file_off = stretch->at.file_off,
 	};
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	int rc;
 
-	if (w->unpacked == piece)
+	if (w->unpacked == stretch)
 		return (HWTD_OK);
 	w->unpacked = NULL;
 	rc = hwtdi_hwt_unpack(&w->chunk, &w->trace->file, &want, &inner);
 	if (rc == HWTD_OK) {
-		w->unpacked = piece;
+		w->unpacked = stretch;
 		return (HWTD_OK);
 	}
 	if (rc == HWTD_E_CORRUPT)
-		set_damage(damage, w->id, piece,
-		    HWTDI_HWT_HEADER_SIZE + (uint64_t)piece->room, &inner);
+		set_damage(damage, w->id, stretch,
+		    HWTDI_HWT_HEADER_SIZE + (uint64_t)stretch->room, &inner);
 	return (hwtdi_fail_pass(err, &inner));
 }
 
-/* Copy [off, off + n) of a piece. */
+/* Copy [off, off + n) of a stretch. */
 static int
-copy_piece(struct hwtdi_window *w, const struct hwtdi_piece *piece,
+copy_piece(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
     uint64_t off, uint8_t *to, uint64_t n, struct hwtd_damage *damage,
     struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	const uint64_t at = off - piece->start;
+	const uint64_t at = off - stretch->start;
 	int rc;
 
-	switch (piece->kind) {
-	case HWTDI_PIECE_MEMORY:
-		memcpy(to, piece->at.memory + at, (size_t)n);
+	switch (stretch->kind) {
+	case HWTDI_STRETCH_MEMORY:
+		memcpy(to, stretch->at.memory + at, (size_t)n);
 		return (HWTD_OK);
-	case HWTDI_PIECE_FILE:
+	case HWTDI_STRETCH_FILE:
 		rc = hwtdi_trace_file_read(&w->trace->file,
-		    piece->at.file_off + at, to, (size_t)n, &inner);
+		    stretch->at.file_off + at, to, (size_t)n, &inner);
 		if (rc == HWTD_OK)
 			return (HWTD_OK);
 		if (rc == HWTD_E_CORRUPT) {
-			set_damage(damage, w->id, piece, piece->length,
+			set_damage(damage, w->id, stretch, stretch->length,
 			    &inner);
 			damage->file_off += at;
 			damage->file_bytes -= at;
@@ -141,7 +141,7 @@ copy_piece(struct hwtdi_window *w, const struct hwtdi_piece *piece,
 		}
 		return (hwtdi_fail_pass(err, &inner));
 	default:
-		rc = unpack(w, piece, damage, err);
+		rc = unpack(w, stretch, damage, err);
 		if (rc == HWTD_OK)
 			memcpy(to, w->chunk.raw + at, (size_t)n);
 		return (rc);
@@ -189,24 +189,25 @@ join(struct hwtdi_window *w, uint64_t off, uint64_t n, uint64_t limit,
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	const struct hwtdi_stream *s = w->stream;
-	size_t index = hwtdi_stream_piece(s, off);
+	size_t index = hwtdi_stream_stretch(s, off);
 	uint64_t total = n;
 	int rc;
 
-	if (s->pieces[index].kind == HWTDI_PIECE_FILE && total < READ_AHEAD)
+	if (s->stretches[index].kind == HWTDI_STRETCH_FILE &&
+	    total < READ_AHEAD)
 		total = limit - off < READ_AHEAD ? limit - off : READ_AHEAD;
 	rc = slide(w, off, total, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	index = hwtdi_stream_piece(s, off + w->joined);
-	while (w->joined < total && index < s->n_pieces) {
-		const struct hwtdi_piece *piece = &s->pieces[index];
+	index = hwtdi_stream_stretch(s, off + w->joined);
+	while (w->joined < total && index < s->n_stretches) {
+		const struct hwtdi_stretch *stretch = &s->stretches[index];
 		uint64_t at = off + w->joined;
-		uint64_t part = piece->start + piece->length - at;
+		uint64_t part = stretch->start + stretch->length - at;
 
 		if (part > total - w->joined)
 			part = total - w->joined;
-		rc = copy_piece(w, piece, at, w->buffer + w->joined, part,
+		rc = copy_piece(w, stretch, at, w->buffer + w->joined, part,
 		    damage, &inner);
 		if (rc == HWTD_OK) {
 			w->joined += part;
@@ -227,7 +228,7 @@ hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
     struct hwtd_error *err)
 {
 	const struct hwtdi_stream *s = window->stream;
-	const struct hwtdi_piece *piece;
+	const struct hwtdi_stretch *stretch;
 	size_t extent, index;
 	int rc;
 
@@ -247,18 +248,19 @@ hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
 		*bytes_out = window->buffer + (off - window->joined_at);
 		return (HWTD_OK);
 	}
-	index = hwtdi_stream_piece(s, off);
-	piece = &s->pieces[index];
-	if (n <= piece->start + piece->length - off) {
-		if (piece->kind == HWTDI_PIECE_MEMORY) {
-			*bytes_out = piece->at.memory + (off - piece->start);
+	index = hwtdi_stream_stretch(s, off);
+	stretch = &s->stretches[index];
+	if (n <= stretch->start + stretch->length - off) {
+		if (stretch->kind == HWTDI_STRETCH_MEMORY) {
+			*bytes_out = stretch->at.memory +
+			    (off - stretch->start);
 			return (HWTD_OK);
 		}
-		if (piece->kind == HWTDI_PIECE_CHUNK) {
-			rc = unpack(window, piece, damage_out, err);
+		if (stretch->kind == HWTDI_STRETCH_CHUNK) {
+			rc = unpack(window, stretch, damage_out, err);
 			if (rc == HWTD_OK)
 				*bytes_out = window->chunk.raw +
-				    (off - piece->start);
+				    (off - stretch->start);
 			return (rc);
 		}
 	}

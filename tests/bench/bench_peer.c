@@ -32,7 +32,8 @@ read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_t ip,
 		size_t take;
 
 		if (at - m->span.address >= m->span.length &&
-		    hwtdi_trace_find_code(m->trace, 0, 0, NULL, at,
+		    hwtdi_trace_find_code(m->trace,
+			&(struct hwtdi_code_place){ 0 }, at,
 			&m->span) != HWTD_OK) {
 			m->span.length = 0;
 			break;

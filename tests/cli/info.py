@@ -38,7 +38,12 @@ def test_jsonl_has_the_documented_keys(case: Case) -> None:
         .want(0)
         .objects()
     )
-    assert [line["type"] for line in lines] == ["trace", "stream", "section"]
+    assert [line["type"] for line in lines] == [
+        "trace",
+        "stream",
+        "section",
+        "image",
+    ]
     size = trace.stat().st_size
     assert lines[0] == {
         "schema": 1,

@@ -2,9 +2,11 @@
 
 import re
 
+import spaces
 from runner import MISSING, OVERFLOW, Case
 
-COMMANDS = ["info", "check", "events", "insns", "import", "help", "version"]
+COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
+COMMANDS += ["archive", "import", "help", "version"]
 
 
 def words_of_page(case: Case) -> set[str]:
@@ -38,6 +40,22 @@ def test_keys_of_info_and_check(case: Case) -> None:
         seen |= {key for line in run.objects() for key in line}
         seen |= {line["type"] for line in run.objects()}
     assert {"loss_percent", "clock_counts", "page"} <= seen
+    assert seen <= known, seen - known
+
+
+def test_keys_of_records_and_maps(case: Case) -> None:
+    known = words_of_page(case)
+    spaces.make(case)
+    seen = set()
+    for words in (["records"], ["maps"], ["check", "--root=root"]):
+        run = case.run(*words, "--format=jsonl", "run.hwt")
+        for line in run.objects():
+            seen |= set(line) | {line["type"]}
+            seen |= {line["state"]} if "state" in line else set()
+        if words != ["check", "--root=root"]:
+            run = case.run(*words, "--format=csv", "run.hwt").want(0)
+            seen |= set(run.table()[0])
+    assert {"execs", "missing_image", "other-build-id"} <= seen
     assert seen <= known, seen - known
 
 

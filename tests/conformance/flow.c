@@ -1,6 +1,6 @@
 /*
- * hwtdecode-flow: decode one raw Intel PT file with the public API and write
- * or check what executed, in the forms that conformance cases use.
+ * hwtdecode-flow: decode one Intel PT stream with the public API and write or
+ * check what executed, in the forms that conformance cases use.
  */
 #include "flow.h"
 
@@ -13,6 +13,9 @@
 
 #define BATCH_ROWS 65536
 
+/* The process of a raw stream whose mappings are told. */
+#define MAPS_PID 1
+
 /* Exit codes. */
 #define EXIT_DIFFERS 1
 #define EXIT_TROUBLE 2
@@ -23,7 +26,12 @@ struct options {
 	struct hwtd_clock clock;
 	struct flow_time time;
 	const char *engine;
+	/* A file of raw bytes, or with `open` one that tells what it is. */
 	const char *trace;
+	bool open;
+	const char *maps;
+	bool has_stream;
+	uint32_t stream;
 	const char *runs;
 	const char *insns;
 	const char *hash;
@@ -41,6 +49,9 @@ struct options {
 
 static const char usage[] =
     "usage: hwtdecode-flow [options] TRACE\n"
+    "  --open                             TRACE is no raw stream\n"
+    "  --stream N                         of an opened trace only this one\n"
+    "  --maps FILE                        mappings of a raw stream\n"
     "  --image FILE:OFFSET:SIZE:ADDRESS   code (numbers in hex), repeatable\n"
     "  --cpu FAMILY/MODEL[/STEPPING]      CPU signature\n"
     "  --mtc-freq N  --nom-freq N  --cpuid15 EAX/EBX\n"
@@ -196,6 +207,7 @@ set_option(struct options *options, const char *name, char *text)
 		const char **value;
 	} strings[] = {
 		{ "engine", &options->engine },
+		{ "maps", &options->maps },
 		{ "runs", &options->runs },
 		{ "insns", &options->insns },
 		{ "hash", &options->hash },
@@ -213,7 +225,13 @@ set_option(struct options *options, const char *name, char *text)
 		}
 	if (strcmp(name, "image") == 0)
 		add_image(options, text);
-	else if (strcmp(name, "cpu") == 0)
+	else if (strcmp(name, "open") == 0)
+		options->open = true;
+	else if (strcmp(name, "stream") == 0) {
+		options->stream = (uint32_t)small(&text, '\0', name,
+		    HWTD_NO_ID - 1);
+		options->has_stream = true;
+	} else if (strcmp(name, "cpu") == 0)
 		set_cpu(&options->pt, text);
 	else if (strcmp(name, "mtc-freq") == 0)
 		options->pt.mtc_freq = (uint8_t)small(&text, '\0', name, 15);
@@ -242,6 +260,9 @@ static void
 parse(struct options *options, int argc, char **argv)
 {
 	static const struct option known[] = {
+		{ "open", no_argument, NULL, 'o' },
+		{ "stream", required_argument, NULL, 'o' },
+		{ "maps", required_argument, NULL, 'o' },
 		{ "image", required_argument, NULL, 'o' },
 		{ "cpu", required_argument, NULL, 'o' },
 		{ "mtc-freq", required_argument, NULL, 'o' },
@@ -282,6 +303,9 @@ parse(struct options *options, int argc, char **argv)
 		exit(EXIT_TROUBLE);
 	}
 	options->trace = argv[optind];
+	if (options->open ? options->n_images > 0 || options->maps != NULL
+			  : options->has_stream)
+		flow_die("--stream is for --open, --image and --maps are not");
 }
 
 static void
@@ -318,6 +342,14 @@ build(const struct options *options, struct hwtd_context *context,
 	struct hwtd_trace *trace = NULL;
 	uint32_t stream = 0;
 
+	if (options->open) {
+		check(hwtd_trace_open(context, options->trace, NULL, &trace,
+			  err),
+		    "trace", err);
+		return (trace);
+	}
+	if (options->maps != NULL)
+		desc.pid = MAPS_PID;
 	check(hwtd_trace_create(context, NULL, &trace, err), "trace", err);
 	check(hwtd_trace_add_stream(trace, &desc, &stream, err), "stream",
 	    err);
@@ -326,6 +358,8 @@ build(const struct options *options, struct hwtd_context *context,
 		check(hwtd_trace_add_image(trace, &options->images[i], NULL,
 			  err),
 		    options->images[i].path, err);
+	if (options->maps != NULL)
+		flow_add_maps(trace, stream, desc.pid, options->maps);
 	check(hwtd_trace_seal(trace, err), "seal", err);
 	return (trace);
 }
@@ -434,27 +468,40 @@ pull(struct hwtd_events *events, struct flow_sink *sinks, uint64_t limit,
 	return (within);
 }
 
+/* Bytes of the streams that are decoded. */
+static uint64_t
+bytes_of(const struct options *options, const struct hwtd_trace *trace)
+{
+	struct hwtd_stream_desc stream = { .size = sizeof(stream) };
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+
+	if (options->has_stream) {
+		if (hwtd_trace_stream(trace, options->stream, &stream) !=
+		    HWTD_OK)
+			flow_die("--stream: there is no such stream");
+		return (stream.n_bytes);
+	}
+	return (hwtd_trace_info(trace, &info) == HWTD_OK ? info.n_bytes : 0);
+}
+
 /* Every byte must be accounted for.  False: it is not. */
 static bool
-account(const struct hwtd_trace *trace, const struct hwtd_events *events,
-    uint64_t gaps)
+account(const struct hwtd_events *events, uint64_t n_bytes, uint64_t gaps)
 {
 	struct hwtd_stats stats = { .size = sizeof(stats) };
-	struct hwtd_trace_info info = { .size = sizeof(info) };
 	bool good = true;
 
-	if (hwtd_events_stats(events, &stats) != HWTD_OK ||
-	    hwtd_trace_info(trace, &info) != HWTD_OK)
+	if (hwtd_events_stats(events, &stats) != HWTD_OK)
 		return (false);
 	printf("stats: %" PRIu64 " bytes, %" PRIu64 " in gaps, %" PRIu64
 	       " instructions, %" PRIu64 " blocks\n",
 	    stats.bytes, stats.gap_bytes, stats.insns, stats.blocks);
-	if (stats.bytes != info.n_bytes) {
+	if (stats.bytes != n_bytes) {
 		printf("account: %" PRIu64 " bytes read of %" PRIu64 "\n",
-		    stats.bytes, info.n_bytes);
+		    stats.bytes, n_bytes);
 		good = false;
 	}
-	if (stats.gap_bytes != gaps || gaps > info.n_bytes) {
+	if (stats.gap_bytes != gaps || gaps > n_bytes) {
 		printf("account: gaps cover %" PRIu64
 		       " bytes, stats say %" PRIu64 "\n",
 		    gaps, stats.gap_bytes);
@@ -476,7 +523,7 @@ main(int argc, char **argv)
 	struct hwtd_trace *trace;
 	struct hwtd_events *events = NULL;
 	struct flow_sink *sinks, *next;
-	uint64_t gaps = 0;
+	uint64_t gaps = 0, n_bytes;
 	bool good = true, within;
 
 	parse(&options, argc, argv);
@@ -484,6 +531,11 @@ main(int argc, char **argv)
 	how.jobs = options.jobs;
 	check(hwtd_context_create(NULL, &context, &err), "context", &err);
 	trace = build(&options, context, &err);
+	n_bytes = bytes_of(&options, trace);
+	if (options.has_stream) {
+		how.streams = &options.stream;
+		how.n_streams = 1;
+	}
 	check(hwtd_events_open(trace, &how, &events, &err), "open", &err);
 	sinks = open_sinks(&options, trace);
 	within = pull(events, sinks, options.limit, &gaps, &err);
@@ -492,7 +544,7 @@ main(int argc, char **argv)
 		good = sinks->end(sinks) && good;
 	}
 	if (within)
-		good = account(trace, events, gaps) && good;
+		good = account(events, n_bytes, gaps) && good;
 	hwtd_events_close(events);
 	hwtd_trace_close(trace);
 	hwtd_context_destroy(context);

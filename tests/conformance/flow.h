@@ -56,6 +56,10 @@ struct flow_sink *flow_sequence(const char *path, FILE *out);
 struct flow_sink *flow_truth(const char *path, struct flow_time time,
     FILE *out);
 
+/* Add records of mappings that a file tells. */
+void flow_add_maps(struct hwtd_trace *trace, uint32_t stream, uint32_t pid,
+    const char *path);
+
 /* The gap detail of a row of kind HWTD_EV_GAP, or NULL. */
 const struct hwtd_gap *flow_gap_of(const struct hwtd_batch *batch,
     const struct hwtd_event *row);

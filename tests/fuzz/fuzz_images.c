@@ -133,7 +133,8 @@ look_up(const struct hwtd_trace *trace, const struct model *m,
 	const struct image *image = model_find(m, address);
 	struct hwtdi_span span;
 	struct hwtd_section section = { .size = sizeof(section) };
-	int rc = hwtdi_trace_find_code(trace, 0, 0, NULL, address, &span);
+	int rc = hwtdi_trace_find_code(trace, &(struct hwtdi_code_place){ 0 },
+	    address, &span);
 
 	FUZZ_CHECK(rc == (image != NULL ? HWTD_OK : HWTD_E_NOT_FOUND),
 	    "find %#" PRIx64 ": %d", address, rc);
@@ -160,6 +161,19 @@ look_up(const struct hwtd_trace *trace, const struct model *m,
 		    image->id);
 }
 
+/* The section of an image; they have the images' order. */
+static uint32_t
+section_of(const struct hwtd_trace *trace, const struct image *image)
+{
+	struct hwtd_section s = { .size = sizeof(s) };
+	uint32_t no = 0;
+
+	while (hwtd_trace_section(trace, no, &s) == HWTD_OK &&
+	    s.image != image->id)
+		no++;
+	return (no);
+}
+
 /* The public way to the same bytes. */
 static void
 read_code(const struct hwtd_trace *trace, const struct model *m,
@@ -175,8 +189,8 @@ read_code(const struct hwtd_trace *trace, const struct model *m,
 	want = image->n - (address - image->address);
 	if (want > sizeof(buf))
 		want = sizeof(buf);
-	FUZZ_CHECK(hwtd_trace_read_code(trace, image->id, address, buf,
-		       sizeof(buf), &n) == HWTD_OK &&
+	FUZZ_CHECK(hwtd_trace_read_code(trace, section_of(trace, image),
+		       address, buf, sizeof(buf), &n) == HWTD_OK &&
 		n == want,
 	    "read_code %#" PRIx64 ": %zu bytes of %" PRIu64, address, n, want);
 	FUZZ_CHECK(memcmp(buf, image->content + (address - image->address),

@@ -383,8 +383,10 @@ space_difference(struct hwtd_trace *a, struct hwtd_trace *b, uint32_t id)
 		    (uint64_t)(int64_t)i * (s.length / 2);
 		struct hwtdi_span sa = { 0 };
 		struct hwtdi_span sb = { 0 };
-		int ra = hwtdi_trace_find_code(a, 0, 0, NULL, at, &sa);
-		int rb = hwtdi_trace_find_code(b, 0, 0, NULL, at, &sb);
+		int ra = hwtdi_trace_find_code(a,
+		    &(struct hwtdi_code_place){ 0 }, at, &sa);
+		int rb = hwtdi_trace_find_code(b,
+		    &(struct hwtdi_code_place){ 0 }, at, &sb);
 
 		if (ra != rb || sa.address != sb.address ||
 		    sa.length != sb.length || sa.section != sb.section)

@@ -95,7 +95,7 @@ reason_of(const struct hwtdi_decoder *d, int status)
 }
 
 static const char *
-text_of(uint32_t reason, int status)
+text_of(const struct hwtdi_decoder *d, uint32_t reason, int status)
 {
 	switch (reason) {
 	case HWTD_GAP_ENDLESS_LOOP:
@@ -103,7 +103,10 @@ text_of(uint32_t reason, int status)
 	case HWTD_GAP_LIMIT:
 		return ("very much code without a packet");
 	case HWTD_GAP_NO_CODE:
-		return ("no image holds the address");
+		return (d->unread ? "the image that is mapped there is missing"
+				  : "no image holds the address");
+	case HWTD_GAP_AMBIGUOUS_MAPPING:
+		return ("several images could lie there, and none fits");
 	case HWTD_GAP_BAD_CODE:
 		return ("the bytes at the address are no instruction");
 	default:
@@ -213,6 +216,8 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 		finish(d, flow);
 		return;
 	}
+	d->lost = true;
+	d->lost_off = first;
 	/* What was read for a step that led nowhere gave nothing. */
 	if (d->before_off < first)
 		first = d->before_off;
@@ -223,7 +228,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 	d->status = 0;
 	d->search_off = end;
 	gap = hwtdi_ipt_put_gap(d, flow, reason, first, end,
-	    text_of(reason, status));
+	    text_of(d, reason, status));
 	if (reason == HWTD_GAP_NO_CODE ||
 	    reason == HWTD_GAP_AMBIGUOUS_MAPPING) {
 		gap->addr = d->missing_ip;
@@ -265,6 +270,7 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	d->before_off = at;
 	d->search_off = at;
 	d->span.length = 0;
+	d->n_choices = d->trial ? d->n_choices : 0;
 	d->anchor_flags = 0;
 	d->isa = HWTD_ISA_UNKNOWN;
 	d->transaction = false;
@@ -350,6 +356,21 @@ drain(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	after_call(d, flow);
 }
 
+/* The code of the next block is what lies there now. */
+static void
+ask_here(struct hwtdi_decoder *d)
+{
+	if (d->asked_off == d->anchor_off &&
+	    d->asked_flags == d->anchor_flags &&
+	    d->asked_count == d->anchor_count)
+		return;
+	if (!d->code.fixed)
+		d->span.length = 0;
+	d->asked_off = d->anchor_off;
+	d->asked_flags = d->anchor_flags;
+	d->asked_count = d->anchor_count;
+}
+
 /* Pass on the block at hand, or fetch one. */
 static int
 step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
@@ -364,6 +385,7 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 		if (!d->tried_again)
 			d->before_off = d->here;
 		off = (d->status & pts_ip_suppressed) != 0;
+		ask_here(d);
 		d->status = pt_blk_next(d->blk, &d->block, sizeof(d->block));
 		if (off && d->block.ninsn > 0) {
 			/* Code without tracing: a PSB+ that is not its own. */
@@ -399,8 +421,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 
 /* The interface. */
 
-static int
-ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+int
+hwtdi_ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
 	int rc;
@@ -430,8 +452,8 @@ ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (d->done ? HWTD_END : HWTD_OK);
 }
 
-static int
-ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
+int
+hwtdi_ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
     struct hwtd_error *err)
 {
 	int rc;
@@ -480,8 +502,8 @@ ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	return (HWTD_OK);
 }
 
-static void
-ipt_close(struct hwtdi_decoder *d)
+void
+hwtdi_ipt_close(struct hwtdi_decoder *d)
 {
 	if (d == NULL)
 		return;
@@ -514,9 +536,9 @@ const struct hwtdi_engine hwtdi_pt_libipt = {
 	.name = "libipt",
 	.tech = HWTD_TECH_INTEL_PT,
 	.open = ipt_open,
-	.start = ipt_start,
-	.read = ipt_read,
-	.close = ipt_close,
+	.start = hwtdi_ipt_start,
+	.read = hwtdi_ipt_read,
+	.close = hwtdi_ipt_close,
 	.find_sync = hwtdi_pt_find_psb,
 	.tail_bytes = TAIL_BYTES,
 };

@@ -21,6 +21,28 @@ hwtdi_ipt_isa(enum pt_exec_mode mode)
 	}
 }
 
+/* Ask the code source; of several answers take the one that fits. */
+static int
+ask(struct hwtdi_decoder *d, uint64_t ip)
+{
+	struct hwtdi_code_query query = {
+		.context = &d->context,
+		.stream_off = d->segment.stream_off + d->asked_off,
+		.has_count = (d->asked_flags & HWTDI_ANCHOR_TIME) != 0,
+		.count = d->asked_count,
+	};
+	int rc;
+
+	rc = d->code.find(d->code.arg, &query, ip, &d->span);
+	if (rc != HWTD_END)
+		return (rc);
+	if (!hwtdi_ipt_choose(d, ip, &query.choice))
+		return (HWTD_E_STATE);
+	if (query.choice != 0)
+		rc = d->code.find(d->code.arg, &query, ip, &d->span);
+	return (rc == HWTD_END ? HWTD_OK : rc);
+}
+
 bool
 hwtdi_ipt_find_span(struct hwtdi_decoder *d, uint64_t ip)
 {
@@ -28,12 +50,12 @@ hwtdi_ipt_find_span(struct hwtdi_decoder *d, uint64_t ip)
 
 	if (ip - d->span.address < d->span.length)
 		return (true);
-	rc = d->code.find(d->code.arg, &d->context,
-	    d->segment.stream_off + d->anchor_off, ip, &d->span);
+	rc = ask(d, ip);
 	if (rc == HWTD_OK)
 		return (true);
 	d->span.length = 0;
 	d->ambiguous = rc == HWTD_E_STATE;
+	d->unread = rc == HWTD_E_UNSUPPORTED;
 	d->missing = true;
 	d->missing_ip = ip;
 	return (false);

@@ -13,6 +13,14 @@
 /* Runs end where addresses are multiples of this. */
 #define HWTDI_IPT_RUN_BYTES 256
 
+/* Of several mappings that can lie at [first, last], number `choice`. */
+struct hwtdi_ipt_choice {
+	uint64_t first, last;
+	uint32_t choice;
+};
+
+#define HWTDI_IPT_CHOICES 64
+
 struct hwtdi_decoder {
 	struct hwtd_context *library;
 	struct hwtdi_code_source code;
@@ -52,12 +60,24 @@ struct hwtdi_decoder {
 	struct hwtdi_code_span span;
 	/* Address of the last read that found nothing, and of the last. */
 	uint64_t missing_ip, read_ip;
-	bool missing, ambiguous;
+	bool missing, ambiguous, unread;
+	/* Which of several mappings was found to fit, by address. */
+	struct hwtdi_ipt_choice choices[HWTDI_IPT_CHOICES];
+	size_t n_choices;
+	/* This decoder only tries out a choice, and it failed. */
+	bool trial, lost;
+	size_t lost_off;
 
 	/* What the rows said last. */
 	uint64_t anchor_off, anchor_count;
 	uint32_t anchor_flags;
 	bool anchored;
+	/*
+	 * Where code is looked up, for libipt and for rows: what the rows said
+	 * before the block at hand.
+	 */
+	uint64_t asked_off, asked_count;
+	uint32_t asked_flags;
 	uint8_t isa;
 	bool transaction;
 	/* What is known of the asynchronous branch that comes next. */
@@ -71,6 +91,21 @@ struct hwtdi_decoder {
 	/* Lengths of the instructions of the run at hand. */
 	uint8_t lengths[HWTDI_IPT_RUN_BYTES];
 };
+
+/* pt_libipt_choice.c */
+/*
+ * Several mappings can lie at `ip`.  Choose the newest that the packets up to
+ * here, and the next ones, do not contradict.  False: none, or too many.
+ */
+bool hwtdi_ipt_choose(struct hwtdi_decoder *d, uint64_t ip,
+    uint32_t *choice_out);
+
+/* pt_libipt.c */
+int hwtdi_ipt_start(struct hwtdi_decoder *d,
+    const struct hwtdi_segment *segment, struct hwtd_error *err);
+int hwtdi_ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+void hwtdi_ipt_close(struct hwtdi_decoder *d);
 
 /* pt_libipt_code.c */
 bool hwtdi_ipt_find_span(struct hwtdi_decoder *d, uint64_t ip);

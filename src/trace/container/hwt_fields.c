@@ -132,6 +132,9 @@ hwtdi_hwt_put_image(struct hwtdi_hwt_buffer *to,
 	rc = hwtdi_hwt_put_field(to, HWTDI_HWT_IMAGE_DESC, v, sizeof(v), err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_put_text(to, HWTDI_HWT_IMAGE_PATH, path, err);
+	if (rc == HWTD_OK && image->n_build_id != 0)
+		rc = hwtdi_hwt_put_field(to, HWTDI_HWT_IMAGE_BUILD_ID,
+		    image->build_id, image->n_build_id, err);
 	return (rc);
 }
 
@@ -155,7 +158,7 @@ hwtdi_hwt_put_record(struct hwtdi_hwt_buffer *to, const struct hwtd_record *r,
 	hwtdi_put_le(at + 24, r->tid, 4);
 	hwtdi_put_le(at + 28, r->stream, 4);
 	hwtdi_put_le(at + 32, r->image, 4);
-	hwtdi_put_le(at + 36, 0, 4);
+	hwtdi_put_le(at + 36, r->n_build_id, 4);
 	hwtdi_put_le(at + 40, r->time_ns, 8);
 	hwtdi_put_le(at + 48, r->stream_off, 8);
 	hwtdi_put_le(at + 56, r->addr, 8);
@@ -163,6 +166,7 @@ hwtdi_hwt_put_record(struct hwtdi_hwt_buffer *to, const struct hwtd_record *r,
 	hwtdi_put_le(at + 72, r->file_off, 8);
 	hwtdi_put_le(at + 80, r->base, 8);
 	hwtdi_put_le(at + 88, r->value, 8);
+	memcpy(at + 96, r->build_id, HWTD_MAX_BUILD_ID);
 	if (n_name != 0)
 		memcpy(at + HWTDI_HWT_RECORD_SIZE, r->name, n_name);
 	return (HWTD_OK);
@@ -363,6 +367,13 @@ get_image_field(struct hwtd_context *ctx, const struct hwtdi_hwt_field *f,
 		return (HWTD_OK);
 	case HWTDI_HWT_IMAGE_PATH:
 		return (hwtdi_hwt_get_text(ctx, f, path, err));
+	case HWTDI_HWT_IMAGE_BUILD_ID:
+		if (f->n > HWTD_MAX_BUILD_ID)
+			return (hwtdi_fail(err, HWTD_E_CORRUPT,
+			    "build-id of %zu bytes", (size_t)f->n));
+		image->n_build_id = (uint32_t)f->n;
+		memcpy(image->build_id, v, f->n);
+		return (HWTD_OK);
 	default:
 		return (HWTD_OK);
 	}
@@ -404,13 +415,13 @@ hwtdi_hwt_get_record(struct hwtd_context *ctx, struct hwtdi_bytes *from,
 	*name_out = NULL;
 	if (from->left == 0)
 		return (HWTD_END);
-	if (from->left < HWTDI_HWT_RECORD_SIZE)
+	if (from->left < HWTDI_HWT_RECORD_LEAST)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "record goes past the end of its chunk"));
 	n = (size_t)hwtdi_le(from->at, 4);
 	fixed = (size_t)hwtdi_le(from->at + 4, 2);
 	at = hwtdi_bytes_take(from, n);
-	if (at == NULL || fixed < HWTDI_HWT_RECORD_SIZE || n < fixed)
+	if (at == NULL || fixed < HWTDI_HWT_RECORD_LEAST || n < fixed)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "record of %zu bytes with a name at %zu", n, fixed));
 	memset(r, 0, sizeof(*r));
@@ -429,6 +440,13 @@ hwtdi_hwt_get_record(struct hwtd_context *ctx, struct hwtdi_bytes *from,
 	r->file_off = hwtdi_le(at + 72, 8);
 	r->base = hwtdi_le(at + 80, 8);
 	r->value = hwtdi_le(at + 88, 8);
+	if (fixed >= HWTDI_HWT_RECORD_SIZE) {
+		r->n_build_id = (uint32_t)hwtdi_le(at + 36, 4);
+		if (r->n_build_id > HWTD_MAX_BUILD_ID)
+			return (hwtdi_fail(err, HWTD_E_CORRUPT,
+			    "build-id of %u bytes", r->n_build_id));
+		memcpy(r->build_id, at + 96, HWTD_MAX_BUILD_ID);
+	}
 	if ((hwtdi_le(at + 6, 2) & HWTDI_HWT_RECORD_NAMED) == 0)
 		return (HWTD_OK);
 	return (copy_text(ctx, at + fixed, n - fixed, name_out, err));

@@ -35,6 +35,8 @@ struct hwtdi_hwt_image {
 	uint64_t sum;
 	/* HWTDI_HWT_IMAGE_* */
 	uint32_t flags;
+	uint32_t n_build_id;
+	uint8_t build_id[HWTD_MAX_BUILD_ID];
 };
 
 int hwtdi_hwt_put_image(struct hwtdi_hwt_buffer *to,

@@ -61,7 +61,8 @@ enum hwtdi_hwt_stream_tag {
 
 enum hwtdi_hwt_image_tag {
 	HWTDI_HWT_IMAGE_DESC = 1,
-	HWTDI_HWT_IMAGE_PATH = 2
+	HWTDI_HWT_IMAGE_PATH = 2,
+	HWTDI_HWT_IMAGE_BUILD_ID = 3
 };
 
 /* `flags` of an image. */
@@ -69,6 +70,7 @@ enum hwtdi_hwt_image_tag {
 #define HWTDI_HWT_IMAGE_BYTES 0x0002
 #define HWTDI_HWT_IMAGE_FILE 0x0004
 #define HWTDI_HWT_IMAGE_HASH 0x0008
+#define HWTDI_HWT_IMAGE_PART 0x0010
 
 #define HWTDI_HWT_FIELD_SIZE 8
 #define HWTDI_HWT_STREAM_DESC_SIZE 24
@@ -76,7 +78,9 @@ enum hwtdi_hwt_image_tag {
 #define HWTDI_HWT_PT_SIZE 24
 #define HWTDI_HWT_PT_FILTER_SIZE 24
 #define HWTDI_HWT_IMAGE_DESC_SIZE 40
-#define HWTDI_HWT_RECORD_SIZE 96
+#define HWTDI_HWT_RECORD_SIZE 128
+/* Without the build-id; the least that a reader takes. */
+#define HWTDI_HWT_RECORD_LEAST 96
 #define HWTDI_HWT_INDEX_ENTRY_SIZE 40
 #define HWTDI_HWT_END_SIZE 32
 

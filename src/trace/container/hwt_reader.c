@@ -215,15 +215,15 @@ accept_stream(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	return (rc);
 }
 
-/* Where in the file the last piece of a stream ends; 0 if there is none. */
+/* Where in the file the last stretch of a stream ends; 0 if there is none. */
 static uint64_t
 stream_file_end(const struct hwtdi_stream *s)
 {
-	const struct hwtdi_piece *last;
+	const struct hwtdi_stretch *last;
 
-	if (s->n_pieces == 0)
+	if (s->n_stretches == 0)
 		return (0);
-	last = &s->pieces[s->n_pieces - 1];
+	last = &s->stretches[s->n_stretches - 1];
 	return (last->at.file_off + HWTDI_HWT_HEADER_SIZE + last->room);
 }
 
@@ -268,12 +268,12 @@ static int
 accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
     struct hwtd_error *err)
 {
-	struct hwtdi_piece piece = {
+	struct hwtdi_stretch stretch = {
 		.start = h->position,
 		.length = h->raw_size,
 		.at.file_off = h->file_off,
 		.room = h->stored_size,
-		.kind = HWTDI_PIECE_CHUNK,
+		.kind = HWTDI_STRETCH_CHUNK,
 	};
 	uint32_t why = h->detail >> HWTDI_HWT_WHY_SHIFT & 0xff;
 	struct hwtdi_bytes nothing;
@@ -323,7 +323,7 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		    why, err));
 	if (h->detail & HWTDI_HWT_EXTENT)
 		hwtdi_stream_break(s, why);
-	return (hwtdi_stream_place(r->trace->library, s, &piece, err));
+	return (hwtdi_stream_place(r->trace->library, s, &stretch, err));
 }
 
 static void
@@ -508,6 +508,10 @@ add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	image.from_file = (i.flags & HWTDI_HWT_IMAGE_FILE) != 0;
 	image.has_sum = (i.flags & HWTDI_HWT_IMAGE_HASH) != 0;
 	image.sum = i.sum;
+	image.part = (i.flags & HWTDI_HWT_IMAGE_PART) != 0;
+	image.state = HWTD_IMAGE_FOUND;
+	image.n_build_id = i.n_build_id;
+	memcpy(image.build_id, i.build_id, sizeof(image.build_id));
 	rc = hwtdi_trace_put_image(r->trace, &image, path, NULL, err);
 	hwtdi_strfree(ctx, path);
 	if (rc != HWTD_OK)

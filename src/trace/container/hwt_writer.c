@@ -483,7 +483,11 @@ hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
 	};
 	int rc;
 
+	i.n_build_id = image->n_build_id;
+	memcpy(i.build_id, image->build_id, sizeof(i.build_id));
 	with_bytes = with_bytes && image->bytes != NULL;
+	if (image->part)
+		i.flags |= HWTDI_HWT_IMAGE_PART;
 	if (image->mapped)
 		i.flags |= HWTDI_HWT_IMAGE_MAPPED;
 	if (image->from_file)

@@ -78,7 +78,7 @@ hwtdi_raw_import(struct hwtd_trace *trace,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
-	struct hwtdi_piece piece = { .kind = HWTDI_PIECE_FILE };
+	struct hwtdi_stretch stretch = { .kind = HWTDI_STRETCH_FILE };
 	const char *slash;
 	uint32_t id;
 	bool found;
@@ -91,8 +91,9 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 			return (rc);
 		if (!found)
 			return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
-			    "neither a .hwt header nor an Intel PT sync "
-			    "pattern in the first %" PRIu64
+			    "neither a .hwt header nor an LLDB trace bundle "
+			    "nor an Intel PT sync pattern in the first "
+			    "%" PRIu64
 			    " bytes; if it is a raw trace, name its "
 			    "technology (--tech pt)",
 			    trace->file.size < SEARCH_BYTES ? trace->file.size
@@ -110,8 +111,8 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 	rc = hwtd_trace_add_stream(trace, &desc, &id, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	piece.length = trace->file.size;
+	stretch.length = trace->file.size;
 	trace->format = "raw";
-	return (hwtdi_stream_place(trace->library, trace->streams[id], &piece,
-	    err));
+	return (hwtdi_stream_place(trace->library, trace->streams[id],
+	    &stretch, err));
 }

@@ -1,14 +1,14 @@
 """One module for each kind of conformance case.
 
 A module has `run(case, tools)`: it returns what was compared, or raises
-`Skip` or `Fail`.  `REASONS` names families that cannot run yet.
+`Skip` or `Fail`.
 """
 
 from __future__ import annotations
 
 from types import ModuleType
 
-from . import pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_probes
+from . import pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb, pt_probes
 
 MODULES: dict[str, ModuleType] = {
     "pt-bad": pt_fixtures,
@@ -16,9 +16,6 @@ MODULES: dict[str, ModuleType] = {
     "pt-gen": pt_gen,
     "pt-good": pt_fixtures,
     "pt-libxdc": pt_libxdc,
+    "pt-lldb": pt_lldb,
     "pt-probes": pt_probes,
-}
-
-REASONS = {
-    "pt-lldb": "needs images from records",
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 from .case import Case, Fail, Malformed
 from .tools import Tools, pt_options
@@ -29,6 +31,62 @@ def time_rule(case: Case, late_mtc: bool) -> str:
     return "anchors:0" if params.get("tsc") else "none"
 
 
+def write_maps(case: Case, stream: int) -> Path | None:
+    """Write what was mapped, as the flow tool reads it.
+
+    None: the code is no ELF file but what was in memory, without its names.
+    """
+    if not case.has("maps.jsonl"):
+        return None
+    out = []
+    for line in case.lines("maps.jsonl"):
+        try:
+            record = json.loads(line)
+            address, length = (int(record[name], 16)
+                               for name in ("addr", "len"))
+            position = int(record["pos"][stream])
+            if record["t"] == "unmap":
+                out.append(f"unmap {address:x} {length:x} {position:x}")
+                continue
+            name, offset = str(record["path"]), int(record["off"], 16)
+        except (ValueError, KeyError, IndexError, TypeError):
+            raise Malformed(f"maps.jsonl: cannot read {line!r}") from None
+        if not case.has(name):
+            return None
+        out.append(f"map {address:x} {length:x} {offset:x} {position:x} "
+                   f"{case.path(name).resolve()}")
+    path = case.temporary / f"{stream}.maps"
+    path.write_text("\n".join(out) + "\n", encoding="utf-8")
+    return path
+
+
+def drop_images(options: list[str]) -> list[str]:
+    """Return options without the code that they name."""
+    out, rest = [], iter(options)
+    for option in rest:
+        if option == "--image":
+            next(rest)
+        else:
+            out.append(option)
+    return out
+
+
+def check_stream(case: Case, tools: Tools, stream: str,
+                 options: list[str]) -> tuple[int, int, int, int]:
+    """Check one stream; records, instructions, times, greatest error."""
+    done = tools.decode(case, f"{stream}.pt", options)
+    summary = _SUMMARY.search(done.stdout)
+    if done.returncode != 0 or summary is None:
+        said = [line for line in done.stdout.splitlines()
+                if not line.startswith("stats:")]
+        raise Fail(f"stream {stream}: " + "; ".join(said[:2] + said[-1:]))
+    checked, of, number, timed, error = map(int, summary.groups())
+    counts = case.section("counts")[stream]
+    if checked != of or number != int(counts["insns"]):
+        raise Fail(f"stream {stream}: {summary.group(0)}")
+    return checked, number, timed, error
+
+
 def run(case: Case, tools: Tools, late_mtc: bool = False) -> str:
     """Check every truth record of every stream."""
     counts = case.section("counts")
@@ -40,21 +98,23 @@ def run(case: Case, tools: Tools, late_mtc: bool = False) -> str:
     # Times are compared in ticks: one tick is one nanosecond.
     options = pt_options(case) + ["--clock", "1:1",
                                   "--time", time_rule(case, late_mtc)]
-    records = insns = times = worst = addresses = 0
+    records = insns = times = worst = addresses = mapped = 0
     for stream in streams:
         check = ["--truth", str(case.path(f"expected/{stream}.truth.txt"))]
         if case.has(f"expected/{stream}.ips"):
             check += ["--sequence", str(case.path(f"expected/{stream}.ips"))]
             addresses += int(counts[stream]["insns"])
-        done = tools.decode(case, f"{stream}.pt", options + check)
-        summary = _SUMMARY.search(done.stdout)
-        if done.returncode != 0 or summary is None:
-            said = [line for line in done.stdout.splitlines()
-                    if not line.startswith("stats:")]
-            raise Fail(f"stream {stream}: " + "; ".join(said[:2] + said[-1:]))
-        checked, of, number, timed, error = map(int, summary.groups())
-        if checked != of or number != int(counts[stream]["insns"]):
-            raise Fail(f"stream {stream}: {summary.group(0)}")
+        checked, number, timed, error = check_stream(
+            case, tools, stream, options + check)
+        # The same through the address spaces that records make.
+        maps = write_maps(case, int(stream))
+        if maps is not None:
+            mapped += number
+            try:
+                check_stream(case, tools, stream, drop_images(options) +
+                             ["--maps", str(maps)] + check)
+            except Fail as fail:
+                raise Fail(f"with maps: {fail}") from None
         records += checked
         insns += number
         times += timed
@@ -62,6 +122,8 @@ def run(case: Case, tools: Tools, late_mtc: bool = False) -> str:
     text = f"{records} truth records, {insns} instructions"
     if addresses:
         text += ", all addresses"
+    if mapped:
+        text += ", also through records"
     if times:
         text += f", {times} times, at most {worst} ticks off"
     return text

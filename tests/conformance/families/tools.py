@@ -38,31 +38,38 @@ class Tools:
 
     def decode(self, case: Case, trace: str, options: Sequence[str],
                timeout: float = TIMEOUT) -> subprocess.CompletedProcess[str]:
-        """Decode one stream; exit codes other than 0, 1 and 3 fail."""
-        command = [str(self.flow), *options]
-        if self.engine is not None:
-            command += ["--engine", self.engine]
-        if self.decode_jobs > 1:
-            command += ["--jobs", str(self.decode_jobs)]
-        command.append(str(case.path(trace)))
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True,
-                text=True, errors="replace", timeout=timeout, check=False)
-        except subprocess.TimeoutExpired:
-            raise Fail(f"{trace}: still decoding after {timeout:g} s") \
-                from None
-        if done.returncode < 0:
-            raise Fail(f"{trace}: {self.flow.name} died of signal "
-                       f"{-done.returncode}")
-        if done.returncode not in (0, DIFFERS, LIMIT):
-            said = done.stderr.strip().splitlines()
-            raise Fail(f"{trace}: " + (said[-1] if said else
-                                       f"exit code {done.returncode}"))
-        for line in done.stdout.splitlines():
-            if line.startswith("account: "):
-                raise Fail(f"{trace}: {line[9:]}")
-        return done
+        """Decode one raw stream of a case."""
+        return decode_file(self, case.path(trace), options, timeout, trace)
+
+
+def decode_file(tools: Tools, path: Path, options: Sequence[str],
+                timeout: float = TIMEOUT, name: str | None = None
+                ) -> subprocess.CompletedProcess[str]:
+    """Decode a file; exit codes other than 0, 1 and 3 fail."""
+    name = name or path.name
+    command = [str(tools.flow), *options]
+    if tools.engine is not None:
+        command += ["--engine", tools.engine]
+    if tools.decode_jobs > 1:
+        command += ["--jobs", str(tools.decode_jobs)]
+    command.append(str(path))
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, errors="replace", timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise Fail(f"{name}: still decoding after {timeout:g} s") from None
+    if done.returncode < 0:
+        raise Fail(f"{name}: {tools.flow.name} died of signal "
+                   f"{-done.returncode}")
+    if done.returncode not in (0, DIFFERS, LIMIT):
+        said = done.stderr.strip().splitlines()
+        raise Fail(f"{name}: " + (said[-1] if said else
+                                  f"exit code {done.returncode}"))
+    for line in done.stdout.splitlines():
+        if line.startswith("account: "):
+            raise Fail(f"{name}: {line[9:]}")
+    return done
 
 
 def image_options(case: Case) -> list[str]:

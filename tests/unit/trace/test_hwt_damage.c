@@ -95,9 +95,11 @@ truth_of(const struct fixture *f, size_t cut)
 		if (type == HAND_DATA)
 			t.stream_end[id] = hwtdi_le(h + 32, 8) +
 			    hwtdi_le(h + 12, 4);
-		/* The sample has all its records in one chunk. */
-		if (type == HAND_RECORDS)
+		/* All records in one chunk; one of them names a file. */
+		if (type == HAND_RECORDS) {
 			t.n_records += HWTD_REC_TYPES;
+			t.n_images++;
+		}
 	}
 	return (t);
 }

@@ -234,13 +234,13 @@ image_that_claims_too_much_has_no_code(void **state)
 		const char *name;
 		uint64_t n_bytes;
 		uint64_t position;
-		bool found;
+		int found;
 	} cases[] = {
-		{ "true", 4, 0, true },
-		{ "more than there is", 1000000, 0, false },
-		{ "less than there is", 3, 0, false },
-		{ "bytes out of place", 8, 4, false },
-		{ "none", 0, 0, false },
+		{ "true", 4, 0, HWTD_OK },
+		{ "more than there is", 1000000, 0, HWTD_E_UNSUPPORTED },
+		{ "less than there is", 3, 0, HWTD_E_UNSUPPORTED },
+		{ "bytes out of place", 8, 4, HWTD_E_UNSUPPORTED },
+		{ "none", 0, 0, HWTD_E_NOT_FOUND },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -258,10 +258,11 @@ image_that_claims_too_much_has_no_code(void **state)
 		hand_chunk(&f->file, &c, "code", 4, 4);
 		hand_finish(&f->file);
 		trace = hand_must_open(f);
-		rc = hwtdi_trace_find_code(trace, 0, 0, NULL, 0x1000, &span);
-		assert_int_equal(rc,
-		    cases[i].found ? HWTD_OK : HWTD_E_NOT_FOUND);
-		assert_int_equal(n_damages(trace), cases[i].found ? 0 : 1);
+		rc = hwtdi_trace_find_code(trace,
+		    &(struct hwtdi_code_place){ 0 }, 0x1000, &span);
+		assert_int_equal(rc, cases[i].found);
+		assert_int_equal(n_damages(trace),
+		    cases[i].found == HWTD_OK ? 0 : 1);
 		hwtd_trace_close(trace);
 	}
 }
@@ -293,9 +294,9 @@ image_of_a_changed_file_has_no_code(void **state)
 	hand_finish(&f->file);
 	trace = hand_must_open(f);
 	assert_int_equal(n_damages(trace), 0);
-	assert_int_equal(hwtdi_trace_find_code(trace, 0, 0, NULL, 0x1000,
-			     &span),
-	    HWTD_E_NOT_FOUND);
+	assert_int_equal(hwtdi_trace_find_code(trace,
+			     &(struct hwtdi_code_place){ 0 }, 0x1000, &span),
+	    HWTD_E_UNSUPPORTED);
 	hwtd_trace_close(trace);
 }
 

@@ -348,21 +348,21 @@ images_of_options_are_mapped(void **state)
 	o.n_images = 2;
 	assert_int_equal(hwtd_trace_open(f->ctx, f->path, &o, &trace, NULL),
 	    HWTD_OK);
-	assert_int_equal(hwtdi_trace_find_code(trace, 0, 0, NULL, 0x104,
-			     &span),
+	assert_int_equal(hwtdi_trace_find_code(trace,
+			     &(struct hwtdi_code_place){ 0 }, 0x104, &span),
 	    HWTD_OK);
 	assert_int_equal(span.address, 0x103);
 	assert_int_equal(span.length, 2);
 	assert_int_equal(span.section, 0);
 	assert_memory_equal(span.bytes, "56", 2);
-	assert_int_equal(hwtdi_trace_find_code(trace, 0, 0, NULL, 0x102,
-			     &span),
+	assert_int_equal(hwtdi_trace_find_code(trace,
+			     &(struct hwtdi_code_place){ 0 }, 0x102, &span),
 	    HWTD_OK);
 	assert_int_equal(span.section, 1);
 	assert_int_equal(span.length, 1);
 	assert_memory_equal(span.bytes, "9", 1);
-	assert_int_equal(hwtdi_trace_find_code(trace, 0, 0, NULL, 0x105,
-			     &span),
+	assert_int_equal(hwtdi_trace_find_code(trace,
+			     &(struct hwtdi_code_place){ 0 }, 0x105, &span),
 	    HWTD_E_NOT_FOUND);
 	hwtd_trace_close(trace);
 	images[1].offset = 8;

@@ -231,9 +231,9 @@ images_of_files_are_found_again_or_saved(void **state)
 	/* Another program has that name now: no code, but nothing else. */
 	write_file(program, "the cope", 8);
 	back = save_and_open(f, trace, f->path, &o);
-	assert_int_equal(hwtdi_trace_find_code(back, 0, 0, NULL, 0x1000,
-			     &span),
-	    HWTD_E_NOT_FOUND);
+	assert_int_equal(hwtdi_trace_find_code(back,
+			     &(struct hwtdi_code_place){ 0 }, 0x1000, &span),
+	    HWTD_E_UNSUPPORTED);
 	/* Saved without its bytes it is still found when it is back. */
 	assert_int_equal(hwtd_trace_save(back, f->other, &o, NULL), HWTD_OK);
 	hwtd_trace_close(back);

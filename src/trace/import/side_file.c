@@ -1,0 +1,108 @@
+/*
+ * Files beside the one that was opened.
+ */
+#include "trace/import/side_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+int
+hwtdi_side_path(struct hwtd_context *ctx, const char *beside, const char *name,
+    char **out, struct hwtd_error *err)
+{
+	const char *slash = strrchr(beside, '/');
+	size_t folder = slash != NULL ? (size_t)(slash - beside) + 1 : 2;
+	size_t n = strlen(name);
+	char *path;
+
+	if (name[0] == '/')
+		folder = 0;
+	if (n == 0)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT, "is no file name"));
+	if (folder + n > HWTDI_TEXT_MAX)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "path of %zu bytes; at most %u", folder + n,
+		    HWTDI_TEXT_MAX));
+	path = hwtdi_alloc(ctx, folder + n + 1);
+	if (path == NULL)
+		return (hwtdi_fail_nomem(err, folder + n + 1));
+	memcpy(path, slash != NULL ? beside : "./", folder);
+	memcpy(path + folder, name, n + 1);
+	*out = path;
+	return (HWTD_OK);
+}
+
+static int
+open_regular(struct hwtdi_trace_file *file, struct hwtd_error *err)
+{
+	struct stat st;
+
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+	file->fd = open(file->path,
+	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (file->fd < 0 || fstat(file->fd, &st) != 0)
+		return (hwtdi_fail_sys(err, errno, "cannot read %.100s: %s",
+		    file->path, strerror(errno)));
+	if (!S_ISREG(st.st_mode))
+		return (hwtdi_fail_sys(err,
+		    S_ISDIR(st.st_mode) ? EISDIR : ESPIPE,
+		    "%.100s is not a regular file", file->path));
+	file->size = (uint64_t)st.st_size;
+	return (HWTD_OK);
+}
+
+static int
+read_all(struct hwtdi_side_file *out, struct hwtd_context *ctx,
+    const struct hwtdi_trace_file *file, struct hwtd_error *err)
+{
+	int rc;
+
+	if (file->size == 0)
+		return (HWTD_OK);
+	if (file->size > ctx->max_alloc)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "%.100s has %" PRIu64 " bytes; max_alloc is %" PRIu64,
+		    file->path, file->size, ctx->max_alloc));
+	out->bytes = hwtdi_alloc(ctx, (size_t)file->size);
+	if (out->bytes == NULL)
+		return (hwtdi_trace_no_room(ctx, file->size, err));
+	out->n = (size_t)file->size;
+	rc = hwtdi_trace_file_read(file, 0, out->bytes, out->n, err);
+	if (rc != HWTD_OK)
+		hwtdi_side_file_fini(out, ctx);
+	return (rc);
+}
+
+int
+hwtdi_side_file_read(struct hwtdi_side_file *out,
+    const struct hwtd_trace *trace, const char *name, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = trace->library;
+	struct hwtdi_trace_file file = { .fd = -1 };
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = hwtdi_side_path(ctx, trace->file.path, name, &file.path, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = open_regular(&file, err);
+	if (rc == HWTD_OK)
+		rc = read_all(out, ctx, &file, err);
+	if (file.fd >= 0)
+		(void)close(file.fd);
+	hwtdi_strfree(ctx, file.path);
+	return (rc);
+}
+
+void
+hwtdi_side_file_fini(struct hwtdi_side_file *file, struct hwtd_context *ctx)
+{
+	hwtdi_free(ctx, file->bytes, file->n);
+	memset(file, 0, sizeof(*file));
+}

@@ -1,0 +1,31 @@
+/*
+ * Files beside the one that was opened, named by it.
+ */
+#ifndef HWTDI_SIDE_FILE_H
+#define HWTDI_SIDE_FILE_H
+
+#include "trace/trace_internal.h"
+
+/* All bytes of a regular file. */
+struct hwtdi_side_file {
+	uint8_t *bytes;
+	size_t n;
+};
+
+/*
+ * "name" in the folder of `beside`, or `name` itself if it starts with '/'; in
+ * either case with a '/' in it.  Owned: hwtdi_strfree().
+ */
+int hwtdi_side_path(struct hwtd_context *ctx, const char *beside,
+    const char *name, char **out, struct hwtd_error *err);
+
+/*
+ * Read a file named like that.  HWTD_E_IO (missing, no regular file),
+ * HWTD_E_LIMIT (larger than max_alloc or max_memory), HWTD_E_NOMEM.
+ */
+int hwtdi_side_file_read(struct hwtdi_side_file *file,
+    const struct hwtd_trace *trace, const char *name, struct hwtd_error *err);
+void hwtdi_side_file_fini(struct hwtdi_side_file *file,
+    struct hwtd_context *ctx);
+
+#endif /* HWTDI_SIDE_FILE_H */

@@ -1,0 +1,225 @@
+/*
+ * Code lookup: from an address at a place of the trace to bytes.
+ */
+#include <string.h>
+
+#include "trace/trace_internal.h"
+
+/* Mappings that can lie at one address at one place, and are compared. */
+#define MAX_PLACES 8
+
+/* Pages of two mappings are compared to find out if they differ. */
+#define COMPARED 4096
+
+static uint32_t
+space_of(const struct hwtdi_trace_space *space, uint32_t pid)
+{
+	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
+		.pid = pid,
+		.vmid = HWTD_NO_ID };
+	uint32_t no;
+
+	if (pid == HWTD_NO_ID)
+		return (space->default_space);
+	/* A process that no record names has only what all have. */
+	return (hwtdi_timeline_space_find(space->timeline, &key, &no)
+		? no
+		: HWTDI_SPACE_KERNEL);
+}
+
+/* The bytes of a mapping around `address`; false if it has none. */
+static bool
+span_of(const struct hwtd_trace *trace, const struct hwtdi_place *place,
+    uint64_t address, struct hwtdi_span *out)
+{
+	const struct hwtd_section *section;
+	const struct hwtdi_image *image;
+	uint64_t at, left;
+
+	if (place->piece.section == HWTD_NO_ID)
+		return (false);
+	section = &trace->sections[place->piece.section];
+	image = &trace->images[section->image];
+	/* Byte of the image at the first address of the place. */
+	at = section->file_off + place->piece.section_off - image->offset;
+	if (image->bytes == NULL || at >= image->n_bytes)
+		return (false);
+	left = image->n_bytes - at;
+	if (left - 1 > place->last - place->first)
+		left = place->last - place->first + 1;
+	if (address - place->first >= left)
+		return (false);
+	out->bytes = image->bytes + at;
+	out->address = place->first;
+	out->length = left;
+	out->section = place->piece.section;
+	return (true);
+}
+
+/*
+ * The bytes around `address` are the same; then `a` is cut to those that were
+ * compared.
+ */
+static bool
+same_code(struct hwtdi_span *a, const struct hwtdi_span *b, uint64_t address)
+{
+	uint64_t first = address & ~(uint64_t)(COMPARED - 1);
+	uint64_t n;
+
+	if (a->bytes + (address - a->address) ==
+	    b->bytes + (address - b->address))
+		return (true);
+	if (first < a->address)
+		first = a->address;
+	if (first < b->address)
+		first = b->address;
+	n = a->length - (first - a->address);
+	if (b->length - (first - b->address) < n)
+		n = b->length - (first - b->address);
+	if (n > 2 * COMPARED)
+		n = 2 * COMPARED;
+	if (memcmp(a->bytes + (first - a->address),
+		b->bytes + (first - b->address), (size_t)n) != 0)
+		return (false);
+	a->bytes += first - a->address;
+	a->address = first;
+	a->length = n;
+	return (true);
+}
+
+/*
+ * Code that was given for every space stands in for images that are missing:
+ * for the run of addresses of `missing`.
+ */
+static bool
+stand_in(const struct hwtd_trace *trace, uint64_t seq, uint64_t address,
+    const struct hwtdi_place *missing, struct hwtdi_span *out)
+{
+	struct hwtdi_place place;
+	size_t n = 0;
+
+	(void)hwtdi_timeline_find(trace->space.timeline, HWTDI_SPACE_ANY, seq,
+	    seq, address, &place, 1, &n);
+	if (n == 0 || (place.piece.flags & HWTDI_PIECE_NOTHING) != 0)
+		return (false);
+	if (place.first < missing->first) {
+		place.piece.section_off += missing->first - place.first;
+		place.first = missing->first;
+	}
+	if (place.last > missing->last)
+		place.last = missing->last;
+	return (span_of(trace, &place, address, out));
+}
+
+/* The candidates for an address, newest first, each with other bytes. */
+static size_t
+candidates(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *where, uint64_t address,
+    struct hwtdi_span spans[MAX_PLACES], bool *mapped)
+{
+	struct hwtdi_place places[MAX_PLACES];
+	const struct hwtdi_trace_space *space = &trace->space;
+	uint64_t lo = 0, hi = 0;
+	size_t n = 0, n_spans = 0;
+
+	hwtdi_position_range(space->positions, where->stream,
+	    where->stream_off, where->has_time, where->time_ns, &lo, &hi);
+	(void)hwtdi_timeline_find(space->timeline,
+	    space_of(space,
+		where->context != NULL ? where->context->pid : HWTD_NO_ID),
+	    lo, hi, address, places, MAX_PLACES, &n);
+	*mapped = false;
+	for (size_t i = 0; i < n; i++) {
+		bool known = false;
+
+		if ((places[i].piece.flags & HWTDI_PIECE_NOTHING) != 0)
+			continue;
+		*mapped = true;
+		if (!span_of(trace, &places[i], address, &spans[n_spans]))
+			continue;
+		for (size_t k = 0; k < n_spans && !known; k++)
+			known = same_code(&spans[k], &spans[n_spans], address);
+		if (!known)
+			n_spans++;
+	}
+	if (n_spans == 0 && *mapped &&
+	    stand_in(trace, hi, address, &places[0], &spans[0]))
+		n_spans = 1;
+	return (n_spans);
+}
+
+int
+hwtdi_trace_find_code(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *where, uint64_t address,
+    struct hwtdi_span *out)
+{
+	struct hwtdi_span spans[MAX_PLACES];
+	bool mapped;
+	size_t n;
+
+	n = candidates(trace, where, address, spans, &mapped);
+	if (n == 0)
+		return (mapped ? HWTD_E_UNSUPPORTED : HWTD_E_NOT_FOUND);
+	*out = spans[where->choice < n ? where->choice : n - 1];
+	return (n == 1 ? HWTD_OK : HWTD_END);
+}
+
+bool
+hwtdi_trace_is_fixed(const struct hwtd_trace *trace)
+{
+	return (trace->records.n == 0);
+}
+
+void
+hwtdi_trace_runner(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *place, uint32_t *pid_inout,
+    uint32_t *tid_inout, uint64_t *until_out)
+{
+	const struct hwtd_stream_desc *desc = &trace->streams[place->stream]
+						   ->desc;
+	const struct hwtdi_switches *switches = trace->space.switches;
+	struct hwtdi_runner runner = { .until = UINT64_MAX };
+	bool known = false;
+
+	if (desc->tid == HWTD_NO_ID && trace->records.n != 0)
+		known = place->has_time && desc->cpu != HWTD_NO_ID
+		    ? hwtdi_switches_at_time(switches, desc->cpu,
+			  place->time_ns, &runner)
+		    : hwtdi_switches_at_offset(switches, place->stream,
+			  place->stream_off, &runner);
+	if (known && runner.pid != HWTD_NO_ID)
+		*pid_inout = runner.pid;
+	if (known && runner.tid != HWTD_NO_ID)
+		*tid_inout = runner.tid;
+	if (until_out != NULL)
+		*until_out = runner.until;
+}
+
+int
+hwtd_trace_read_code(const struct hwtd_trace *trace, uint32_t section,
+    uint64_t address, void *buf, size_t n, size_t *n_out)
+{
+	struct hwtdi_place place;
+	struct hwtdi_span span;
+	uint64_t skip;
+
+	if (trace == NULL || (buf == NULL && n != 0) || n_out == NULL)
+		return (HWTD_E_INVALID);
+	*n_out = 0;
+	if (section >= trace->n_sections)
+		return (HWTD_E_NOT_FOUND);
+	memset(&place, 0, sizeof(place));
+	place.first = trace->sections[section].address;
+	place.last = place.first + (trace->sections[section].length - 1);
+	place.piece.section = section;
+	if (address < place.first || address > place.last ||
+	    !span_of(trace, &place, address, &span))
+		return (HWTD_E_NOT_FOUND);
+	skip = address - span.address;
+	if (n > span.length - skip)
+		n = (size_t)(span.length - skip);
+	if (n != 0)
+		memcpy(buf, span.bytes + skip, n);
+	*n_out = n;
+	return (HWTD_OK);
+}

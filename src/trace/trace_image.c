@@ -1,0 +1,285 @@
+/*
+ * The files that records name: found, read, and laid out once each.
+ */
+#include "trace/trace_image.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "image/image_search.h"
+
+void
+hwtdi_named_files_init(struct hwtdi_named_files *files,
+    struct hwtd_trace *trace)
+{
+	memset(files, 0, sizeof(*files));
+	files->trace = trace;
+}
+
+void
+hwtdi_named_files_fini(struct hwtdi_named_files *files)
+{
+	struct hwtd_context *ctx = files->trace->library;
+
+	for (size_t i = 0; i < files->n; i++) {
+		if (files->files[i]->is_elf)
+			hwtdi_elf_file_fini(&files->files[i]->elf, ctx);
+		hwtdi_free(ctx, files->files[i], sizeof(*files->files[i]));
+	}
+	hwtdi_array_free(ctx, files->files, files->cap, sizeof(*files->files));
+	hwtdi_array_free(ctx, files->slots, files->n_slots,
+	    sizeof(*files->slots));
+}
+
+static size_t
+hash(const char *name, const uint8_t *build_id, uint32_t n_build_id)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+	for (uint32_t i = 0; i < n_build_id; i++)
+		h = (h ^ build_id[i]) * 0x100000001b3u;
+	return ((size_t)(h ^ (h >> 32)));
+}
+
+static bool
+is_file(const struct hwtdi_named_files *files, uint32_t no, const char *name,
+    const uint8_t *build_id, uint32_t n_build_id)
+{
+	const struct hwtdi_image
+	    *image = &files->trace->images[files->files[no]->image];
+
+	return (strcmp(image->path, name) == 0 &&
+	    image->n_wanted_id == n_build_id &&
+	    memcmp(image->build_id, build_id, n_build_id) == 0);
+}
+
+static int
+grow_slots(struct hwtdi_named_files *files, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = files->trace->library;
+	size_t n = files->n_slots == 0 ? 64 : files->n_slots * 2;
+	uint32_t *slots;
+
+	if (files->n * 2 < files->n_slots)
+		return (HWTD_OK);
+	slots = hwtdi_zalloc(ctx, n * sizeof(*slots));
+	if (slots == NULL)
+		return (hwtdi_fail_nomem(err, n * sizeof(*slots)));
+	hwtdi_array_free(ctx, files->slots, files->n_slots, sizeof(*slots));
+	files->slots = slots;
+	files->n_slots = n;
+	for (size_t i = 0; i < files->n; i++) {
+		const struct hwtdi_image
+		    *image = &files->trace->images[files->files[i]->image];
+		size_t at = hash(image->path, image->build_id,
+		    image->n_wanted_id);
+
+		while (slots[at & (n - 1)] != 0)
+			at++;
+		slots[at & (n - 1)] = (uint32_t)i + 1;
+	}
+	return (HWTD_OK);
+}
+
+/* Parts of the file that were saved with the trace, put at their places. */
+static int
+read_parts(const struct hwtd_trace *trace, const char *name,
+    const uint8_t *build_id, uint32_t n_build_id, struct hwtdi_image *image,
+    struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = trace->library;
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < trace->n_images; i++) {
+		const struct hwtdi_image *part = &trace->images[i];
+
+		if (!part->part || part->bytes == NULL ||
+		    strcmp(part->path, name) != 0)
+			continue;
+		if (n_build_id != 0 && part->n_build_id != 0 &&
+		    (part->n_build_id != n_build_id ||
+			memcmp(part->build_id, build_id, n_build_id) != 0))
+			continue;
+		if (part->offset + part->n_bytes > end)
+			end = part->offset + part->n_bytes;
+	}
+	if (end == 0)
+		return (HWTD_E_NOT_FOUND);
+	if (end > ctx->max_image)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "parts of %.80s reach to %" PRIu64
+		    "; max_image is %" PRIu64,
+		    name, end, ctx->max_image));
+	image->bytes = hwtdi_zalloc(ctx, (size_t)end);
+	if (image->bytes == NULL)
+		return (hwtdi_trace_no_room(ctx, end, err));
+	image->n_bytes = end;
+	image->sparse = true;
+	for (size_t i = 0; i < trace->n_images; i++) {
+		const struct hwtdi_image *part = &trace->images[i];
+
+		if (part->part && part->bytes != NULL &&
+		    strcmp(part->path, name) == 0 &&
+		    part->offset + part->n_bytes <= end)
+			memcpy(image->bytes + part->offset, part->bytes,
+			    (size_t)part->n_bytes);
+	}
+	return (HWTD_OK);
+}
+
+/* Take over what a search found. */
+static int
+take_found(struct hwtd_context *ctx, struct hwtdi_image_found *found,
+    struct hwtdi_image *image, struct hwtd_error *err)
+{
+	image->file = hwtdi_strdup(ctx, found->path);
+	if (image->file == NULL)
+		return (hwtdi_fail_nomem(err, strlen(found->path) + 1));
+	if (found->verdict == HWTDI_IMAGE_MISMATCH) {
+		image->state = HWTD_IMAGE_MISMATCH;
+		(void)snprintf(image->text, sizeof(image->text),
+		    "the file has another build-id");
+		return (HWTD_OK);
+	}
+	image->state = HWTD_IMAGE_FOUND;
+	image->bytes = found->bytes;
+	image->n_bytes = found->n_bytes;
+	found->bytes = NULL;
+	found->n_bytes = 0;
+	return (HWTD_OK);
+}
+
+/* Look for the file and read it.  What cannot be had is said in the image. */
+static int
+read_file(struct hwtdi_named_files *files, const char *name,
+    struct hwtdi_image *image, struct hwtd_error *err)
+{
+	const struct hwtd_search *search = &files->trace->search.o;
+	const struct hwtdi_image_places places = {
+		.build_id_dirs = search->build_id_dirs,
+		.n_build_id_dirs = search->n_build_id_dirs,
+		.roots = search->roots,
+		.n_roots = search->n_roots,
+		.as_is = (search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0,
+		.dirs = search->dirs,
+		.n_dirs = search->n_dirs,
+	};
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtdi_build_id wanted = { .n = image->n_wanted_id };
+	struct hwtd_context *ctx = files->trace->library;
+	struct hwtdi_image_found *found;
+	int rc;
+
+	memcpy(wanted.bytes, image->build_id, wanted.n);
+	found = hwtdi_alloc(ctx, sizeof(*found));
+	if (found == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*found)));
+	rc = hwtdi_image_search(found, ctx, name, &wanted, &places, &inner);
+	if (rc == HWTD_OK) {
+		rc = take_found(ctx, found, image, err);
+		hwtdi_image_found_fini(found, ctx);
+	} else if (rc == HWTD_E_NOMEM) {
+		rc = hwtdi_fail_pass(err, &inner);
+	} else {
+		image->state = HWTD_IMAGE_MISSING;
+		(void)snprintf(image->text, sizeof(image->text), "%.95s",
+		    inner.message);
+		rc = HWTD_OK;
+	}
+	hwtdi_free(ctx, found, sizeof(*found));
+	return (rc);
+}
+
+static int
+parse(struct hwtdi_named_files *files, struct hwtdi_named_file *file,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtdi_image *image = &files->trace->images[file->image];
+	int rc;
+
+	if (image->bytes == NULL)
+		return (HWTD_OK);
+	rc = hwtdi_elf_file_init(&file->elf, files->trace->library,
+	    image->path, image->bytes, image->n_bytes, &inner);
+	if (rc == HWTD_E_NOMEM)
+		return (hwtdi_fail_pass(err, &inner));
+	/* Other files can be mapped as well. */
+	file->is_elf = rc == HWTD_OK;
+	if (rc == HWTD_OK && image->n_build_id == 0 &&
+	    file->elf.build_id.n <= HWTD_MAX_BUILD_ID) {
+		image->n_build_id = file->elf.build_id.n;
+		memcpy(image->build_id, file->elf.build_id.bytes,
+		    image->n_build_id);
+	}
+	return (HWTD_OK);
+}
+
+static int
+add(struct hwtdi_named_files *files, const char *name, const uint8_t *build_id,
+    uint32_t n_build_id, struct hwtdi_named_file *file, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = files->trace->library;
+	struct hwtdi_image image = { .from_file = true, .named = true };
+	int rc;
+
+	image.n_wanted_id = n_build_id;
+	image.n_build_id = n_build_id;
+	memcpy(image.build_id, build_id, n_build_id);
+	rc = read_parts(files->trace, name, build_id, n_build_id, &image, err);
+	if (rc == HWTD_OK)
+		image.state = HWTD_IMAGE_FOUND;
+	else if (rc == HWTD_E_NOT_FOUND)
+		rc = read_file(files, name, &image, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_put_image(files->trace, &image, name,
+		    &file->image, err);
+	if (rc == HWTD_OK)
+		return (parse(files, file, err));
+	hwtdi_strfree(ctx, image.file);
+	hwtdi_free(ctx, image.bytes, (size_t)image.n_bytes);
+	return (rc);
+}
+
+int
+hwtdi_named_files_get(struct hwtdi_named_files *files, const char *name,
+    const uint8_t *build_id, uint32_t n_build_id,
+    struct hwtdi_named_file **out, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = files->trace->library;
+	struct hwtdi_named_file *file;
+	size_t at;
+	int rc;
+
+	rc = grow_slots(files, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(ctx, &files->files, &files->cap,
+		    files->n + 1, sizeof(*files->files), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	at = hash(name, build_id, n_build_id);
+	for (; files->slots[at & (files->n_slots - 1)] != 0; at++) {
+		uint32_t no = files->slots[at & (files->n_slots - 1)] - 1;
+
+		if (is_file(files, no, name, build_id, n_build_id)) {
+			*out = files->files[no];
+			return (HWTD_OK);
+		}
+	}
+	file = hwtdi_zalloc(ctx, sizeof(*file));
+	if (file == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*file)));
+	rc = add(files, name, build_id, n_build_id, file, err);
+	if (rc != HWTD_OK) {
+		hwtdi_free(ctx, file, sizeof(*file));
+		return (rc);
+	}
+	files->slots[at & (files->n_slots - 1)] = (uint32_t)files->n + 1;
+	files->files[files->n++] = file;
+	*out = file;
+	return (HWTD_OK);
+}

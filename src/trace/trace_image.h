@@ -1,0 +1,39 @@
+/*
+ * The files that records name: found, read, and laid out once each.
+ */
+#ifndef HWTDI_TRACE_IMAGE_H
+#define HWTDI_TRACE_IMAGE_H
+
+#include "image/elf_file.h"
+#include "trace/trace_internal.h"
+
+/* A file that records name; `image` is its number in the trace. */
+struct hwtdi_named_file {
+	uint32_t image;
+	bool is_elf;
+	struct hwtdi_elf_file elf;
+};
+
+/* All of them, found by name and build-id. */
+struct hwtdi_named_files {
+	struct hwtd_trace *trace;
+	struct hwtdi_named_file **files;
+	size_t n, cap;
+	/* Open-addressed index: number + 1, 0 empty. */
+	uint32_t *slots;
+	size_t n_slots;
+};
+
+void hwtdi_named_files_init(struct hwtdi_named_files *files,
+    struct hwtd_trace *trace);
+void hwtdi_named_files_fini(struct hwtdi_named_files *files);
+
+/*
+ * The file that a record names, looked for and read on first use.  A file
+ * that is missing is no failure: its image says so and has no bytes.
+ */
+int hwtdi_named_files_get(struct hwtdi_named_files *files, const char *name,
+    const uint8_t *build_id, uint32_t n_build_id,
+    struct hwtdi_named_file **out, struct hwtd_error *err);
+
+#endif /* HWTDI_TRACE_IMAGE_H */

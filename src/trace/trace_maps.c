@@ -1,0 +1,268 @@
+/*
+ * Address spaces as the public interface shows them.
+ */
+#include <string.h>
+
+#include <hwtdecode/space.h>
+
+#include "base/fail.h"
+#include "trace/trace_internal.h"
+
+struct hwtd_maps {
+	struct hwtd_trace *trace;
+	struct hwtd_mapping *mappings;
+	size_t n, cap, at;
+	/* The space that is walked, and when. */
+	uint32_t pid;
+	uint64_t seq;
+	struct hwtd_error *err;
+};
+
+static void
+position_range(const struct hwtd_trace *trace, const struct hwtd_position *at,
+    uint64_t *lo, uint64_t *hi)
+{
+	*lo = *hi = trace->records.n;
+	if (at == NULL || at->flags == 0)
+		return;
+	if ((at->flags & HWTD_POSITION_START) != 0) {
+		*lo = *hi = hwtdi_position_start(trace->space.positions);
+		return;
+	}
+	hwtdi_position_range(trace->space.positions,
+	    (at->flags & HWTD_POSITION_OFFSET) != 0 ? at->stream : HWTD_NO_ID,
+	    at->stream_off, (at->flags & HWTD_POSITION_TIME) != 0, at->time_ns,
+	    lo, hi);
+}
+
+static int
+position_copy(struct hwtd_position *out, const struct hwtd_position *user,
+    struct hwtd_error *err)
+{
+	const uint32_t known = HWTD_POSITION_OFFSET | HWTD_POSITION_TIME |
+	    HWTD_POSITION_START;
+	int rc = hwtdi_options_copy(out, sizeof(*out), user, err);
+
+	if (rc == HWTD_OK && (out->flags & ~known) != 0)
+		rc = hwtdi_fail(err, HWTD_E_INVALID,
+		    "position flags %#x are not known", out->flags);
+	return (rc);
+}
+
+static bool
+find_space(const struct hwtd_trace *trace, uint32_t pid, uint32_t *out)
+{
+	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
+		.pid = pid,
+		.vmid = HWTD_NO_ID };
+
+	*out = HWTDI_SPACE_KERNEL;
+	return (pid == HWTD_NO_ID ||
+	    hwtdi_timeline_space_find(trace->space.timeline, &key, out));
+}
+
+/* After `seq` records `space` shows the same as `place` there. */
+static bool
+is_of(const struct hwtd_trace *trace, uint32_t space, uint64_t seq,
+    const struct hwtdi_place *place)
+{
+	struct hwtdi_place there;
+	size_t n = 0;
+
+	(void)hwtdi_timeline_find(trace->space.timeline, space, seq, seq,
+	    place->first, &there, 1, &n);
+	if (n == 0 || there.piece.section != place->piece.section ||
+	    there.piece.flags != place->piece.flags)
+		return (false);
+	return (there.piece.section == HWTD_NO_ID ||
+	    there.piece.section_off + (place->first - there.first) ==
+		place->piece.section_off);
+}
+
+static void
+fill(const struct hwtd_trace *trace, uint32_t pid, uint64_t seq,
+    const struct hwtdi_place *place, struct hwtd_mapping *out)
+{
+	const struct hwtdi_piece *piece = &place->piece;
+
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->pid = HWTD_NO_ID;
+	if (is_of(trace, HWTDI_SPACE_ANY, seq, place))
+		out->flags |= HWTD_MAPPINGF_EVERYWHERE;
+	else if (is_of(trace, HWTDI_SPACE_KERNEL, seq, place))
+		out->flags |= HWTD_MAPPINGF_KERNEL;
+	else
+		out->pid = pid;
+	if ((piece->flags & HWTDI_PIECE_ANONYMOUS) != 0)
+		out->flags |= HWTD_MAPPINGF_ANONYMOUS;
+	if ((piece->flags & HWTDI_PIECE_JIT) != 0)
+		out->flags |= HWTD_MAPPINGF_JIT;
+	out->section = piece->section;
+	out->image = HWTD_NO_ID;
+	out->address = place->first;
+	out->length = place->last - place->first + 1;
+	out->path = "";
+	if (piece->section == HWTD_NO_ID)
+		return;
+	out->image = trace->sections[piece->section].image;
+	out->file_off = trace->sections[piece->section].file_off +
+	    piece->section_off;
+	out->path = trace->images[out->image].path;
+}
+
+int
+hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, uint64_t address, struct hwtd_mapping *out)
+{
+	struct hwtdi_place places[3];
+	struct hwtd_position position;
+	struct hwtd_mapping mapping;
+	uint64_t lo, hi;
+	uint32_t space;
+	size_t n = 0, mapped = 0;
+	int rc;
+
+	if (trace == NULL || out == NULL || !trace->sealed)
+		return (HWTD_E_INVALID);
+	rc = position_copy(&position, at, NULL);
+	if (rc != HWTD_OK)
+		return (rc);
+	(void)find_space(trace, pid, &space);
+	position_range(trace, &position, &lo, &hi);
+	(void)hwtdi_timeline_find(trace->space.timeline, space, lo, hi,
+	    address, places, 3, &n);
+	/* That nothing is mapped there yet, or any more, is no mapping. */
+	for (size_t i = 0; i < n; i++)
+		if ((places[i].piece.flags & HWTDI_PIECE_NOTHING) == 0)
+			places[mapped++] = places[i];
+	if (mapped == 0)
+		return (HWTD_E_NOT_FOUND);
+	fill(trace, pid, hi, &places[0], &mapping);
+	rc = hwtdi_result_copy(out, &mapping, sizeof(mapping));
+	return (rc == HWTD_OK && mapped > 1 ? HWTD_E_STATE : rc);
+}
+
+static int
+add_place(void *arg, const struct hwtdi_place *place)
+{
+	struct hwtd_maps *maps = arg;
+	int rc;
+
+	rc = hwtdi_array_grow(maps->trace->library, &maps->mappings,
+	    &maps->cap, maps->n + 1, sizeof(*maps->mappings), maps->err);
+	if (rc == HWTD_OK)
+		fill(maps->trace, maps->pid, maps->seq, place,
+		    &maps->mappings[maps->n++]);
+	return (rc);
+}
+
+int
+hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, struct hwtd_maps **maps_out,
+    struct hwtd_error *err)
+{
+	struct hwtd_position position;
+	struct hwtd_maps *maps;
+	uint64_t lo, hi;
+	uint32_t space;
+	int rc;
+
+	if (trace == NULL || maps_out == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	if (!trace->sealed)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace is not sealed"));
+	rc = position_copy(&position, at, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	maps = hwtdi_zalloc(trace->library, sizeof(*maps));
+	if (maps == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*maps)));
+	maps->trace = hwtdi_trace_hold(trace);
+	maps->pid = pid;
+	maps->err = err;
+	(void)find_space(trace, pid, &space);
+	position_range(trace, &position, &lo, &hi);
+	maps->seq = hi;
+	rc = hwtdi_timeline_walk(trace->space.timeline, space, hi, true,
+	    add_place, maps);
+	maps->err = NULL;
+	if (rc != HWTD_OK) {
+		hwtd_maps_close(maps);
+		return (rc);
+	}
+	*maps_out = maps;
+	return (HWTD_OK);
+}
+
+int
+hwtd_maps_read(struct hwtd_maps *maps, struct hwtd_mapping *out)
+{
+	if (maps == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (maps->at == maps->n)
+		return (HWTD_END);
+	return (hwtdi_result_copy(out, &maps->mappings[maps->at++],
+	    sizeof(*out)));
+}
+
+void
+hwtd_maps_close(struct hwtd_maps *maps)
+{
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+
+	if (maps == NULL)
+		return;
+	trace = maps->trace;
+	ctx = trace->library;
+	hwtdi_array_free(ctx, maps->mappings, maps->cap,
+	    sizeof(*maps->mappings));
+	hwtdi_free(ctx, maps, sizeof(*maps));
+	hwtd_trace_close(trace);
+}
+
+int
+hwtd_trace_process(const struct hwtd_trace *trace, size_t index,
+    struct hwtd_process *out)
+{
+	const struct hwtdi_process *p;
+	struct hwtd_process row = { .size = sizeof(row) };
+
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (!trace->sealed)
+		return (HWTD_E_STATE);
+	if (index >= trace->space.n_processes)
+		return (HWTD_END);
+	p = &trace->space.processes[index];
+	row.pid = p->pid;
+	row.parent = p->parent;
+	row.n_execs = p->n_execs;
+	row.name = p->name != NULL ? p->name : "";
+	return (hwtdi_result_copy(out, &row, sizeof(row)));
+}
+
+int
+hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
+    struct hwtd_image_info *out)
+{
+	struct hwtd_image_info row = { .size = sizeof(row) };
+	const struct hwtdi_image *i;
+
+	if (trace == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	if (image >= trace->n_images)
+		return (HWTD_E_NOT_FOUND);
+	i = &trace->images[image];
+	row.state = i->state;
+	row.n_build_id = i->n_build_id;
+	memcpy(row.build_id, i->build_id, sizeof(row.build_id));
+	row.path = i->path;
+	row.file = i->file != NULL ? i->file : "";
+	row.n_bytes = i->bytes != NULL ? i->n_bytes : 0;
+	memcpy(row.text, i->text, sizeof(row.text));
+	return (hwtdi_result_copy(out, &row, sizeof(row)));
+}

@@ -1,0 +1,144 @@
+/*
+ * Makes what the cases of records, maps and archive read: run.hwt, a trace of
+ * two processes with records, and the files that they name, below root/.
+ */
+#include <sys/stat.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/mapped_trace.h"
+
+#define PROGRAM 0x555500000000u
+#define LIBRARY 0x7f0000000000u
+#define GONE 0x7f1000000000u
+#define OTHER 0x7f2000000000u
+#define KERNEL 0xffffffff80200000u
+
+/* jmp *%rax, and the same after three instructions. */
+static const uint8_t jump[] = { 0xff, 0xe0 };
+static const uint8_t straight[] = { 0x90, 0x90, 0x90, 0xff, 0xe0 };
+
+static void
+start(struct pt_packets *p, uint64_t tsc)
+{
+	pt_psb(p);
+	pt_tsc(p, tsc);
+	pt_fup(p, PT_IP_64, PROGRAM + 0x1000);
+	pt_mode_exec(p, 64);
+	pt_psbend(p);
+}
+
+static void
+add_stream(struct hwtd_trace *trace)
+{
+	const struct hwtd_stream_desc d = { .cpu = 2,
+		.pid = 5,
+		.tid = 5,
+		.clock = { .counts_per = 1, .ns_per = 1 } };
+	struct pt_packets p = { 0 };
+
+	start(&p, 1000);
+	pt_tip(&p, PT_IP_64, LIBRARY + 0x1000);
+	pt_tip(&p, PT_IP_64, PROGRAM + 0x1000);
+	pt_tip(&p, PT_IP_64, GONE + 0x1234);
+	for (int i = 0; i < 20; i++)
+		pt_tip(&p, PT_IP_64, GONE + 0x1234);
+	start(&p, 2000);
+	pt_tip(&p, PT_IP_64, OTHER + 0x1000);
+	pt_tip(&p, PT_IP_64, PROGRAM + 0x1000);
+	(void)mt_stream(trace, &p, &d);
+	pt_free(&p);
+}
+
+static void
+add_mapping(struct hwtd_trace *trace, uint64_t time_ns, uint64_t base,
+    const char *name, uint8_t build_id)
+{
+	struct hwtd_record r = mr_record(HWTD_REC_MMAP, 5, base + 0x1000,
+	    0x1000);
+
+	r.flags |= HWTD_RECF_FILE_OFF;
+	r.file_off = 0x1000;
+	r.name = name;
+	if (build_id != 0) {
+		r.n_build_id = 20;
+		memset(r.build_id, build_id, 20);
+	}
+	mr_time(&r, time_ns);
+	mr_add(trace, &r);
+}
+
+static void
+add_records(struct hwtd_trace *trace)
+{
+	struct hwtd_record r = mr_record(HWTD_REC_EXEC, 5, PROGRAM, 0);
+
+	r.name = "/bin/program";
+	r.tid = 5;
+	mr_time(&r, 100);
+	mr_add(trace, &r);
+	add_mapping(trace, 200, LIBRARY, "/lib/library.so", 0xcd);
+	add_mapping(trace, 300, GONE, "/lib/gone.so", 0);
+	add_mapping(trace, 400, OTHER, "/lib/other.so", 0xbb);
+	r = mr_record(HWTD_REC_FORK, 6, 0, 0);
+	r.flags = HWTD_RECF_VALUE;
+	r.value = 5;
+	mr_time(&r, 500);
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_MUNMAP, 6, LIBRARY + 0x1000, 0x1000);
+	mr_time(&r, 600);
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_MMAP, HWTD_NO_ID, KERNEL, 0x1000);
+	r.flags |= HWTD_RECF_KERNEL_SPACE | HWTD_RECF_ANONYMOUS;
+	mr_time(&r, 0);
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_THREAD_NAME, 5, 0, 0);
+	r.flags = 0;
+	r.tid = 7;
+	r.name = "worker\033[31m,\"";
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_SWITCH, 5, 0, 0);
+	r.flags = HWTD_RECF_SWITCH_OUT;
+	r.cpu = 2;
+	r.tid = 5;
+	mr_time(&r, 700);
+	mr_add(trace, &r);
+	mr_buffer(trace, 0, 10);
+}
+
+int
+main(int argc, char *argv[])
+{
+	static const struct {
+		const char *name;
+		struct small_elf elf;
+	} files[] = {
+		{ "root/bin/program", { .code = jump, .n_code = 2 } },
+		{ "root/lib/library.so",
+		    { .code = straight, .n_code = 5, .build_id = 0xcd } },
+		{ "root/lib/other.so",
+		    { .code = straight, .n_code = 5, .build_id = 0xaa } },
+	};
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_trace *trace = mr_create("/nonexistent");
+
+	(void)argv;
+	if (argc != 1)
+		return (2);
+	(void)mkdir("root", 0777);
+	(void)mkdir("root/bin", 0777);
+	(void)mkdir("root/lib", 0777);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		small_elf_write(&files[i].elf, files[i].name);
+	add_stream(trace);
+	add_records(trace);
+	(void)mt_seal(trace);
+	if (hwtd_trace_save(trace, "run.hwt", NULL, &err) != HWTD_OK) {
+		fprintf(stderr, "%s\n", err.message);
+		return (1);
+	}
+	hwtd_trace_close(trace);
+	return (0);
+}

@@ -1,0 +1,19 @@
+"""The trace with records of the cases of records, maps and archive."""
+
+import os
+import subprocess
+
+from runner import Case
+
+PROGRAM = 0x555500000000
+LIBRARY = 0x7F0000000000
+GONE = 0x7F1000000000
+OTHER = 0x7F2000000000
+KERNEL = 0xFFFFFFFF80200000
+
+
+def make(case: Case) -> None:
+    """run.hwt, and the files that it names below root/."""
+    subprocess.run(
+        [os.environ["HWTDECODE_MAKE_SPACES"]], cwd=case.folder, check=True
+    )

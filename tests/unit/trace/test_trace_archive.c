@@ -1,0 +1,318 @@
+/*
+ * Traces that are saved with records and the code of mapped files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/mapped_trace.h"
+#include "support/row_text.h"
+#include "support/temp_dir.h"
+
+#define PROGRAM 0x555500000000u
+#define LIBRARY 0x7f0000000000u
+
+/* jmp *%rax, and the same after three instructions. */
+static const uint8_t jump[] = { 0xff, 0xe0 };
+static const uint8_t straight[] = { 0x90, 0x90, 0x90, 0xff, 0xe0 };
+
+struct fixture {
+	struct temp_dir dir;
+	char program[300], library[300], first[300], second[300];
+};
+
+/* A program and a library; back and forth between them. */
+static struct hwtd_trace *
+build(struct fixture *f)
+{
+	struct hwtd_trace *trace = mr_create(f->dir.path);
+	const struct hwtd_stream_desc d = { .cpu = HWTD_NO_ID,
+		.pid = 5,
+		.tid = HWTD_NO_ID };
+	struct pt_packets p = { 0 };
+	struct hwtd_record r;
+
+	pt_psb_plus(&p, PROGRAM + 0x1000, 64);
+	for (int i = 0; i < 3; i++) {
+		pt_tip(&p, PT_IP_64, LIBRARY + 0x1000);
+		pt_tip(&p, PT_IP_64, PROGRAM + 0x1000);
+	}
+	(void)mt_stream(trace, &p, &d);
+	pt_free(&p);
+	r = mr_record(HWTD_REC_EXEC, 5, PROGRAM, 0);
+	r.name = "/bin/program";
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_MMAP, 5, LIBRARY + 0x1000, 0x1000);
+	r.name = "/lib/library.so";
+	r.flags |= HWTD_RECF_FILE_OFF;
+	r.file_off = 0x1000;
+	r.n_build_id = 20;
+	memset(r.build_id, 0xcd, 20);
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_MMAP, 5, 0x10000, 0x1000);
+	r.name = "/lib/gone.so";
+	r.flags |= HWTD_RECF_FILE_OFF;
+	mr_add(trace, &r);
+	return (mt_seal(trace));
+}
+
+static struct hwtd_trace *
+open_again(struct fixture *f, const char *path)
+{
+	const char *dir = f->dir.path;
+	const struct hwtd_search search = { .size = sizeof(search),
+		.dirs = &dir,
+		.n_dirs = 1,
+		.flags = HWTD_SEARCH_NO_ORIGINAL };
+	const struct hwtd_open_options opts = { .size = sizeof(opts),
+		.search = &search };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace = NULL;
+
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	if (hwtd_trace_open(ctx, path, &opts, &trace, &err) != HWTD_OK)
+		fail_msg("%s", err.message);
+	hwtd_context_destroy(ctx);
+	return (trace);
+}
+
+static void
+save(struct hwtd_trace *trace, const char *path, uint32_t flags)
+{
+	const struct hwtd_save_options opts = { .size = sizeof(opts),
+		.flags = flags };
+	struct hwtd_error err = { .size = sizeof(err) };
+
+	if (hwtd_trace_save(trace, path, &opts, &err) != HWTD_OK)
+		fail_msg("%s", err.message);
+}
+
+static char *
+text_of(struct hwtd_trace *trace)
+{
+	struct mt_rows rows;
+	char *text;
+
+	mt_rows(trace, NULL, &rows);
+	text = row_text(trace, &rows);
+	mt_rows_free(&rows);
+	return (text);
+}
+
+static void
+archive_decodes_without_the_files(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = build(f);
+	struct hwtd_image_info info = { .size = sizeof(info) };
+	char *want = text_of(trace), *got;
+
+	assert_null(strstr(want, "gap"));
+	save(trace, f->first, HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	assert_int_equal(unlink(f->program), 0);
+	assert_int_equal(unlink(f->library), 0);
+
+	trace = open_again(f, f->first);
+	got = text_of(trace);
+	/* Sections may have other numbers; these have not. */
+	assert_string_equal(got, want);
+	for (uint32_t i = 0; hwtd_trace_image(trace, i, &info) == HWTD_OK; i++)
+		assert_true(strcmp(info.path, "/lib/gone.so") == 0
+			? info.state == HWTD_IMAGE_MISSING
+			: info.state == HWTD_IMAGE_FOUND);
+	free(got);
+
+	/* Saved again, it still does. */
+	save(trace, f->second, HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	assert_int_equal(unlink(f->first), 0);
+	trace = open_again(f, f->second);
+	got = text_of(trace);
+	assert_string_equal(got, want);
+	hwtd_trace_close(trace);
+	free(got);
+	free(want);
+}
+
+static void
+without_images_the_files_are_needed(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = build(f);
+	char *want = text_of(trace), *got;
+
+	save(trace, f->first, 0);
+	hwtd_trace_close(trace);
+	trace = open_again(f, f->first);
+	got = text_of(trace);
+	assert_string_equal(got, want);
+	hwtd_trace_close(trace);
+	free(got);
+	assert_int_equal(unlink(f->library), 0);
+	trace = open_again(f, f->first);
+	got = text_of(trace);
+	assert_non_null(strstr(got, "gap no-code"));
+	hwtd_trace_close(trace);
+	free(got);
+	free(want);
+}
+
+/* What was archived counts, not the file that is there now. */
+static void
+archived_code_goes_before_files(void **state)
+{
+	static const uint8_t other[] = { 0xf4 };
+	const struct small_elf elf = { .code = other, .n_code = 1 };
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = build(f);
+	char *want = text_of(trace), *got;
+
+	save(trace, f->first, HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	small_elf_write(&elf, f->program);
+	trace = open_again(f, f->first);
+	got = text_of(trace);
+	assert_string_equal(got, want);
+	hwtd_trace_close(trace);
+	free(got);
+	free(want);
+}
+
+static void
+assert_same_record(const struct hwtd_record *a, const struct hwtd_record *b)
+{
+	struct hwtd_record x = *a, y = *b;
+
+	if (x.name != NULL && y.name != NULL)
+		assert_string_equal(x.name, y.name);
+	else
+		assert_true(x.name == NULL && y.name == NULL);
+	x.name = y.name = NULL;
+	assert_memory_equal(&x, &y, sizeof(x));
+}
+
+static void
+records_come_back_as_they_were(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = build(f);
+	struct hwtd_trace *again;
+	struct hwtd_record a = { .size = sizeof(a) };
+	struct hwtd_record b = { .size = sizeof(b) };
+	uint64_t n = 0;
+
+	save(trace, f->first, 0);
+	again = open_again(f, f->first);
+	while (hwtd_trace_record(trace, n, &a) == HWTD_OK) {
+		assert_int_equal(hwtd_trace_record(again, n, &b), HWTD_OK);
+		assert_same_record(&a, &b);
+		n++;
+	}
+	assert_int_equal(n, 3);
+	assert_int_equal(hwtd_trace_record(again, n, &b), HWTD_E_NOT_FOUND);
+	assert_int_equal(hwtd_trace_record(again, 1, &b), HWTD_OK);
+	assert_int_equal(b.n_build_id, 20);
+	assert_int_equal(b.build_id[19], 0xcd);
+	assert_int_equal(b.build_id[20], 0);
+	hwtd_trace_close(trace);
+	hwtd_trace_close(again);
+}
+
+/* Only what is mapped, and the headers: not the rest of a large file. */
+static void
+archive_holds_mapped_code_only(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t *big = malloc(4 << 20);
+	struct hwtd_trace *trace;
+	struct hwtd_record r = mr_record(HWTD_REC_MMAP, 5, 0x10000, 0x1000);
+	uint64_t x = 1;
+	size_t n;
+
+	for (size_t i = 0; i < 4u << 20; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		big[i] = (uint8_t)(x >> 56);
+	}
+	write_file(f->library, big, 4 << 20);
+	trace = mr_create(f->dir.path);
+	r.name = "/lib/library.so";
+	r.flags |= HWTD_RECF_FILE_OFF;
+	r.file_off = 0x200000;
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	save(trace, f->first, HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	free(read_file(f->first, &n));
+	assert_true(n > 0x1000 && n < 0x8000);
+	assert_int_equal(unlink(f->library), 0);
+	trace = open_again(f, f->first);
+	mr_assert(trace, 5, NULL, 0x10010, "/lib/library.so", 0x200010);
+	{
+		struct hwtd_mapping m = { .size = sizeof(m) };
+		uint8_t got[0x1000];
+
+		assert_int_equal(hwtd_space_lookup(trace, 5, NULL, 0x10000,
+				     &m),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_read_code(trace, m.section,
+				     0x10000, got, sizeof(got), &n),
+		    HWTD_OK);
+		assert_int_equal(n, sizeof(got));
+		assert_memory_equal(got, big + 0x200000, sizeof(got));
+	}
+	hwtd_trace_close(trace);
+	free(big);
+}
+
+static int
+set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	const struct small_elf program = { .code = jump,
+		.n_code = sizeof(jump),
+		.build_id = 0xab };
+	const struct small_elf library = { .code = straight,
+		.n_code = sizeof(straight),
+		.build_id = 0xcd };
+
+	temp_dir_create(&f->dir);
+	(void)temp_dir_file(&f->dir, "program", f->program);
+	(void)temp_dir_file(&f->dir, "library.so", f->library);
+	(void)temp_dir_file(&f->dir, "first.hwt", f->first);
+	(void)temp_dir_file(&f->dir, "second.hwt", f->second);
+	small_elf_write(&program, f->program);
+	small_elf_write(&library, f->library);
+	*state = f;
+	return (0);
+}
+
+static int
+tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	temp_dir_remove(&f->dir);
+	free(f);
+	return (0);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		T(archive_decodes_without_the_files),
+		T(without_images_the_files_are_needed),
+		T(archived_code_goes_before_files),
+		T(records_come_back_as_they_were),
+		T(archive_holds_mapped_code_only),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
