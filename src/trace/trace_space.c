@@ -347,7 +347,10 @@ apply_load(struct builder *b, uint32_t space)
 	if (!file->is_elf)
 		return (map(b, space, file->image, r->addr,
 		    (r->flags & HWTD_RECF_LEN) != 0 ? r->len : PAGE, 0, 0));
-	bias = hwtdi_elf_bias_of_base(&file->elf, r->addr, PAGE);
+	/* Who says where it lies knows better than a fixed address in it. */
+	bias = file->elf.has_load
+	    ? r->addr - (file->elf.lowest_vaddr & ~(uint64_t)(PAGE - 1))
+	    : 0;
 	rc = map_elf(b, space, file, bias, 0, true, 0);
 	return (rc == HWTD_OK ? remember(b, space, file, bias) : rc);
 }

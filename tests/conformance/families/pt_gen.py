@@ -34,7 +34,7 @@ def time_rule(case: Case, late_mtc: bool) -> str:
 def write_maps(case: Case, stream: int) -> Path | None:
     """Write what was mapped, as the flow tool reads it.
 
-    None: the code is no ELF file but what was in memory, without its names.
+    None: the case has no records, or not all the files that they name.
     """
     if not case.has("maps.jsonl"):
         return None
@@ -44,7 +44,8 @@ def write_maps(case: Case, stream: int) -> Path | None:
             record = json.loads(line)
             address, length = (int(record[name], 16)
                                for name in ("addr", "len"))
-            position = int(record["pos"][stream])
+            # A stream that had not begun sees it from its start on.
+            position = int((record["pos"] + [0] * stream)[stream])
             if record["t"] == "unmap":
                 out.append(f"unmap {address:x} {length:x} {position:x}")
                 continue

@@ -331,6 +331,32 @@ many_mappings_are_laid_out_fast(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* A kernel can be moved although its file names fixed addresses. */
+static void
+loaded_file_lies_where_its_record_says(void **state)
+{
+	const struct small_elf elf = { .type = 2,
+		.base = 0x400000,
+		.code = code_a,
+		.n_code = 64 };
+	struct hwtd_record r = mr_record(HWTD_REC_MODULE_LOAD, 5, 0x700000, 0);
+	struct hwtd_trace *trace;
+	struct temp_dir dir;
+	char path[300];
+
+	(void)state;
+	temp_dir_create(&dir);
+	small_elf_write(&elf, temp_dir_file(&dir, "fixed", path));
+	trace = mr_create(dir.path);
+	r.name = "/boot/fixed";
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	mr_assert(trace, 5, NULL, 0x401000, NULL, 0);
+	mr_assert(trace, 5, NULL, 0x701000, "/boot/fixed", 0x1000);
+	hwtd_trace_close(trace);
+	temp_dir_remove(&dir);
+}
+
 /* All kinds of records, with files that are there and that are not. */
 static int
 build_all_kinds(struct hwtd_context *ctx, const char *dir)
@@ -438,6 +464,7 @@ main(void)
 		    processes_share_sections_of_the_same_bytes_at_one_address),
 		cmocka_unit_test(
 		    code_made_at_run_time_replaces_what_was_there),
+		cmocka_unit_test(loaded_file_lies_where_its_record_says),
 		cmocka_unit_test(many_mappings_are_laid_out_fast),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),
