@@ -183,6 +183,7 @@ guard_images(const struct options *options, const struct hwtd_trace *trace)
 	struct target targets[MAX_TARGETS];
 	const size_t n = list_targets(options, targets);
 	struct hwtd_section section = { .size = sizeof(section) };
+	struct hwtd_image_info info = { .size = sizeof(info) };
 	bool exists = false;
 
 	for (size_t i = 0; i < n; i++)
@@ -194,5 +195,10 @@ guard_images(const struct options *options, const struct hwtd_trace *trace)
 		    !spares_path(targets, n, section.path))
 			return (EXIT_BAD_USAGE);
 	}
+	for (uint32_t i = 0;
+	     exists && hwtd_trace_image(trace, i, &info) == HWTD_OK; i++)
+		if (info.file[0] != '\0' &&
+		    !spares_path(targets, n, info.file))
+			return (EXIT_BAD_USAGE);
 	return (EXIT_DONE);
 }

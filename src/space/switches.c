@@ -204,6 +204,8 @@ add_runner(struct hwtdi_switches *s, const struct hwtd_record *r, uint64_t seq,
 
 	if (r->pid == HWTD_NO_ID && r->tid != HWTD_NO_ID)
 		f.pid = hwtdi_switches_process(s, r->tid, seq);
+	if ((r->flags & HWTD_RECF_SWITCH_OUT) != 0)
+		f.pid = f.tid = HWTD_NO_ID;
 	if ((r->flags & HWTD_RECF_TIME) != 0 && r->cpu != HWTD_NO_ID) {
 		f.id = r->cpu;
 		f.at = r->time_ns;

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "image/elf_file.h"
+#include "image/elf_tables.h"
 
 /* Headers lie at the front of a file: of ELF, segments and notes. */
 #define HEADER_BYTES 4096
@@ -54,6 +55,8 @@ static size_t
 collect(const struct hwtd_trace *trace, uint32_t image, struct range *ranges)
 {
 	const uint64_t n_bytes = trace->images[image].n_bytes;
+	struct hwtdi_elf_tables t;
+	GElf_Phdr ph;
 	size_t n = 0;
 
 	ranges[n].start = 0;
@@ -62,6 +65,21 @@ collect(const struct hwtd_trace *trace, uint32_t image, struct range *ranges)
 	    ? n_bytes
 	    : HEADER_BYTES;
 	n++;
+	if (hwtdi_elf_tables_init(&t, "", trace->images[image].bytes, n_bytes,
+		NULL) == HWTD_OK &&
+	    t.n_segments > 0) {
+		ranges[n].start = hwtdi_elf_segment_off(&t, 0);
+		ranges[n++].end = hwtdi_elf_segment_off(&t, t.n_segments);
+		for (uint32_t i = 0; hwtdi_elf_segment(&t, i, &ph); i++)
+			if (ph.p_type == PT_INTERP && ph.p_offset < n_bytes) {
+				ranges[n].start = ph.p_offset;
+				ranges[n++].end = ph.p_filesz <
+					n_bytes - ph.p_offset
+				    ? ph.p_offset + ph.p_filesz
+				    : n_bytes;
+				break;
+			}
+	}
 	for (size_t i = 0; i < trace->n_sections; i++) {
 		const struct hwtd_section *s = &trace->sections[i];
 
@@ -81,7 +99,7 @@ hwtdi_trace_archive(const struct hwtd_trace *trace, uint32_t image,
     struct hwtdi_writer *w, struct hwtd_error *err)
 {
 	const struct hwtdi_image *whole = &trace->images[image];
-	const size_t room = (trace->n_sections + 1) * sizeof(struct range);
+	const size_t room = (trace->n_sections + 3) * sizeof(struct range);
 	struct range *ranges;
 	size_t n;
 	int rc = HWTD_OK;

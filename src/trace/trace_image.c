@@ -85,6 +85,18 @@ grow_slots(struct hwtdi_named_files *files, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
+static bool
+is_part(const struct hwtdi_image *part, const char *name,
+    const uint8_t *build_id, uint32_t n_build_id)
+{
+	return (part->part && part->bytes != NULL &&
+	    part->n_bytes <= UINT64_MAX - part->offset &&
+	    strcmp(part->path, name) == 0 &&
+	    (n_build_id == 0 || part->n_build_id == 0 ||
+		(part->n_build_id == n_build_id &&
+		    memcmp(part->build_id, build_id, n_build_id) == 0)));
+}
+
 /* Parts of the file that were saved with the trace, put at their places. */
 static int
 read_parts(const struct hwtd_trace *trace, const char *name,
@@ -97,13 +109,13 @@ read_parts(const struct hwtd_trace *trace, const char *name,
 	for (size_t i = 0; i < trace->n_images; i++) {
 		const struct hwtdi_image *part = &trace->images[i];
 
-		if (!part->part || part->bytes == NULL ||
-		    strcmp(part->path, name) != 0)
+		if (!is_part(part, name, build_id, n_build_id))
 			continue;
-		if (n_build_id != 0 && part->n_build_id != 0 &&
-		    (part->n_build_id != n_build_id ||
-			memcmp(part->build_id, build_id, n_build_id) != 0))
-			continue;
+		/* Parts of two files of one name are not mixed. */
+		if (n_build_id == 0) {
+			build_id = part->build_id;
+			n_build_id = part->n_build_id;
+		}
 		if (part->offset + part->n_bytes > end)
 			end = part->offset + part->n_bytes;
 	}
@@ -122,9 +134,7 @@ read_parts(const struct hwtd_trace *trace, const char *name,
 	for (size_t i = 0; i < trace->n_images; i++) {
 		const struct hwtdi_image *part = &trace->images[i];
 
-		if (part->part && part->bytes != NULL &&
-		    strcmp(part->path, name) == 0 &&
-		    part->offset + part->n_bytes <= end)
+		if (is_part(part, name, build_id, n_build_id))
 			memcpy(image->bytes + part->offset, part->bytes,
 			    (size_t)part->n_bytes);
 	}

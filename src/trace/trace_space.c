@@ -368,7 +368,9 @@ apply_unload(struct builder *b, uint32_t space)
 		if (s->loads[i].space != space || s->loads[i].addr != r->addr)
 			continue;
 		rc = unmap_elf(b, space, s->loads[i].file, s->loads[i].bias);
-		s->loads[i] = s->loads[--s->n_loads];
+		s->n_loads--;
+		memmove(&s->loads[i], &s->loads[i + 1],
+		    (s->n_loads - i) * sizeof(*s->loads));
 		return (rc);
 	}
 	return (HWTD_OK);

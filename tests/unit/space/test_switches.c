@@ -100,6 +100,23 @@ assert_runs(const struct fixture *x, uint32_t cpu, uint64_t time_ns,
 	assert_true(got.until == until);
 }
 
+/* Nobody is known to run behind a switch that only says who stopped. */
+static void
+who_was_switched_out_runs_no_more(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	add_at(&x, HWTD_REC_SWITCH, 1, 10, 77, 78);
+	add_at(&x, HWTD_REC_SWITCH, 1, 20, 77, 78);
+	x.r[1].flags |= HWTD_RECF_SWITCH_OUT;
+	build(&x);
+	assert_runs(&x, 1, 15, 77, 78, 20);
+	assert_runs(&x, 1, 25, NO, NO, UINT64_MAX);
+	end(&x);
+}
+
 static void
 switches_say_who_runs(void **state)
 {
@@ -349,6 +366,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches_say_who_runs),
+		cmocka_unit_test(who_was_switched_out_runs_no_more),
 		cmocka_unit_test(last_of_one_time_counts),
 		cmocka_unit_test(bytes_of_a_stream_say_it_too),
 		cmocka_unit_test(what_only_the_runner_does_says_who_runs),
