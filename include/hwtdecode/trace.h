@@ -464,6 +464,18 @@ HWTD_API int hwtd_trace_read_code(const struct hwtd_trace *trace,
 HWTD_API int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
     struct hwtd_image_info *out);
 
+/**
+ * A file that streams and records were read from: the one that was opened, then
+ * those that it names.  Images have files of their own, see hwtd_trace_image().
+ *
+ * @return its path, or NULL past the last.
+ *
+ * Lives:  borrowed, while the trace is open.
+ * Since:  0.1
+ */
+HWTD_API const char *hwtd_trace_file(const struct hwtd_trace *trace,
+    size_t index);
+
 /** Look up who executed, by the id in rows.  @return as
  * hwtd_trace_stream(). */
 HWTD_API int hwtd_trace_exec_context(const struct hwtd_trace *trace,

@@ -208,7 +208,7 @@ input_open(struct input *input, const struct options *options)
 		input_close(input);
 		return (EXIT_FAILED);
 	}
-	code = guard_images(options, input->trace);
+	code = guard_named_files(options, input->trace);
 	if (code != EXIT_DONE) {
 		input_close(input);
 		return (code);

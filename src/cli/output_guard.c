@@ -178,7 +178,8 @@ guard_inputs(const struct options *options)
 }
 
 int
-guard_images(const struct options *options, const struct hwtd_trace *trace)
+guard_named_files(const struct options *options,
+    const struct hwtd_trace *trace)
 {
 	struct target targets[MAX_TARGETS];
 	const size_t n = list_targets(options, targets);
@@ -188,6 +189,10 @@ guard_images(const struct options *options, const struct hwtd_trace *trace)
 
 	for (size_t i = 0; i < n; i++)
 		exists = exists || targets[i].exists;
+	/* The first is the operand, or a copy of standard input. */
+	for (size_t i = 1; exists && hwtd_trace_file(trace, i) != NULL; i++)
+		if (!spares_path(targets, n, hwtd_trace_file(trace, i)))
+			return (EXIT_BAD_USAGE);
 	for (uint32_t i = 0;
 	     exists && hwtd_trace_section(trace, i, &section) == HWTD_OK;
 	     i++) {

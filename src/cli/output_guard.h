@@ -14,7 +14,7 @@
 int guard_inputs(const struct options *options);
 
 /* The same for the files that the trace itself names. */
-int guard_images(const struct options *options,
+int guard_named_files(const struct options *options,
     const struct hwtd_trace *trace);
 
 #endif /* HWTDECODE_CLI_OUTPUT_GUARD_H */

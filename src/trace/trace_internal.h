@@ -128,6 +128,9 @@ struct hwtd_trace {
 	const char *format;
 	struct hwtdi_trace_text text;
 	struct hwtdi_trace_file file;
+	/* Paths of files that it names. */
+	char **side_files;
+	size_t n_side_files, cap_side_files;
 	struct hwtdi_stream **streams;
 	size_t n_streams;
 	size_t cap_streams;

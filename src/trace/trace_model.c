@@ -140,6 +140,10 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	hwtdi_strfree(ctx, trace->text.abi);
 	hwtdi_strfree(ctx, trace->text.cpu_model);
 	hwtdi_strfree(ctx, trace->text.clock);
+	for (size_t i = 0; i < trace->n_side_files; i++)
+		hwtdi_strfree(ctx, trace->side_files[i]);
+	hwtdi_array_free(ctx, trace->side_files, trace->cap_side_files,
+	    sizeof(*trace->side_files));
 	hwtdi_strfree(ctx, trace->file.path);
 	if (trace->file.fd >= 0)
 		(void)close(trace->file.fd);
@@ -294,6 +298,17 @@ hwtd_trace_section(const struct hwtd_trace *trace, uint32_t section,
 		return (HWTD_E_NOT_FOUND);
 	return (hwtdi_result_copy(out, &trace->sections[section],
 	    sizeof(*out)));
+}
+
+const char *
+hwtd_trace_file(const struct hwtd_trace *trace, size_t index)
+{
+	if (trace == NULL)
+		return (NULL);
+	if (index == 0)
+		return (trace->file.path);
+	return (index - 1 < trace->n_side_files ? trace->side_files[index - 1]
+						: NULL);
 }
 
 int

@@ -1,5 +1,6 @@
 """No output replaces a file that the command reads."""
 
+import json
 import os
 from pathlib import Path
 
@@ -100,6 +101,34 @@ def test_expectation_is_written_over_no_input(case: Case) -> None:
                     f"hwtdecode: {path}: is both input and output\n"
                     "hint: name another file with --expect\n"
                 ),
+            )
+            files.same()
+
+
+def test_files_of_a_bundle_are_never_replaced(case: Case) -> None:
+    files = Files(case)
+    case.write("switches", b"")
+    cpu = {"id": 0, "iptTrace": "run.pt", "contextSwitchTrace": "switches"}
+    clock = {"timeMult": 1, "timeShift": 0, "timeZero": 0}
+    module = {"systemPath": "code.bin", "loadAddress": 4096}
+    bundle = {
+        "type": "intel-pt",
+        "cpuInfo": {
+            "vendor": "GenuineIntel",
+            "family": 6,
+            "model": 79,
+            "stepping": 1,
+        },
+        "tscPerfZeroConversion": clock,
+        "cpus": [cpu],
+        "processes": [{"pid": 1, "threads": [], "modules": [module]}],
+    }
+    case.write("trace.json", json.dumps(bundle))
+    files.before = files.state()
+    for command in [*COMMANDS, "records", "archive"]:
+        for name in ("run.pt", "hard-run.pt", "switches", "code.bin"):
+            case.run(command, "trace.json", "-o", name).want(
+                2, out="", err_has=f"{name}: is both input and output"
             )
             files.same()
 

@@ -79,9 +79,22 @@ read_all(struct hwtdi_side_file *out, struct hwtd_context *ctx,
 	return (rc);
 }
 
+/* Takes over the path on success. */
+static int
+note(struct hwtd_trace *trace, char *path, struct hwtd_error *err)
+{
+	int rc = hwtdi_array_grow(trace->library, &trace->side_files,
+	    &trace->cap_side_files, trace->n_side_files + 1,
+	    sizeof(*trace->side_files), err);
+
+	if (rc == HWTD_OK)
+		trace->side_files[trace->n_side_files++] = path;
+	return (rc);
+}
+
 int
-hwtdi_side_file_read(struct hwtdi_side_file *out,
-    const struct hwtd_trace *trace, const char *name, struct hwtd_error *err)
+hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
+    const char *name, struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = trace->library;
 	struct hwtdi_trace_file file = { .fd = -1 };
@@ -96,6 +109,12 @@ hwtdi_side_file_read(struct hwtdi_side_file *out,
 		rc = read_all(out, ctx, &file, err);
 	if (file.fd >= 0)
 		(void)close(file.fd);
+	if (rc == HWTD_OK) {
+		rc = note(trace, file.path, err);
+		if (rc == HWTD_OK)
+			return (rc);
+		hwtdi_side_file_fini(out, ctx);
+	}
 	hwtdi_strfree(ctx, file.path);
 	return (rc);
 }

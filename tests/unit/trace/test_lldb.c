@@ -152,6 +152,11 @@ threads_and_modules_become_streams_and_records(void **state)
 	assert_string_equal(info.format, "lldb");
 	assert_int_equal(info.n_streams, 2);
 	assert_int_equal(info.n_records, 5);
+	assert_string_equal(hwtd_trace_file(trace, 0), f->path);
+	assert_non_null(strstr(hwtd_trace_file(trace, 1), "/t"));
+	assert_non_null(strstr(hwtd_trace_file(trace, 2), "/none"));
+	assert_null(hwtd_trace_file(trace, 3));
+	assert_null(hwtd_trace_file(NULL, 0));
 	assert_int_equal(d.tech, HWTD_TECH_INTEL_PT);
 	assert_int_equal(d.cpu, HWTD_NO_ID);
 	assert_int_equal(d.pid, 10);
