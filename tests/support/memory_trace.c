@@ -115,6 +115,18 @@ mt_simple(uint64_t address, const void *code, size_t n,
 	return (mt_seal(trace));
 }
 
+struct hwtd_trace *
+mt_nops_after(uint64_t address, const void *start, size_t n,
+    const struct pt_packets *packets)
+{
+	uint8_t code[64];
+
+	memset(code, 0x90, sizeof(code));
+	if (n > 0)
+		memcpy(code, start, n);
+	return (mt_simple(address, code, sizeof(code), packets));
+}
+
 struct hwtd_events *
 mt_events(struct hwtd_trace *trace, const struct hwtd_events_options *opts)
 {

@@ -34,6 +34,10 @@ struct hwtd_trace *mt_seal(struct hwtd_trace *trace);
 struct hwtd_trace *mt_simple(uint64_t address, const void *code, size_t n,
     const struct pt_packets *packets);
 
+/* The same with 64 bytes of code: nop with something at their start. */
+struct hwtd_trace *mt_nops_after(uint64_t address, const void *start, size_t n,
+    const struct pt_packets *packets);
+
 struct hwtd_events *mt_events(struct hwtd_trace *trace,
     const struct hwtd_events_options *opts);
 

@@ -159,6 +159,13 @@ pt_fup(struct pt_packets *p, enum pt_ip_mode mode, uint64_t ip)
 }
 
 void
+pt_leave_at(struct pt_packets *p, uint64_t ip)
+{
+	pt_fup(p, PT_IP_32, ip);
+	pt_pgd(p, PT_IP_NONE, 0);
+}
+
+void
 pt_mode_exec(struct pt_packets *p, unsigned int bits)
 {
 	byte(p, 0x99);

@@ -46,6 +46,9 @@ void pt_pge(struct pt_packets *p, enum pt_ip_mode mode, uint64_t ip);
 void pt_pgd(struct pt_packets *p, enum pt_ip_mode mode, uint64_t ip);
 void pt_fup(struct pt_packets *p, enum pt_ip_mode mode, uint64_t ip);
 
+/* A tidy end of the stream: an interrupt to where nothing is traced. */
+void pt_leave_at(struct pt_packets *p, uint64_t ip);
+
 /* MODE.Exec for 16, 32 or 64 bits. */
 void pt_mode_exec(struct pt_packets *p, unsigned int bits);
 #define PT_TSX_COMMIT 0u

@@ -13,14 +13,6 @@
 
 #define BASE 0x100000u
 
-/* The stream ends tidily: an interrupt to where nothing is traced. */
-static void
-leave_at(struct pt_packets *p, uint64_t ip)
-{
-	pt_fup(p, PT_IP_32, ip);
-	pt_pgd(p, PT_IP_NONE, 0);
-}
-
 static void
 blocks_end_after_every_branch_whether_taken_or_not(void **state)
 {
@@ -37,7 +29,7 @@ blocks_end_after_every_branch_whether_taken_or_not(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_tnt(&p, "TN");
 	pt_tip(&p, PT_IP_16, BASE + 0xe);
-	leave_at(&p, BASE + 0xf);
+	pt_leave_at(&p, BASE + 0xf);
 	/* The indirect jump goes to the next instruction: not "taken". */
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
@@ -92,7 +84,7 @@ every_kind_of_branch_with_a_tip_has_its_name(void **state)
 		memcpy(code + 1, cases[i].bytes, cases[i].length);
 		pt_psb_plus(&p, BASE, 64);
 		pt_tip(&p, PT_IP_16, BASE + 0x20);
-		leave_at(&p, BASE + 0x22);
+		pt_leave_at(&p, BASE + 0x22);
 		(void)snprintf(want, sizeof(want),
 		    "mode value=0 100000 status 64\n"
 		    "block 100000 2/%u %s ->100020 taken 64 sec0\n"
@@ -120,7 +112,7 @@ direct_branches_need_no_packet_and_end_blocks_all_the_same(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_tnt(&p, "T"); /* The return is compressed. */
-	leave_at(&p, BASE + 0xf);
+	pt_leave_at(&p, BASE + 0xf);
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 jump ->100003 taken 64 sec0\n"
@@ -146,7 +138,7 @@ jumps_and_calls_to_the_next_instruction_are_not_taken(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_tnt(&p, "T");
-	leave_at(&p, BASE + 0xa);
+	pt_leave_at(&p, BASE + 0xa);
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 jump ->100002 64 sec0\n"
@@ -168,7 +160,7 @@ each_pass_of_a_loop_is_a_block(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_tnt(&p, "TTN");
-	leave_at(&p, BASE + 5);
+	pt_leave_at(&p, BASE + 5);
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 3/4 conditional ->100000 taken 64 sec0\n"
@@ -196,7 +188,7 @@ at_instruction_level_only_the_last_of_a_block_has_the_branch(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_tnt(&p, "T");
-	leave_at(&p, BASE + 0xa);
+	pt_leave_at(&p, BASE + 0xa);
 	trace = mt_simple(BASE, code, sizeof(code), &p);
 	assert_rows(trace, &opts,
 	    "mode value=0 100000 status 64\n"
@@ -224,7 +216,7 @@ a_long_straight_run_is_one_block(void **state)
 	code[n + 1] = 0xe0;
 	pt_psb_plus(&p, BASE, 64);
 	pt_tip(&p, PT_IP_32, BASE);
-	leave_at(&p, BASE + 100000);
+	pt_leave_at(&p, BASE + 100000);
 	assert_trace(mt_simple(BASE, code, n + 3, &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 200001/200002 indirect-jump ->100000 taken 64 sec0\n"
@@ -245,7 +237,7 @@ a_change_of_section_ends_a_block(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_tip(&p, PT_IP_32, BASE);
-	leave_at(&p, BASE + 4);
+	pt_leave_at(&p, BASE + 4);
 	mt_code(trace, BASE + 3, second, sizeof(second));
 	mt_code(trace, BASE, first, sizeof(first));
 	mt_stream(trace, &p, NULL);
@@ -269,7 +261,7 @@ an_instruction_across_two_sections_belongs_to_the_first(void **state)
 
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
-	leave_at(&p, BASE + 5);
+	pt_leave_at(&p, BASE + 5);
 	mt_code(trace, BASE, first, sizeof(first));
 	mt_code(trace, BASE + 3, second, sizeof(second));
 	mt_stream(trace, &p, NULL);
@@ -291,7 +283,7 @@ a_later_image_hides_what_it_overlaps(void **state)
 
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
-	leave_at(&p, BASE + 5);
+	pt_leave_at(&p, BASE + 5);
 	mt_code(trace, BASE, first, sizeof(first));
 	mt_code(trace, BASE + 2, second, sizeof(second));
 	mt_stream(trace, &p, NULL);
@@ -313,7 +305,7 @@ a_psb_inside_straight_code_ends_no_block(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_psb_plus(&p, BASE + 3, 64);
-	leave_at(&p, BASE + 5);
+	pt_leave_at(&p, BASE + 5);
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 5/5 ->100005 64 sec0\n"
@@ -332,7 +324,7 @@ a_marker_inside_straight_code_ends_a_block(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_ptw(&p, 4, 0x12345678, 0);
-	leave_at(&p, BASE + 6);
+	pt_leave_at(&p, BASE + 6);
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/5 ->100005 64 sec0\n"
@@ -358,10 +350,10 @@ code_of_16_and_32_bits_has_its_own_lengths(void **state)
 
 	(void)state;
 	pt_psb_plus(&p, 0x1000, 16);
-	leave_at(&p, 0x1007);
+	pt_leave_at(&p, 0x1007);
 	pt_mode_exec(&p, 32);
 	pt_pge(&p, PT_IP_32, 0x80001000);
-	leave_at(&p, 0x80001007);
+	pt_leave_at(&p, 0x80001007);
 	mt_code(trace, 0x1000, code16, sizeof(code16));
 	mt_code(trace, 0x80001000, code32, sizeof(code32));
 	mt_stream(trace, &p, NULL);
@@ -386,7 +378,7 @@ a_string_instruction_counts_once(void **state)
 
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
-	leave_at(&p, BASE + 4);
+	pt_leave_at(&p, BASE + 4);
 	assert_trace(mt_simple(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 3/4 ->100004 64 sec0\n"
@@ -404,7 +396,7 @@ the_top_of_the_address_space_is_an_address(void **state)
 	(void)state;
 	pt_psb_plus(&p, top, 64);
 	pt_tip(&p, PT_IP_64, top);
-	leave_at(&p, top + 1);
+	pt_leave_at(&p, top + 1);
 	assert_trace(mt_simple(top, code, sizeof(code), &p),
 	    "mode value=0 fffffffffffffffc status 64\n"
 	    "block fffffffffffffffc 3/4 indirect-jump ->fffffffffffffffc "
@@ -423,7 +415,7 @@ address_zero_is_an_address(void **state)
 	(void)state;
 	pt_psb_plus(&p, 0, 64);
 	pt_tip(&p, PT_IP_16, 0);
-	leave_at(&p, 1);
+	pt_leave_at(&p, 1);
 	assert_trace(mt_simple(0, code, sizeof(code), &p),
 	    "mode value=0 0 status 64\n"
 	    "block 0 2/3 indirect-jump ->0 taken 64 sec0\n"

@@ -12,25 +12,6 @@
 
 #define BASE 0x100000u
 
-/* 64 bytes of nop with something at their start. */
-static struct hwtd_trace *
-nops_after(const void *start, size_t n, const struct pt_packets *p)
-{
-	uint8_t code[64];
-
-	memset(code, 0x90, sizeof(code));
-	if (n > 0)
-		memcpy(code, start, n);
-	return (mt_simple(BASE, code, sizeof(code), p));
-}
-
-static void
-leave_at(struct pt_packets *p, uint64_t ip)
-{
-	pt_fup(p, PT_IP_32, ip);
-	pt_pgd(p, PT_IP_NONE, 0);
-}
-
 static void
 tracing_resumes_where_it_had_ended(void **state)
 {
@@ -41,8 +22,8 @@ tracing_resumes_where_it_had_ended(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_pgd(&p, PT_IP_NONE, 0);
 	pt_pge(&p, PT_IP_16, BASE + 2);
-	leave_at(&p, BASE + 3);
-	assert_trace(nops_after(syscall, sizeof(syscall), &p),
+	pt_leave_at(&p, BASE + 3);
+	assert_trace(mt_nops_after(BASE, syscall, sizeof(syscall), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 far-call 64 sec0\n"
 	    "disable\n"
@@ -62,8 +43,8 @@ tracing_goes_on_at_another_address(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_pgd(&p, PT_IP_NONE, 0);
 	pt_pge(&p, PT_IP_16, BASE + 0x10);
-	leave_at(&p, BASE + 0x11);
-	assert_trace(nops_after(syscall, sizeof(syscall), &p),
+	pt_leave_at(&p, BASE + 0x11);
+	assert_trace(mt_nops_after(BASE, syscall, sizeof(syscall), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 far-call 64 sec0\n"
 	    "disable\n"
@@ -81,8 +62,8 @@ a_stream_can_start_with_tracing_off(void **state)
 	(void)state;
 	pt_psb_plus_off(&p, 64);
 	pt_pge(&p, PT_IP_48_SIGNED, BASE + 1);
-	leave_at(&p, BASE + 3);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 3);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 status 64\n"
 	    "enable 100001\n"
 	    "block 100001 2/2 ->100003 64 sec0\n"
@@ -124,7 +105,8 @@ leaving_a_filter_names_where_execution_went(void **state)
 		print_message("%s\n", cases[i].kind);
 		pt_psb_plus(&p, BASE, 64);
 		pt_pgd(&p, PT_IP_16, BASE + 0x20);
-		assert_trace(nops_after(cases[i].code, cases[i].length, &p),
+		assert_trace(mt_nops_after(BASE, cases[i].code,
+				 cases[i].length, &p),
 		    cases[i].rows);
 		pt_free(&p);
 	}
@@ -139,7 +121,7 @@ without_its_address_a_branch_out_of_a_filter_has_no_target(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_pgd(&p, PT_IP_NONE, 0);
-	assert_trace(nops_after(ret, sizeof(ret), &p),
+	assert_trace(mt_nops_after(BASE, ret, sizeof(ret), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/1 return 64 sec0\n"
 	    "disable\n");
@@ -156,8 +138,8 @@ an_asynchronous_disable_tells_both_ends_if_it_can(void **state)
 	pt_fup(&p, PT_IP_16, BASE + 2);
 	pt_pgd(&p, PT_IP_16, BASE + 0x30);
 	pt_pge(&p, PT_IP_16, BASE + 2);
-	leave_at(&p, BASE + 4);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 4);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/2 ->100002 64 sec0\n"
 	    "disable 100002 ->100030 async\n"
@@ -177,7 +159,7 @@ trace_stop_is_a_row_of_its_own(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_pgd(&p, PT_IP_16, BASE + 0x20);
 	pt_stop(&p);
-	assert_trace(nops_after(jump, sizeof(jump), &p),
+	assert_trace(mt_nops_after(BASE, jump, sizeof(jump), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 jump ->100020 taken 64 sec0\n"
 	    "disable ->100020\n"
@@ -195,8 +177,8 @@ an_interrupt_goes_from_its_address_to_its_handler(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_fup(&p, PT_IP_16, BASE + 2);
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
-	leave_at(&p, BASE + 0x22);
-	assert_trace(nops_after(nop, sizeof(nop), &p),
+	pt_leave_at(&p, BASE + 0x22);
+	assert_trace(mt_nops_after(BASE, nop, sizeof(nop), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/2 ->100002 64 sec0\n"
 	    "async 100002 ->100020\n"
@@ -216,8 +198,8 @@ an_interrupt_can_come_before_the_first_instruction(void **state)
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
 	pt_fup(&p, PT_IP_16, BASE + 0x20);
 	pt_tip(&p, PT_IP_16, BASE + 0x30);
-	leave_at(&p, BASE + 0x31);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 0x31);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "async 100000 ->100020\n"
 	    "async 100020 ->100030\n"
@@ -236,8 +218,8 @@ an_interrupt_right_after_a_branch_keeps_its_target(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_fup(&p, PT_IP_16, BASE + 0x10);
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
-	leave_at(&p, BASE + 0x21);
-	assert_trace(nops_after(jump, sizeof(jump), &p),
+	pt_leave_at(&p, BASE + 0x21);
+	assert_trace(mt_nops_after(BASE, jump, sizeof(jump), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 jump ->100010 taken 64 sec0\n"
 	    "async 100010 ->100020\n"
@@ -261,8 +243,8 @@ an_interrupted_loop_goes_on_with_the_instruction_that_waited(void **state)
 	pt_tip(&p, PT_IP_16, BASE + 8);
 	pt_tip(&p, PT_IP_16, BASE + 1);
 	pt_tnt(&p, "N");
-	leave_at(&p, BASE + 4);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	pt_leave_at(&p, BASE + 4);
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/3 conditional ->100000 taken 64 sec0\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"

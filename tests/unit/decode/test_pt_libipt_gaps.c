@@ -12,31 +12,13 @@
 
 #define BASE 0x100000u
 
-static struct hwtd_trace *
-nops_after(const void *start, size_t n, const struct pt_packets *p)
-{
-	uint8_t code[64];
-
-	memset(code, 0x90, sizeof(code));
-	if (n > 0)
-		memcpy(code, start, n);
-	return (mt_simple(BASE, code, sizeof(code), p));
-}
-
-static void
-leave_at(struct pt_packets *p, uint64_t ip)
-{
-	pt_fup(p, PT_IP_32, ip);
-	pt_pgd(p, PT_IP_NONE, 0);
-}
-
 /* A second PSB+ after which all is well; it starts at `*at`. */
 static void
 good_part(struct pt_packets *p, size_t *at)
 {
 	*at = p->n;
 	pt_psb_plus(p, BASE + 0x30, 64);
-	leave_at(p, BASE + 0x31);
+	pt_leave_at(p, BASE + 0x31);
 }
 
 static void
@@ -45,7 +27,7 @@ an_empty_stream_has_no_rows(void **state)
 	struct pt_packets p = { 0 };
 
 	(void)state;
-	assert_trace(nops_after(NULL, 0, &p), "");
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p), "");
 }
 
 static void
@@ -57,8 +39,8 @@ bytes_before_the_first_psb_are_unsynced(void **state)
 	pt_pad(&p, 3);
 	pt_tnt(&p, "TNT");
 	pt_psb_plus(&p, BASE, 64);
-	leave_at(&p, BASE + 1);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 1);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "gap unsynced [0,4) after=100000 @0\n"
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"
@@ -74,7 +56,8 @@ a_stream_without_psb_is_one_gap(void **state)
 	(void)state;
 	pt_pge(&p, PT_IP_48_SIGNED, BASE);
 	pt_tnt(&p, "TNT");
-	assert_trace(nops_after(NULL, 0, &p), "gap unsynced [0,8) @0\n");
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
+	    "gap unsynced [0,8) @0\n");
 	pt_free(&p);
 }
 
@@ -103,8 +86,8 @@ after_an_overflow_tracing_goes_on_at_the_fup(void **state)
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_ovf(&p);
 	pt_fup(&p, PT_IP_48_SIGNED, BASE + 8);
-	leave_at(&p, BASE + 9);
-	trace = nops_after(NULL, 0, &p);
+	pt_leave_at(&p, BASE + 9);
+	trace = mt_nops_after(BASE, NULL, 0, &p);
 	mt_rows(trace, NULL, &rows);
 	/* mode, gap, block, disable */
 	assert_int_equal(rows.n, 4);
@@ -127,8 +110,8 @@ after_an_overflow_tracing_can_be_off(void **state)
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_ovf(&p);
 	pt_pge(&p, PT_IP_48_SIGNED, BASE + 8);
-	leave_at(&p, BASE + 9);
-	trace = nops_after(NULL, 0, &p);
+	pt_leave_at(&p, BASE + 9);
+	trace = mt_nops_after(BASE, NULL, 0, &p);
 	mt_rows(trace, NULL, &rows);
 	/* mode, gap, enable, block, disable */
 	assert_int_equal(rows.n, 5);
@@ -161,7 +144,7 @@ bytes_that_are_no_packet_are_lost_up_to_the_next_psb(void **state)
 	pt_tnt(&p, "TT");
 	good_part(&p, &at);
 	assert_int_equal(at, 0x1f);
-	assert_trace(nops_after(jne, sizeof(jne), &p),
+	assert_trace(mt_nops_after(BASE, jne, sizeof(jne), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 conditional 64 sec0\n"
 	    "gap bad-packet [1c,1f) before=100000 after=100030 @1c\n"
@@ -183,7 +166,7 @@ a_tip_where_a_bit_is_due_is_a_contradiction(void **state)
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_tip(&p, PT_IP_16, BASE + 0x20); /* to 1e */
 	good_part(&p, &at);
-	assert_trace(nops_after(jcc, sizeof(jcc), &p),
+	assert_trace(mt_nops_after(BASE, jcc, sizeof(jcc), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/1 64 sec0\n"
 	    "gap bad-flow [1b,1e) before=100000 after=100030 @1b\n"
@@ -206,7 +189,7 @@ missing_code_is_a_gap_with_its_address(void **state)
 	pt_tnt(&p, "TTNN"); /* 20 to 21 */
 	good_part(&p, &at);
 	assert_int_equal(at, 0x21);
-	assert_trace(nops_after(jump, sizeof(jump), &p),
+	assert_trace(mt_nops_after(BASE, jump, sizeof(jump), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/3 indirect-jump ->7ff00000 taken 64 sec0\n"
 	    "gap no-code [20,21) before=100001 after=100030 addr=7ff00000 "
@@ -242,7 +225,7 @@ bytes_that_are_no_instruction_are_a_gap_with_their_address(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_tnt(&p, "TTTT");
-	assert_trace(nops_after(code, sizeof(code), &p),
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/2 ->100002 64 sec0\n"
 	    "gap bad-code [1b,1c) before=100001 addr=100002 @1b\n");
@@ -260,7 +243,7 @@ a_jump_to_itself_is_an_endless_loop(void **state)
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
 	good_part(&p, &at);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/3 jump ->100001 taken 64 sec0\n"
 	    "gap endless-loop [1b,1e) before=100001 after=100030 @1b\n"
@@ -283,7 +266,7 @@ a_ring_of_jumps_and_calls_is_an_endless_loop(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/3 jump ->100005 taken 64 sec0\n"
 	    "block 100005 1/5 call ->100000 taken 64 sec0\n"
@@ -301,8 +284,8 @@ an_interrupt_ends_a_loop_without_packets(void **state)
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_fup(&p, PT_IP_16, BASE + 1);
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
-	leave_at(&p, BASE + 0x21);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	pt_leave_at(&p, BASE + 0x21);
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"
 	    "async 100001 ->100020\n"
@@ -321,7 +304,7 @@ a_packet_cut_by_the_end_of_the_stream_is_a_gap(void **state)
 	pt_psb_plus(&p, BASE, 64); /* 0 to 1b */
 	pt_tip(&p, PT_IP_48_SIGNED, BASE);
 	p.n = 0x1e;
-	assert_trace(nops_after(jump, sizeof(jump), &p),
+	assert_trace(mt_nops_after(BASE, jump, sizeof(jump), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/1 64 sec0\n"
 	    "gap truncated [1b,1e) before=100000 @1b\n");
@@ -341,7 +324,7 @@ a_psb_inside_garbage_is_found(void **state)
 	pt_tnt(&p, "T");
 	pt_raw(&p, garbage, sizeof(garbage)); /* 1c to 23 */
 	good_part(&p, &at);
-	assert_trace(nops_after(jne, sizeof(jne), &p),
+	assert_trace(mt_nops_after(BASE, jne, sizeof(jne), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 conditional 64 sec0\n"
 	    "gap bad-packet [1c,23) before=100000 after=100030 @1c\n"

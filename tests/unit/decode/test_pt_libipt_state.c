@@ -13,24 +13,6 @@
 
 #define BASE 0x100000u
 
-static struct hwtd_trace *
-nops_after(const void *start, size_t n, const struct pt_packets *p)
-{
-	uint8_t code[64];
-
-	memset(code, 0x90, sizeof(code));
-	if (n > 0)
-		memcpy(code, start, n);
-	return (mt_simple(BASE, code, sizeof(code), p));
-}
-
-static void
-leave_at(struct pt_packets *p, uint64_t ip)
-{
-	pt_fup(p, PT_IP_32, ip);
-	pt_pgd(p, PT_IP_NONE, 0);
-}
-
 /* PSB+ up to PSBEND: tracing is on at BASE in 64-bit code. */
 static void
 psb_open(struct pt_packets *p)
@@ -49,8 +31,8 @@ a_sync_point_restates_the_address_space(void **state)
 	psb_open(&p);
 	pt_pip(&p, 0x123000, 0);
 	pt_psbend(&p);
-	leave_at(&p, BASE + 1);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 1);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "context cr3=123000 100000 status\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"
@@ -68,8 +50,8 @@ writing_cr3_changes_the_context_from_the_next_instruction_on(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_pip(&p, 0xffffffffff000, 0);
-	leave_at(&p, BASE + 4);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	pt_leave_at(&p, BASE + 4);
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/3 ->100003 64 sec0\n"
 	    "context cr3=ffffffffff000\n"
@@ -95,7 +77,7 @@ rows_carry_the_context_that_holds_for_them(void **state)
 	pt_pip(&p, 0x1000, 0);
 	pt_psbend(&p);
 	pt_pip(&p, 0x2000, 0);
-	leave_at(&p, BASE + 4);
+	pt_leave_at(&p, BASE + 4);
 	mt_code(trace, BASE, bytes, sizeof(bytes));
 	mt_stream(trace, &p, &desc);
 	mt_seal(trace);
@@ -131,8 +113,8 @@ an_interrupt_into_another_address_space_changes_it_at_the_target(void **state)
 	pt_fup(&p, PT_IP_16, BASE + 1);
 	pt_pip(&p, 0x2000, 0);
 	pt_tip(&p, PT_IP_16, BASE + 0x10);
-	leave_at(&p, BASE + 0x11);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 0x11);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "context cr3=1000 100000 status\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"
@@ -165,8 +147,8 @@ a_vm_exit_leaves_the_guest(void **state)
 	pt_vmcs(&p, 0x6000);
 	pt_pip(&p, 0x1000, 1);
 	pt_tip(&p, PT_IP_16, BASE + 1);
-	leave_at(&p, BASE + 2);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	pt_leave_at(&p, BASE + 2);
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "context cr3=1000 guest 100000 status\n"
 	    "context cr3=1000 vmcs=5000 guest 100000 status\n"
@@ -195,8 +177,8 @@ the_mode_changes_where_the_far_branch_goes(void **state)
 	/* The mode is said again; that is no row. */
 	pt_mode_exec(&p, 32);
 	pt_tip(&p, PT_IP_16, BASE + 0x20);
-	leave_at(&p, BASE + 0x21);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	pt_leave_at(&p, BASE + 0x21);
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 2/3 far-jump ->100010 taken 64 sec0\n"
 	    "mode value=0 100010 32\n"
@@ -222,8 +204,8 @@ a_transaction_that_commits_is_speculative_up_to_there(void **state)
 	pt_fup(&p, PT_IP_16, BASE + 6);
 	pt_mode_tsx(&p, PT_TSX_COMMIT);
 	pt_fup(&p, PT_IP_16, BASE + 0xc);
-	leave_at(&p, BASE + 0xd);
-	assert_trace(nops_after(transaction, sizeof(transaction), &p),
+	pt_leave_at(&p, BASE + 0xd);
+	assert_trace(mt_nops_after(BASE, transaction, sizeof(transaction), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/6 ->100006 64 sec0\n"
 	    "mode value=5 100006 64\n"
@@ -246,8 +228,8 @@ a_transaction_that_aborts_goes_to_its_fallback(void **state)
 	pt_mode_tsx(&p, PT_TSX_ABORT);
 	pt_fup(&p, PT_IP_16, BASE + 8);
 	pt_tip(&p, PT_IP_16, BASE + 0x10);
-	leave_at(&p, BASE + 0x11);
-	assert_trace(nops_after(transaction, sizeof(transaction), &p),
+	pt_leave_at(&p, BASE + 0x11);
+	assert_trace(mt_nops_after(BASE, transaction, sizeof(transaction), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/6 ->100006 64 sec0\n"
 	    "mode value=5 100006 64\n"
@@ -268,8 +250,8 @@ a_sync_point_inside_a_transaction_says_so(void **state)
 	psb_open(&p);
 	pt_mode_tsx(&p, PT_TSX_BEGIN);
 	pt_psbend(&p);
-	leave_at(&p, BASE + 1);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 1);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "mode value=5 100000 status 64\n"
 	    "block 100000 1/1 ->100001 speculative 64 sec0\n"
@@ -288,8 +270,8 @@ a_frequency_is_a_row_when_it_is_new(void **state)
 	pt_psbend(&p);
 	pt_cbr(&p, 20);
 	pt_cbr(&p, 36);
-	leave_at(&p, BASE + 1);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 1);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "frequency value=14 status\n"
 	    "frequency value=24\n"
@@ -313,8 +295,8 @@ markers_of_four_and_eight_bytes_keep_their_payload(void **state)
 	pt_fup(&p, PT_IP_16, BASE);
 	pt_ptw(&p, 8, 0xfedcba9876543210, 1);
 	pt_fup(&p, PT_IP_16, BASE + 4);
-	leave_at(&p, BASE + 0xa);
-	assert_trace(nops_after(ptwrites, sizeof(ptwrites), &p),
+	pt_leave_at(&p, BASE + 0xa);
+	assert_trace(mt_nops_after(BASE, ptwrites, sizeof(ptwrites), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/4 ->100004 64 sec0\n"
 	    "marker ptwrite 4:fedcba98 100000\n"
@@ -334,8 +316,8 @@ markers_without_address_belong_to_the_next_ptwrite(void **state)
 	pt_psb_plus(&p, BASE, 64);
 	pt_ptw(&p, 4, 0, 0);
 	pt_ptw(&p, 8, 1, 0);
-	leave_at(&p, BASE + 0xa);
-	assert_trace(nops_after(ptwrites, sizeof(ptwrites), &p),
+	pt_leave_at(&p, BASE + 0xa);
+	assert_trace(mt_nops_after(BASE, ptwrites, sizeof(ptwrites), &p),
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/4 ->100004 64 sec0\n"
 	    "marker ptwrite 4:0 100000\n"
@@ -354,8 +336,8 @@ a_maintenance_packet_is_a_marker_without_address(void **state)
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
 	pt_mnt(&p, 0x8877665544332211);
-	leave_at(&p, BASE + 1);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 1);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "marker mnt 8:8877665544332211\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"
@@ -377,8 +359,8 @@ a_sleep_is_mwait_entry_stop_and_exit(void **state)
 	pt_exstop(&p, 1);
 	pt_fup(&p, PT_IP_16, BASE + 1);
 	pt_pwrx(&p, 2, 6, PT_WAKE_INTERRUPT);
-	leave_at(&p, BASE + 5);
-	assert_trace(nops_after(code, sizeof(code), &p),
+	pt_leave_at(&p, BASE + 5);
+	assert_trace(mt_nops_after(BASE, code, sizeof(code), &p),
 	    "mode value=0 100000 status 64\n"
 	    "power entry state=3 sub=1 hw=0 wake=0\n"
 	    "block 100000 1/1 ->100001 64 sec0\n"
@@ -402,8 +384,8 @@ every_reason_to_wake_has_its_bit(void **state)
 	pt_pwrx(&p, 5, 6, PT_WAKE_AUTONOMOUS);
 	pt_pwrx(&p, 0, 15, 0);
 	pt_exstop(&p, 0);
-	leave_at(&p, BASE + 1);
-	assert_trace(nops_after(NULL, 0, &p),
+	pt_leave_at(&p, BASE + 1);
+	assert_trace(mt_nops_after(BASE, NULL, 0, &p),
 	    "mode value=0 100000 status 64\n"
 	    "power exit state=1 sub=2 hw=0 wake=1\n"
 	    "power exit state=3 sub=4 hw=0 wake=2\n"

@@ -51,13 +51,6 @@ psb_at(struct pt_packets *p, uint64_t tsc)
 	pt_psbend(p);
 }
 
-static void
-leave_at(struct pt_packets *p, uint64_t ip)
-{
-	pt_fup(p, PT_IP_32, ip);
-	pt_pgd(p, PT_IP_NONE, 0);
-}
-
 #define JNE "block 100000 1/2 conditional ->100000 taken 64 sec0\n"
 
 static void
@@ -72,7 +65,7 @@ a_row_has_the_time_of_the_packet_before_it_or_an_estimate(void **state)
 	pt_tnt(&p, "TTT");
 	pt_tsc(&p, 300);
 	pt_tnt(&p, "TN");
-	leave_at(&p, BASE + 3);
+	pt_leave_at(&p, BASE + 3);
 	assert_trace(trace_of(&p, &plain, NULL),
 	    "t=100 mode value=0 100000 status 64\n"
 	    "~t=100 " JNE "~t=100 " JNE "t=200 " JNE "~t=200 " JNE
@@ -91,7 +84,7 @@ without_a_clock_there_is_no_time(void **state)
 	(void)state;
 	psb_at(&p, 100);
 	pt_tsc(&p, 200);
-	leave_at(&p, BASE);
+	pt_leave_at(&p, BASE);
 	assert_trace(trace_of(&p, NULL, NULL),
 	    "mode value=0 100000 status 64\n"
 	    "disable 100000 async\n");
@@ -105,7 +98,7 @@ without_a_timing_packet_there_is_no_time_either(void **state)
 
 	(void)state;
 	pt_psb_plus(&p, BASE, 64);
-	leave_at(&p, BASE);
+	pt_leave_at(&p, BASE);
 	assert_trace(trace_of(&p, &plain, NULL),
 	    "mode value=0 100000 status 64\n"
 	    "disable 100000 async\n");
@@ -119,7 +112,7 @@ time_zero_is_a_time(void **state)
 
 	(void)state;
 	psb_at(&p, 0);
-	leave_at(&p, BASE);
+	pt_leave_at(&p, BASE);
 	assert_trace(trace_of(&p, &plain, NULL),
 	    "t=0 mode value=0 100000 status 64\n"
 	    "~t=0 disable 100000 async\n");
@@ -161,7 +154,7 @@ counts_become_ns_by_the_clock_of_the_stream(void **state)
 
 		print_message("case %zu\n", i);
 		psb_at(&p, cases[i].count);
-		leave_at(&p, BASE);
+		pt_leave_at(&p, BASE);
 		trace = trace_of(&p, &cases[i].clock, NULL);
 		mt_rows(trace, NULL, &rows);
 		assert_int_equal(rows.n, 2);
@@ -188,7 +181,7 @@ time_never_goes_back(void **state)
 	pt_tnt(&p, "TTT");
 	pt_tsc(&p, 120);
 	pt_tnt(&p, "TN");
-	leave_at(&p, BASE + 3);
+	pt_leave_at(&p, BASE + 3);
 	assert_trace(trace_of(&p, &plain, NULL),
 	    "t=100 mode value=0 100000 status 64\n"
 	    "~t=100 " JNE "~t=100 " JNE "~t=100 " JNE "~t=100 " JNE
@@ -229,7 +222,7 @@ mtc_counts_crystal_ticks_since_the_tsc(void **state)
 	pt_tnt(&p, "TT");
 	pt_mtc(&p, 6);
 	pt_tnt(&p, "TN");
-	leave_at(&p, BASE + 3);
+	pt_leave_at(&p, BASE + 3);
 	assert_trace(trace_of(&p, &plain, &with_mtc),
 	    "t=1000 mode value=0 100000 status 64\n"
 	    "~t=1000 " JNE "t=1032 " JNE "~t=1032 " JNE "t=1096 " JNE
@@ -258,7 +251,7 @@ cycles_count_at_the_ratio_of_the_core(void **state)
 	pt_cbr(&p, 20); /* Twice as fast. */
 	pt_cyc(&p, 100);
 	pt_tnt(&p, "TN");
-	leave_at(&p, BASE + 3);
+	pt_leave_at(&p, BASE + 3);
 	assert_trace(trace_of(&p, &plain, &with_mtc),
 	    "t=1000 mode value=0 100000 status 64\n"
 	    "~t=1000 frequency value=a status\n"
@@ -288,7 +281,7 @@ mtc_without_its_ratio_is_passed_over(void **state)
 	pt_mtc(&p, 3);
 	pt_cyc(&p, 7);
 	pt_mtc(&p, 4);
-	leave_at(&p, BASE);
+	pt_leave_at(&p, BASE);
 	assert_trace(trace_of(&p, &plain, &pt),
 	    "t=1000 mode value=0 100000 status 64\n"
 	    "~t=1000 disable 100000 async\n");
@@ -306,7 +299,7 @@ a_clock_is_derived_from_the_nominal_frequency(void **state)
 
 	(void)state;
 	psb_at(&p, 4000);
-	leave_at(&p, BASE);
+	pt_leave_at(&p, BASE);
 	trace = trace_of(&p, NULL, &pt);
 	assert_int_equal(hwtd_trace_stream(trace, 0, &desc), HWTD_OK);
 	assert_int_equal(desc.flags & HWTD_STREAMF_CLOCK_DERIVED,
@@ -330,7 +323,7 @@ a_gap_tells_the_time_at_both_of_its_ends(void **state)
 	pt_tnt(&p, "T");
 	pt_raw(&p, unknown, sizeof(unknown)); /* 2d to 2f */
 	psb_at(&p, 300);
-	leave_at(&p, BASE);
+	pt_leave_at(&p, BASE);
 	assert_trace(trace_of(&p, &plain, NULL),
 	    "t=100 mode value=0 100000 status 64\n"
 	    "~t=100 " JNE "t=150 block 100000 1/2 conditional 64 sec0\n"
