@@ -270,6 +270,116 @@ archive_holds_mapped_code_only(void **state)
 	free(big);
 }
 
+static uint8_t
+code_of(const struct hwtd_trace *trace, uint32_t pid)
+{
+	struct hwtd_mapping m = { .size = sizeof(m) };
+	uint8_t byte = 0;
+	size_t n;
+
+	assert_int_equal(hwtd_space_lookup(trace, pid, NULL, LIBRARY + 0x1000,
+			     &m),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_read_code(trace, m.section,
+			     LIBRARY + 0x1000, &byte, 1, &n),
+	    HWTD_OK);
+	return (byte);
+}
+
+static void
+add_library(struct hwtd_trace *trace, uint32_t pid, uint8_t build_id)
+{
+	struct hwtd_record r = mr_record(HWTD_REC_MODULE_LOAD, pid, LIBRARY,
+	    0);
+
+	r.name = "/lib/library.so";
+	r.n_build_id = 20;
+	memset(r.build_id, build_id, 20);
+	mr_add(trace, &r);
+}
+
+static void
+versions_of_one_name_stay_apart(void **state)
+{
+	static const uint8_t code[2] = { 0x90, 0xcc };
+	const char *dirs[2];
+	const struct hwtd_search search = { .size = sizeof(search),
+		.dirs = dirs,
+		.n_dirs = 2 };
+	const struct hwtd_trace_options opts = { .size = sizeof(opts),
+		.search = &search };
+	struct fixture *f = *state;
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	struct temp_dir dir[2];
+	char path[300];
+
+	for (int i = 0; i < 2; i++) {
+		const struct small_elf elf = { .code = &code[i],
+			.n_code = 1,
+			.build_id = (uint8_t)(i + 1) };
+
+		temp_dir_create(&dir[i]);
+		dirs[i] = dir[i].path;
+		small_elf_write(&elf,
+		    temp_dir_file(&dir[i], "library.so", path));
+	}
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_create(ctx, &opts, &trace, NULL), HWTD_OK);
+	add_library(trace, 1, 1);
+	add_library(trace, 2, 2);
+	(void)mt_seal(trace);
+	save(trace, f->first, HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	for (int i = 0; i < 2; i++)
+		temp_dir_remove(&dir[i]);
+	trace = open_again(f, f->first);
+	assert_int_equal(code_of(trace, 1), 0x90);
+	assert_int_equal(code_of(trace, 2), 0xcc);
+	hwtd_trace_close(trace);
+}
+
+/* Tools that edit files put a longer table of segments at the end. */
+static void
+headers_behind_the_code_are_kept(void **state)
+{
+	enum {
+		PHOFF = 32,
+		PHNUM = 56,
+		PHDR = 56,
+		OLD = 64,
+		NEW = 0x4000
+	};
+	struct fixture *f = *state;
+	struct hwtd_trace *trace;
+	uint8_t *elf, *moved;
+	size_t n, table;
+
+	elf = read_file(f->library, &n);
+	table = (size_t)elf[PHNUM] * PHDR;
+	assert_true(table > 0 && n < NEW);
+	moved = calloc(1, NEW + table);
+	memcpy(moved, elf, n);
+	memcpy(moved + NEW, elf + OLD, table);
+	memset(moved + OLD, 0, table);
+	moved[PHOFF] = 0;
+	moved[PHOFF + 1] = NEW >> 8;
+	write_file(f->library, moved, NEW + table);
+	free(moved);
+	free(elf);
+	trace = mr_create(f->dir.path);
+	add_library(trace, 5, 0xcd);
+	(void)mt_seal(trace);
+	assert_int_equal(code_of(trace, 5), straight[0]);
+	save(trace, f->first, HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	assert_int_equal(unlink(f->library), 0);
+	trace = open_again(f, f->first);
+	assert_int_equal(code_of(trace, 5), straight[0]);
+	hwtd_trace_close(trace);
+}
+
 static int
 set_up(void **state)
 {
@@ -312,6 +422,8 @@ main(void)
 		T(archived_code_goes_before_files),
 		T(records_come_back_as_they_were),
 		T(archive_holds_mapped_code_only),
+		T(versions_of_one_name_stay_apart),
+		T(headers_behind_the_code_are_kept),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
