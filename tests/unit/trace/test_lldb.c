@@ -2,7 +2,6 @@
  * Trace bundles of LLDB: what their texts and files become, and what is
  * refused with which words.
  */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,129 +11,16 @@
 
 #include <cmocka.h>
 
-#include "base/bytes.h"
-#include "support/elf_writer.h"
 #include "support/failing_allocator.h"
-#include "support/memory_trace.h"
+#include "support/lldb_bundle.h"
 #include "support/temp_dir.h"
-
-#define CPU_INFO                                                              \
-	"\"cpuInfo\":{\"vendor\":\"GenuineIntel\",\"family\":6,\"model\":79," \
-	"\"stepping\":1}"
-#define CLOCK                                                                 \
-	"\"tscPerfZeroConversion\":{\"timeMult\":2,\"timeShift\":1,"          \
-	"\"timeZero\":\"0x10\"}"
-#define BUNDLE(fields) "{\"type\":\"intel-pt\"," CPU_INFO "," fields "}"
-#define PROCESS(fields) BUNDLE("\"processes\":[{\"pid\":10," fields "}]")
-#define CPU_TRACE(fields) BUNDLE(CLOCK ",\"processes\":[]," fields)
-
-#define SWITCH_OUT 0x2000u
-
-struct fixture {
-	struct temp_dir dir;
-	struct hwtd_context *ctx;
-	char path[300];
-	struct hwtd_error err;
-};
-
-static void
-put(struct fixture *f, const char *name, const void *bytes, size_t n)
-{
-	char path[300];
-
-	write_file(temp_dir_file(&f->dir, name, path), bytes, n);
-}
-
-static int
-set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	f->err.size = sizeof(f->err);
-	temp_dir_create(&f->dir);
-	(void)temp_dir_file(&f->dir, "any.name", f->path);
-	assert_int_equal(hwtd_context_create(NULL, &f->ctx, NULL), HWTD_OK);
-	put(f, "t", "trace", 5);
-	put(f, "none", "", 0);
-	*state = f;
-	return (0);
-}
-
-static int
-tear_down(void **state)
-{
-	struct fixture *f = *state;
-	uint64_t now = 1;
-
-	hwtd_context_memory(f->ctx, &now, NULL);
-	assert_int_equal(now, 0);
-	hwtd_context_destroy(f->ctx);
-	temp_dir_remove(&f->dir);
-	free(f);
-	return (0);
-}
-
-static int
-try_open(struct fixture *f, const char *text,
-    const struct hwtd_open_options *opts, struct hwtd_trace **out)
-{
-	write_file(f->path, text, strlen(text));
-	return (hwtd_trace_open(f->ctx, f->path, opts, out, &f->err));
-}
-
-static struct hwtd_trace *
-must_open(struct fixture *f, const char *text)
-{
-	struct hwtd_trace *trace = NULL;
-	int rc = try_open(f, text, NULL, &trace);
-
-	if (rc != HWTD_OK)
-		fail_msg("%d %s", rc, f->err.message);
-	return (trace);
-}
-
-static struct hwtd_stream_desc
-stream_at(const struct hwtd_trace *trace, uint32_t id)
-{
-	struct hwtd_stream_desc d = { .size = sizeof(d) };
-
-	assert_int_equal(hwtd_trace_stream(trace, id, &d), HWTD_OK);
-	return (d);
-}
-
-static struct hwtd_record
-record_at(const struct hwtd_trace *trace, uint64_t index)
-{
-	struct hwtd_record r = { .size = sizeof(r) };
-
-	assert_int_equal(hwtd_trace_record(trace, index, &r), HWTD_OK);
-	return (r);
-}
-
-/* A shared object whose code lies at its first byte, address 0. */
-static void
-put_module(struct fixture *f, const char *name, const void *code, size_t n)
-{
-	struct elf_writer w;
-	struct elf_writer_segment load = { .type = 1,
-		.flags = 5,
-		.align = 0x1000 };
-
-	elf_writer_init(&w, true, false, 3, 62);
-	load.off = elf_writer_put(&w, code, n, 0x1000);
-	load.file_bytes = load.memory_bytes = n;
-	(void)elf_writer_segment(&w, &load);
-	elf_writer_finish(&w);
-	put(f, name, w.bytes, w.n_bytes);
-	elf_writer_free(&w);
-}
 
 static void
 threads_and_modules_become_streams_and_records(void **state)
 {
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 	struct hwtd_trace_info info = { .size = sizeof(info) };
-	struct hwtd_trace *trace = must_open(f,
+	struct hwtd_trace *trace = bundle_must_open(f,
 	    " \n{ \"more\": {}, \"kernel\": null, \"cpus\": null," CPU_INFO
 	    ",\"processes\":[{\"pid\":10,\"triple\":\"x86_64-*-linux\","
 	    "\"threads\":[{\"tid\":11,\"iptTrace\":\"t\"},{\"tid\":12},"
@@ -144,7 +30,7 @@ threads_and_modules_become_streams_and_records(void **state)
 	    "\"uuid\":\"00112233-4455-6677-8899-AABBCCDDEEFF-01020304\"},"
 	    "{\"systemPath\":\"/usr/lib/gone\",\"loadAddress\":4096}]}],"
 	    "\"type\":\"intel-pt\"}\n");
-	struct hwtd_stream_desc d = stream_at(trace, 0);
+	struct hwtd_stream_desc d = bundle_stream_at(trace, 0);
 	struct hwtd_record r;
 	char path[300];
 
@@ -167,13 +53,13 @@ threads_and_modules_become_streams_and_records(void **state)
 	assert_int_equal(d.pt->cpu_family, 6);
 	assert_int_equal(d.pt->cpu_model, 79);
 	assert_int_equal(d.pt->cpu_stepping, 1);
-	assert_int_equal(stream_at(trace, 1).tid, 4294967294u);
-	assert_int_equal(stream_at(trace, 1).n_bytes, 0);
-	r = record_at(trace, 1);
+	assert_int_equal(bundle_stream_at(trace, 1).tid, 4294967294u);
+	assert_int_equal(bundle_stream_at(trace, 1).n_bytes, 0);
+	r = bundle_record_at(trace, 1);
 	assert_int_equal(r.type, HWTD_REC_THREAD_CREATE);
 	assert_int_equal(r.pid, 10);
 	assert_int_equal(r.tid, 12);
-	r = record_at(trace, 3);
+	r = bundle_record_at(trace, 3);
 	assert_int_equal(r.type, HWTD_REC_MODULE_LOAD);
 	assert_int_equal(r.flags, HWTD_RECF_TIME | HWTD_RECF_ADDR);
 	assert_int_equal(r.time_ns, 0);
@@ -183,7 +69,7 @@ threads_and_modules_become_streams_and_records(void **state)
 	assert_int_equal(r.n_build_id, 20);
 	assert_memory_equal(r.build_id, "\x00\x11\x22\x33\x44", 5);
 	assert_int_equal(r.build_id[19], 4);
-	r = record_at(trace, 4);
+	r = bundle_record_at(trace, 4);
 	assert_string_equal(r.name, "/usr/lib/gone");
 	assert_int_equal(r.addr, 4096);
 	assert_int_equal(r.n_build_id, 0);
@@ -214,7 +100,7 @@ uuid_is_a_build_id_or_is_not_checked(void **state)
 		    0 },
 	};
 	static const uint8_t zero[HWTD_MAX_BUILD_ID];
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hwtd_trace *trace;
@@ -226,8 +112,8 @@ uuid_is_a_build_id_or_is_not_checked(void **state)
 		    PROCESS("\"threads\":[],\"modules\":[{\"systemPath\":"
 			    "\"gone\",\"loadAddress\":0,\"uuid\":\"%s\"}]"),
 		    cases[i].uuid);
-		trace = must_open(f, text);
-		r = record_at(trace, 0);
+		trace = bundle_must_open(f, text);
+		r = bundle_record_at(trace, 0);
 		assert_int_equal(r.n_build_id, cases[i].n);
 		if (cases[i].n == 0)
 			assert_memory_equal(r.build_id, zero, sizeof(zero));
@@ -238,12 +124,12 @@ uuid_is_a_build_id_or_is_not_checked(void **state)
 static void
 module_that_is_not_there_is_a_missing_image(void **state)
 {
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 	struct hwtd_image_info image = { .size = sizeof(image) };
 	struct hwtd_trace *trace;
 
-	put_module(f, "mod", "\x90", 1);
-	trace = must_open(f,
+	bundle_put_module(f, "mod", "\x90", 1);
+	trace = bundle_must_open(f,
 	    PROCESS("\"threads\":[],\"modules\":[{\"systemPath\":\"gone\","
 		    "\"loadAddress\":4096},{\"systemPath\":\"/x/mod\","
 		    "\"file\":\"mod\",\"loadAddress\":8192},"
@@ -258,195 +144,16 @@ module_that_is_not_there_is_a_missing_image(void **state)
 	hwtd_trace_close(trace);
 }
 
-/* Append a record; `type` 14 has no other thread in it. */
-static size_t
-put_switch(uint8_t *at, uint32_t type, uint32_t misc, uint32_t pid,
-    uint32_t tid, uint64_t time_ns)
-{
-	size_t body = type == 14 ? 0 : 8;
-
-	hwtdi_put_le(at, type, 4);
-	hwtdi_put_le(at + 4, misc, 2);
-	hwtdi_put_le(at + 6, 24 + body, 2);
-	/* The other thread is none, as of one that exits. */
-	memset(at + 8, 0xff, body);
-	hwtdi_put_le(at + 8 + body, pid, 4);
-	hwtdi_put_le(at + 12 + body, tid, 4);
-	hwtdi_put_le(at + 16 + body, time_ns, 8);
-	return (24 + body);
-}
-
-/* Two turns round an indirect jump to itself at 0x1000. */
-static void
-put_turns(struct pt_packets *p)
-{
-	pt_mode_exec(p, 64);
-	pt_pge(p, PT_IP_48, 0x1000);
-	pt_tip(p, PT_IP_48, 0x1000);
-	pt_tip(p, PT_IP_48, 0x1000);
-	pt_pgd(p, PT_IP_NONE, 0);
-}
-
-static void
-threads_of_one_cpu_are_told_apart(void **state)
-{
-	static const uint8_t jump[] = { 0xff, 0xe0 };
-	static const uint8_t nop_jump[] = { 0x90, 0xff, 0xe0 };
-	struct fixture *f = *state;
-	struct pt_packets p = { 0 };
-	struct hwtd_trace *trace;
-	struct mt_rows rows = { 0 };
-	unsigned int n_first = 0, n_second = 0;
-	uint8_t switches[256];
-	size_t n = 0;
-
-	put_module(f, "first", jump, sizeof(jump));
-	put_module(f, "second", nop_jump, sizeof(nop_jump));
-	pt_psb(&p);
-	pt_tsc(&p, 1000);
-	pt_psbend(&p);
-	put_turns(&p);
-	pt_tsc(&p, 2000);
-	put_turns(&p);
-	put(f, "cpu", p.bytes, p.n);
-	pt_free(&p);
-	/* Their clock is 16 ns ahead of the counter. */
-	n += put_switch(switches + n, 12, 0, 10, 11, 900);
-	n += put_switch(switches + n, 15, SWITCH_OUT, 10, 11, 1500);
-	n += put_switch(switches + n, 14, 0, 20, 21, 2015);
-	n += put_switch(switches + n, 14, SWITCH_OUT | 0x4000, 20, 21, 3000);
-	put(f, "switches", switches, n);
-	trace = must_open(f,
-	    BUNDLE(CLOCK
-		",\"cpus\":[{\"id\":3,\"iptTrace\":\"cpu\","
-		"\"contextSwitchTrace\":\"switches\"}],"
-		"\"processes\":[{\"pid\":10,\"threads\":[{\"tid\":11,"
-		"\"iptTrace\":\"not read\"}],\"modules\":[{"
-		"\"systemPath\":\"first\",\"loadAddress\":4096}]},"
-		"{\"pid\":20,\"threads\":[],\"modules\":[{"
-		"\"systemPath\":\"second\",\"loadAddress\":4096}]}]"));
-	assert_int_equal(stream_at(trace, 0).cpu, 3);
-	assert_int_equal(stream_at(trace, 0).tid, HWTD_NO_ID);
-	mt_rows(trace, NULL, &rows);
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct hwtd_event *row = &rows.at[i].row;
-		struct hwtd_exec_context who = { .size = sizeof(who) };
-		struct hwtd_section code = { .size = sizeof(code) };
-		bool first;
-
-		if (row->kind != HWTD_EV_BLOCK)
-			continue;
-		assert_int_equal(hwtd_trace_exec_context(trace, row->context,
-				     &who),
-		    HWTD_OK);
-		assert_int_equal(hwtd_trace_section(trace, row->section,
-				     &code),
-		    HWTD_OK);
-		assert_true(row->flags & HWTD_EVF_TIME);
-		assert_true(row->time_ns == 1016 || row->time_ns == 2016);
-		first = row->time_ns == 1016;
-		assert_int_equal(who.pid, first ? 10 : 20);
-		assert_int_equal(who.tid, first ? 11 : 21);
-		assert_int_equal(who.cpu, 3);
-		assert_int_equal(row->insns, first ? 1 : 2);
-		assert_non_null(strstr(code.path, first ? "first" : "second"));
-		n_first += first;
-		n_second += !first;
-	}
-	assert_true(n_first >= 2);
-	assert_true(n_second >= 2);
-	mt_rows_free(&rows);
-	hwtd_trace_close(trace);
-}
-
-static void
-switch_records_are_taken_by_their_own_thread(void **state)
-{
-	static const uint8_t other[16] = { 2, 0, 0, 0, 0, 0, 16, 0 };
-	struct fixture *f = *state;
-	struct hwtd_trace_info info = { .size = sizeof(info) };
-	struct hwtd_trace *trace;
-	struct hwtd_record r;
-	uint8_t bytes[256];
-	size_t n = 0;
-
-	n += put_switch(bytes + n, 15, SWITCH_OUT, 0, 0, 5);
-	memcpy(bytes + n, other, sizeof(other));
-	n += sizeof(other);
-	n += put_switch(bytes + n, 15, 0, 7, 8, UINT64_MAX);
-	put(f, "s", bytes, n);
-	trace = must_open(f,
-	    CPU_TRACE("\"cpus\":[{\"id\":0,\"iptTrace\":\"t\","
-		      "\"contextSwitchTrace\":\"s\"}]"));
-	assert_int_equal(hwtd_trace_info(trace, &info), HWTD_OK);
-	assert_int_equal(info.n_records, 2);
-	r = record_at(trace, 0);
-	assert_int_equal(r.type, HWTD_REC_SWITCH);
-	assert_int_equal(r.flags, HWTD_RECF_TIME | HWTD_RECF_SWITCH_OUT);
-	assert_int_equal(r.cpu, 0);
-	assert_int_equal(r.pid, 0);
-	assert_int_equal(r.tid, 0);
-	assert_int_equal(r.time_ns, 5);
-	r = record_at(trace, 1);
-	assert_int_equal(r.flags, HWTD_RECF_TIME);
-	assert_int_equal(r.pid, 7);
-	assert_int_equal(r.tid, 8);
-	assert_true(r.time_ns == UINT64_MAX);
-	hwtd_trace_close(trace);
-}
-
-static void
-damaged_switch_records_are_refused_with_their_offset(void **state)
-{
-	static const struct {
-		const char *name;
-		/* Of the second record; `n` bytes of it are there. */
-		uint8_t type, size;
-		size_t n;
-		const char *message;
-	} cases[] = {
-		{ "no whole header", 15, 32, 7, "7 bytes at 32 are no" },
-		{ "cut", 15, 32, 31, "type 15 at 32 has 32 bytes; 31 are" },
-		{ "size 0", 15, 0, 32, "at 32 has 0 bytes" },
-		{ "smaller than its header", 99, 7, 32, "at 32 has 7 bytes" },
-		{ "without time", 15, 16, 32, "16 bytes, not 32" },
-		{ "of another size", 14, 32, 32, "32 bytes, not 24" },
-	};
-	struct fixture *f = *state;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hwtd_trace *trace = NULL;
-		uint8_t bytes[64] = { 0 };
-		int rc;
-
-		print_message("case %s\n", cases[i].name);
-		(void)put_switch(bytes, 15, 0, 1, 1, 1);
-		bytes[32] = cases[i].type;
-		bytes[38] = cases[i].size;
-		put(f, "s", bytes, 32 + cases[i].n);
-		rc = try_open(f,
-		    CPU_TRACE("\"cpus\":[{\"id\":0,\"iptTrace\":\"t\","
-			      "\"contextSwitchTrace\":\"s\"}]"),
-		    NULL, &trace);
-		assert_int_equal(rc, HWTD_E_CORRUPT);
-		assert_int_equal(f->err.offset, 32);
-		if (strstr(f->err.message, cases[i].message) == NULL ||
-		    strstr(f->err.message,
-			": cpus[0].contextSwitchTrace: s: ") == NULL)
-			fail_msg("%s", f->err.message);
-	}
-}
-
 static void
 clock_is_that_of_perf(void **state)
 {
-	struct fixture *f = *state;
-	struct hwtd_trace *trace = must_open(f,
+	struct bundle_fixture *f = *state;
+	struct hwtd_trace *trace = bundle_must_open(f,
 	    BUNDLE("\"tscPerfZeroConversion\":{\"timeMult\":1076264588,"
 		   "\"timeShift\":31,\"timeZero\":18433473881008870804},"
 		   "\"processes\":[{\"pid\":1,\"threads\":[{\"tid\":1,"
 		   "\"iptTrace\":\"t\"}],\"modules\":[]}]"));
-	struct hwtd_clock clock = stream_at(trace, 0).clock;
+	struct hwtd_clock clock = bundle_stream_at(trace, 0).clock;
 
 	assert_true(clock.counts_per == (uint64_t)1 << 31);
 	assert_true(clock.ns_per == 1076264588);
@@ -458,22 +165,22 @@ clock_is_that_of_perf(void **state)
 static void
 kernel_is_a_record_of_its_own(void **state)
 {
-	struct fixture *f = *state;
-	struct hwtd_trace *trace = must_open(f,
+	struct bundle_fixture *f = *state;
+	struct hwtd_trace *trace = bundle_must_open(f,
 	    BUNDLE(CLOCK ",\"kernel\":{\"file\":\"vmlinux\"},"
 			 "\"cpus\":[{\"id\":0,\"iptTrace\":\"t\","
 			 "\"contextSwitchTrace\":\"none\"}]"));
-	struct hwtd_record r = record_at(trace, 0);
+	struct hwtd_record r = bundle_record_at(trace, 0);
 
 	assert_int_equal(r.type, HWTD_REC_KERNEL);
 	assert_int_equal(r.pid, HWTD_NO_ID);
 	assert_true(r.addr == 0xffffffff81000000u);
 	hwtd_trace_close(trace);
-	trace = must_open(f,
+	trace = bundle_must_open(f,
 	    BUNDLE(CLOCK ",\"kernel\":{\"file\":\"vmlinux\","
 			 "\"loadAddress\":\"18446744071600000000\"},"
 			 "\"cpus\":[],\"processes\":[]"));
-	assert_true(record_at(trace, 0).addr == 18446744071600000000u);
+	assert_true(bundle_record_at(trace, 0).addr == 18446744071600000000u);
 	hwtd_trace_close(trace);
 }
 
@@ -492,23 +199,23 @@ processor_of_another_vendor_is_what_the_user_says(void **state)
 		 "\"family\":0,\"model\":0,\"stepping\":0},\"processes\":["
 		 "{\"pid\":1,\"threads\":[{\"tid\":1,\"iptTrace\":\"t\"}],"
 		 "\"modules\":[]}]}";
-	struct fixture *f = *state;
-	struct hwtd_trace *trace = must_open(f, text);
+	struct bundle_fixture *f = *state;
+	struct hwtd_trace *trace = bundle_must_open(f, text);
 
-	assert_null(stream_at(trace, 0).pt);
+	assert_null(bundle_stream_at(trace, 0).pt);
 	hwtd_trace_close(trace);
-	assert_int_equal(try_open(f, text, &opts, &trace), HWTD_OK);
-	assert_int_equal(stream_at(trace, 0).pt->cpu_model, 1);
-	assert_int_equal(stream_at(trace, 0).pt->mtc_freq, 3);
-	assert_int_equal(stream_at(trace, 0).clock.counts_per, 3);
+	assert_int_equal(bundle_try_open(f, text, &opts, &trace), HWTD_OK);
+	assert_int_equal(bundle_stream_at(trace, 0).pt->cpu_model, 1);
+	assert_int_equal(bundle_stream_at(trace, 0).pt->mtc_freq, 3);
+	assert_int_equal(bundle_stream_at(trace, 0).clock.counts_per, 3);
 	hwtd_trace_close(trace);
-	assert_int_equal(try_open(f,
+	assert_int_equal(bundle_try_open(f,
 			     PROCESS("\"threads\":[{\"tid\":1,\"iptTrace\":"
 				     "\"t\"}],\"modules\":[]"),
 			     &opts, &trace),
 	    HWTD_OK);
-	assert_int_equal(stream_at(trace, 0).pt->cpu_model, 79);
-	assert_int_equal(stream_at(trace, 0).pt->mtc_freq, 3);
+	assert_int_equal(bundle_stream_at(trace, 0).pt->cpu_model, 79);
+	assert_int_equal(bundle_stream_at(trace, 0).pt->mtc_freq, 3);
 	hwtd_trace_close(trace);
 }
 
@@ -627,7 +334,7 @@ refusals_name_the_place(void **state)
 			 "\"timeMult\":1,\"timeShift\":0}"),
 		    HWTD_E_CORRUPT, ".timeZero: is missing" },
 	};
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 	char fifo[300];
 
 	assert_int_equal(mkfifo(temp_dir_file(&f->dir, "fifo", fifo), 0600),
@@ -637,7 +344,7 @@ refusals_name_the_place(void **state)
 		int rc;
 
 		print_message("case %s\n", cases[i].text);
-		rc = try_open(f, cases[i].text, NULL, &trace);
+		rc = bundle_try_open(f, cases[i].text, NULL, &trace);
 		if (rc != cases[i].rc ||
 		    strstr(f->err.message, cases[i].message) == NULL ||
 		    strncmp(f->err.message, f->path, strlen(f->path)) != 0)
@@ -672,7 +379,7 @@ addresses_are_numbers_or_texts(void **state)
 		{ "\"1f\"", HWTD_E_CORRUPT, 0 },
 		{ "\"1 \"", HWTD_E_CORRUPT, 0 },
 	};
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hwtd_trace *trace = NULL;
@@ -683,13 +390,15 @@ addresses_are_numbers_or_texts(void **state)
 		    PROCESS("\"threads\":[],\"modules\":[{\"systemPath\":"
 			    "\"gone\",\"loadAddress\":%s}]"),
 		    cases[i].value);
-		assert_int_equal(try_open(f, text, NULL, &trace), cases[i].rc);
+		assert_int_equal(bundle_try_open(f, text, NULL, &trace),
+		    cases[i].rc);
 		if (cases[i].rc != HWTD_OK) {
 			assert_non_null(strstr(f->err.message,
 			    "modules[0].loadAddress: "));
 			continue;
 		}
-		assert_true(record_at(trace, 0).addr == cases[i].address);
+		assert_true(bundle_record_at(trace, 0).addr ==
+		    cases[i].address);
 		hwtd_trace_close(trace);
 	}
 }
@@ -697,7 +406,7 @@ addresses_are_numbers_or_texts(void **state)
 static void
 text_that_needs_more_memory_than_allowed_is_refused(void **state)
 {
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 	const struct hwtd_context_options small = { .size = sizeof(small),
 		.max_memory = (uint64_t)1 << 20 };
 	struct hwtd_context *ctx;
@@ -709,7 +418,8 @@ text_that_needs_more_memory_than_allowed_is_refused(void **state)
 	for (size_t i = 0; i < n; i++)
 		(void)strcpy(text + 25 + i * 3, ",{}");
 	(void)strcpy(text + 25 + n * 3, "]}");
-	assert_int_equal(try_open(f, text, NULL, &trace), HWTD_E_CORRUPT);
+	assert_int_equal(bundle_try_open(f, text, NULL, &trace),
+	    HWTD_E_CORRUPT);
 	assert_int_equal(hwtd_context_create(&small, &ctx, NULL), HWTD_OK);
 	assert_int_equal(hwtd_trace_open(ctx, f->path, NULL, &trace, &f->err),
 	    HWTD_E_LIMIT);
@@ -722,7 +432,7 @@ text_that_needs_more_memory_than_allowed_is_refused(void **state)
 static void
 every_refused_allocation_is_told(void **state)
 {
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 	struct failing_allocator failing;
 	struct hwtd_context_options opts = { .size = sizeof(opts) };
 	struct hwtd_context *ctx;
@@ -731,8 +441,8 @@ every_refused_allocation_is_told(void **state)
 	uint64_t n = 0;
 	int rc;
 
-	put(f, "s", bytes, put_switch(bytes, 15, 0, 1, 1, 1));
-	hwtd_trace_close(must_open(f,
+	bundle_put(f, "s", bytes, bundle_put_switch(bytes, 15, 0, 1, 1, 1));
+	hwtd_trace_close(bundle_must_open(f,
 	    BUNDLE(CLOCK ",\"cpus\":[{\"id\":0,\"iptTrace\":\"t\","
 			 "\"contextSwitchTrace\":\"s\"}],\"processes\":[{"
 			 "\"pid\":1,\"triple\":\"x\",\"threads\":[{\"tid\":"
@@ -759,11 +469,11 @@ content_tells_a_bundle_unless_the_user_does(void **state)
 	const struct hwtd_open_options raw = { .size = sizeof(raw),
 		.tech = HWTD_TECH_INTEL_PT };
 	static const char text[] = PROCESS("\"threads\":[],\"modules\":[]");
-	struct fixture *f = *state;
+	struct bundle_fixture *f = *state;
 	struct hwtd_trace_info info = { .size = sizeof(info) };
 	struct hwtd_trace *trace;
 
-	assert_int_equal(try_open(f, text, &raw, &trace), HWTD_OK);
+	assert_int_equal(bundle_try_open(f, text, &raw, &trace), HWTD_OK);
 	assert_int_equal(hwtd_trace_info(trace, &info), HWTD_OK);
 	assert_string_equal(info.format, "raw");
 	assert_int_equal(info.n_bytes, sizeof(text) - 1);
@@ -778,23 +488,21 @@ content_tells_a_bundle_unless_the_user_does(void **state)
 	assert_int_equal(hwtd_trace_info(trace, &info), HWTD_OK);
 	assert_string_equal(info.format, "raw");
 	hwtd_trace_close(trace);
-	assert_int_equal(try_open(f, "[1, 2]", NULL, &trace),
+	assert_int_equal(bundle_try_open(f, "[1, 2]", NULL, &trace),
 	    HWTD_E_UNRECOGNIZED);
-	assert_int_equal(try_open(f, "{ a", NULL, &trace),
+	assert_int_equal(bundle_try_open(f, "{ a", NULL, &trace),
 	    HWTD_E_UNRECOGNIZED);
 }
 
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                            \
+	cmocka_unit_test_setup_teardown(name, bundle_set_up, bundle_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(threads_and_modules_become_streams_and_records),
 		TEST(uuid_is_a_build_id_or_is_not_checked),
 		TEST(module_that_is_not_there_is_a_missing_image),
-		TEST(threads_of_one_cpu_are_told_apart),
-		TEST(switch_records_are_taken_by_their_own_thread),
-		TEST(damaged_switch_records_are_refused_with_their_offset),
 		TEST(clock_is_that_of_perf),
 		TEST(kernel_is_a_record_of_its_own),
 		TEST(processor_of_another_vendor_is_what_the_user_says),
