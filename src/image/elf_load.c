@@ -145,7 +145,8 @@ hwtdi_elf_bias_of_mappings(const struct hwtdi_elf_file *file,
 		    n == 0 ? "no mapping" : "page size is no power of 2"));
 	if (n > HWTDI_ELF_MAX_MAPPINGS)
 		n = HWTDI_ELF_MAX_MAPPINGS;
-	for (size_t i = 0; i < file->n_segments; i++) {
+	for (size_t i = 0;
+	     i < file->n_segments && out->n_fits < HWTDI_ELF_MAX_FITS; i++) {
 		if (!fits(&file->segments[i], &mappings[0], page, &bias) ||
 		    (is_fixed(file) && bias != 0) ||
 		    is_known(file, i, &mappings[0], page, bias) ||

@@ -16,6 +16,9 @@
 /* Mappings that are compared to find a bias; further ones are not looked at. */
 #define HWTDI_ELF_MAX_MAPPINGS 8u
 
+/* Biases that are told apart; hostile files have as many as segments. */
+#define HWTDI_ELF_MAX_FITS 16u
+
 /* [address, address + length) shows the file from `file_off` on. */
 struct hwtdi_elf_piece {
 	uint64_t address;
@@ -47,7 +50,7 @@ struct hwtdi_elf_bias {
 	/*
 	 * How many biases all mappings allow.  With more than 1, `bias` is the
 	 * first that the alignment of segments allows, or else the first: a
-	 * guess.
+	 * guess.  Not counted beyond HWTDI_ELF_MAX_FITS.
 	 */
 	uint32_t n_fits;
 };

@@ -5,17 +5,47 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "image/image_search.h"
 
-void
+static int
+compare_parts(const void *va, const void *vb)
+{
+	const struct hwtdi_file_part *a = va, *b = vb;
+	int order = strcmp(a->path, b->path);
+
+	return (order != 0 ? order
+			   : (a->image > b->image) - (a->image < b->image));
+}
+
+int
 hwtdi_named_files_init(struct hwtdi_named_files *files,
-    struct hwtd_trace *trace)
+    struct hwtd_trace *trace, struct hwtd_error *err)
 {
 	memset(files, 0, sizeof(*files));
 	files->trace = trace;
+	for (size_t i = 0; i < trace->n_images; i++) {
+		const struct hwtdi_image *image = &trace->images[i];
+		int rc;
+
+		if (!image->part || image->bytes == NULL ||
+		    image->n_bytes > UINT64_MAX - image->offset)
+			continue;
+		rc = hwtdi_array_grow(trace->library, &files->parts,
+		    &files->cap_parts, files->n_parts + 1,
+		    sizeof(*files->parts), err);
+		if (rc != HWTD_OK)
+			return (rc);
+		files->parts[files->n_parts].path = image->path;
+		files->parts[files->n_parts++].image = (uint32_t)i;
+	}
+	if (files->n_parts > 1)
+		qsort(files->parts, files->n_parts, sizeof(*files->parts),
+		    compare_parts);
+	return (HWTD_OK);
 }
 
 void
@@ -31,6 +61,8 @@ hwtdi_named_files_fini(struct hwtdi_named_files *files)
 	hwtdi_array_free(ctx, files->files, files->cap, sizeof(*files->files));
 	hwtdi_array_free(ctx, files->slots, files->n_slots,
 	    sizeof(*files->slots));
+	hwtdi_array_free(ctx, files->parts, files->cap_parts,
+	    sizeof(*files->parts));
 }
 
 static size_t
@@ -85,32 +117,55 @@ grow_slots(struct hwtdi_named_files *files, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
-static bool
-is_part(const struct hwtdi_image *part, const char *name,
+/* The first part of a file of that name, or of one behind it. */
+static size_t
+first_part(const struct hwtdi_named_files *files, const char *name)
+{
+	size_t low = 0, high = files->n_parts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(files->parts[middle].path, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+/* The part at `*i` or after it that is of this file, and go behind it. */
+static const struct hwtdi_image *
+next_part(const struct hwtdi_named_files *files, size_t *i, const char *name,
     const uint8_t *build_id, uint32_t n_build_id)
 {
-	return (part->part && part->bytes != NULL &&
-	    part->n_bytes <= UINT64_MAX - part->offset &&
-	    strcmp(part->path, name) == 0 &&
-	    (n_build_id == 0 || part->n_build_id == 0 ||
-		(part->n_build_id == n_build_id &&
-		    memcmp(part->build_id, build_id, n_build_id) == 0)));
+	while (*i < files->n_parts &&
+	    strcmp(files->parts[*i].path, name) == 0) {
+		const struct hwtdi_image
+		    *part = &files->trace->images[files->parts[(*i)++].image];
+
+		if (n_build_id == 0 || part->n_build_id == 0 ||
+		    (part->n_build_id == n_build_id &&
+			memcmp(part->build_id, build_id, n_build_id) == 0))
+			return (part);
+	}
+	return (NULL);
 }
 
 /* Parts of the file that were saved with the trace, put at their places. */
 static int
-read_parts(const struct hwtd_trace *trace, const char *name,
+read_parts(const struct hwtdi_named_files *files, const char *name,
     const uint8_t *build_id, uint32_t n_build_id, struct hwtdi_image *image,
     struct hwtd_error *err)
 {
-	struct hwtd_context *ctx = trace->library;
+	struct hwtd_context *ctx = files->trace->library;
+	const size_t first = first_part(files, name);
+	const struct hwtdi_image *part;
 	uint64_t end = 0;
+	size_t i;
 
-	for (size_t i = 0; i < trace->n_images; i++) {
-		const struct hwtdi_image *part = &trace->images[i];
-
-		if (!is_part(part, name, build_id, n_build_id))
-			continue;
+	for (i = first; (part = next_part(files, &i, name, build_id,
+			     n_build_id)) != NULL;) {
 		/* Parts of two files of one name are not mixed. */
 		if (n_build_id == 0) {
 			build_id = part->build_id;
@@ -131,13 +186,10 @@ read_parts(const struct hwtd_trace *trace, const char *name,
 		return (hwtdi_trace_no_room(ctx, end, err));
 	image->n_bytes = end;
 	image->sparse = true;
-	for (size_t i = 0; i < trace->n_images; i++) {
-		const struct hwtdi_image *part = &trace->images[i];
-
-		if (is_part(part, name, build_id, n_build_id))
-			memcpy(image->bytes + part->offset, part->bytes,
-			    (size_t)part->n_bytes);
-	}
+	for (i = first; (part = next_part(files, &i, name, build_id,
+			     n_build_id)) != NULL;)
+		memcpy(image->bytes + part->offset, part->bytes,
+		    (size_t)part->n_bytes);
 	return (HWTD_OK);
 }
 
@@ -240,7 +292,7 @@ add(struct hwtdi_named_files *files, const char *name, const uint8_t *build_id,
 	image.n_wanted_id = n_build_id;
 	image.n_build_id = n_build_id;
 	memcpy(image.build_id, build_id, n_build_id);
-	rc = read_parts(files->trace, name, build_id, n_build_id, &image, err);
+	rc = read_parts(files, name, build_id, n_build_id, &image, err);
 	if (rc == HWTD_OK)
 		image.state = HWTD_IMAGE_FOUND;
 	else if (rc == HWTD_E_NOT_FOUND)

@@ -14,6 +14,12 @@ struct hwtdi_named_file {
 	struct hwtdi_elf_file elf;
 };
 
+/* A part of a file that was saved with the trace. */
+struct hwtdi_file_part {
+	const char *path;
+	uint32_t image;
+};
+
 /* All of them, found by name and build-id. */
 struct hwtdi_named_files {
 	struct hwtd_trace *trace;
@@ -22,10 +28,14 @@ struct hwtdi_named_files {
 	/* Open-addressed index: number + 1, 0 empty. */
 	uint32_t *slots;
 	size_t n_slots;
+	/* By path, then by image. */
+	struct hwtdi_file_part *parts;
+	size_t n_parts, cap_parts;
 };
 
-void hwtdi_named_files_init(struct hwtdi_named_files *files,
-    struct hwtd_trace *trace);
+/* Whatever it returns, hwtdi_named_files_fini() has to follow. */
+int hwtdi_named_files_init(struct hwtdi_named_files *files,
+    struct hwtd_trace *trace, struct hwtd_error *err);
 void hwtdi_named_files_fini(struct hwtdi_named_files *files);
 
 /*

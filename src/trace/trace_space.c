@@ -529,9 +529,11 @@ hwtdi_trace_space_build(struct hwtd_trace *trace,
 
 	memset(space, 0, sizeof(*space));
 	space->library = trace->library;
-	hwtdi_named_files_init(&b.files, trace);
-	rc = hwtdi_position_create(trace->library, trace->records.records,
-	    trace->records.n, &space->positions, err);
+	rc = hwtdi_named_files_init(&b.files, trace, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_position_create(trace->library,
+		    trace->records.records, trace->records.n,
+		    &space->positions, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_switches_create(trace->library,
 		    trace->records.records, space->positions, &space->switches,
