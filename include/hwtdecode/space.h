@@ -66,7 +66,9 @@ struct hwtd_mapping {
  * mappings can be possible.  The newest is told then.
  *
  * @param[in]  trace    Sealed.
- * @param[in]  pid      Process id; HWTD_NO_ID: kernel and what holds for all.
+ * @param[in]  pid      Process id; HWTD_NO_ID: not known.  Then, as when code
+ *                      is decoded, the only process that records speak of, or
+ *                      if there are more, the kernel and what holds for all.
  * @param[in]  at       NULL: the end of the trace.
  * @param[in]  address  Virtual address.
  * @param[out] out      `size` set by the caller.
@@ -81,7 +83,7 @@ HWTD_API int hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
 
 /**
  * All mappings of a process at a moment, by address; with those of the kernel
- * and those that hold everywhere.
+ * and those that hold everywhere.  HWTD_NO_ID: these alone.
  *
  * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed), HWTD_E_NOMEM.
  *

@@ -11,8 +11,8 @@
 /* Pages of two mappings are compared to find out if they differ. */
 #define COMPARED 4096
 
-static uint32_t
-space_of(const struct hwtdi_trace_space *space, uint32_t pid)
+uint32_t
+hwtdi_trace_space_of(const struct hwtdi_trace_space *space, uint32_t pid)
 {
 	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
 		.pid = pid,
@@ -125,7 +125,7 @@ candidates(const struct hwtd_trace *trace,
 	hwtdi_position_range(space->positions, where->stream,
 	    where->stream_off, where->has_time, where->time_ns, &lo, &hi);
 	(void)hwtdi_timeline_find(space->timeline,
-	    space_of(space,
+	    hwtdi_trace_space_of(space,
 		where->context != NULL ? where->context->pid : HWTD_NO_ID),
 	    lo, hi, address, places, MAX_PLACES, &n);
 	*mapped = false;

@@ -49,18 +49,6 @@ position_copy(struct hwtd_position *out, const struct hwtd_position *user,
 	return (rc);
 }
 
-static bool
-find_space(const struct hwtd_trace *trace, uint32_t pid, uint32_t *out)
-{
-	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
-		.pid = pid,
-		.vmid = HWTD_NO_ID };
-
-	*out = HWTDI_SPACE_KERNEL;
-	return (pid == HWTD_NO_ID ||
-	    hwtdi_timeline_space_find(trace->space.timeline, &key, out));
-}
-
 /* After `seq` records `space` shows the same as `place` there. */
 static bool
 is_of(const struct hwtd_trace *trace, uint32_t space, uint64_t seq,
@@ -128,7 +116,10 @@ hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
 	rc = position_copy(&position, at, NULL);
 	if (rc != HWTD_OK)
 		return (rc);
-	(void)find_space(trace, pid, &space);
+	space = hwtdi_trace_space_of(&trace->space, pid);
+	/* The default is that of the only process. */
+	if (pid == HWTD_NO_ID && trace->space.n_processes == 1)
+		pid = trace->space.processes[0].pid;
 	position_range(trace, &position, &lo, &hi);
 	(void)hwtdi_timeline_find(trace->space.timeline, space, lo, hi,
 	    address, places, 3, &n);
@@ -183,7 +174,8 @@ hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
 	maps->trace = hwtdi_trace_hold(trace);
 	maps->pid = pid;
 	maps->err = err;
-	(void)find_space(trace, pid, &space);
+	space = pid == HWTD_NO_ID ? HWTDI_SPACE_KERNEL
+				  : hwtdi_trace_space_of(&trace->space, pid);
 	position_range(trace, &position, &lo, &hi);
 	maps->seq = hi;
 	rc = hwtdi_timeline_walk(trace->space.timeline, space, hi, true,

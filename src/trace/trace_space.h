@@ -48,4 +48,9 @@ int hwtdi_trace_space_build(struct hwtd_trace *trace,
     struct hwtdi_trace_space *space, struct hwtd_error *err);
 void hwtdi_trace_space_fini(struct hwtdi_trace_space *space);
 
+/* trace_code.c */
+/* Where the code of a process is looked for; HWTD_NO_ID: of an unknown one. */
+uint32_t hwtdi_trace_space_of(const struct hwtdi_trace_space *space,
+    uint32_t pid);
+
 #endif /* HWTDI_TRACE_SPACE_H */

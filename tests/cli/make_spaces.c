@@ -1,6 +1,7 @@
 /*
  * Makes what the cases of records, maps and archive read: run.hwt, a trace of
- * two processes with records, and the files that they name, below root/.
+ * two processes with records, alone.hwt, one of a process whose stream does not
+ * name it, and the files that the records name, below root/.
  */
 #include <sys/stat.h>
 
@@ -31,11 +32,11 @@ start(struct pt_packets *p, uint64_t tsc)
 }
 
 static void
-add_stream(struct hwtd_trace *trace)
+add_stream(struct hwtd_trace *trace, uint32_t pid)
 {
 	const struct hwtd_stream_desc d = { .cpu = 2,
-		.pid = 5,
-		.tid = 5,
+		.pid = pid,
+		.tid = pid,
 		.clock = { .counts_per = 1, .ns_per = 1 } };
 	struct pt_packets p = { 0 };
 
@@ -71,7 +72,7 @@ add_mapping(struct hwtd_trace *trace, uint64_t time_ns, uint64_t base,
 }
 
 static void
-add_records(struct hwtd_trace *trace)
+add_program(struct hwtd_trace *trace)
 {
 	struct hwtd_record r = mr_record(HWTD_REC_EXEC, 5, PROGRAM, 0);
 
@@ -82,7 +83,13 @@ add_records(struct hwtd_trace *trace)
 	add_mapping(trace, 200, LIBRARY, "/lib/library.so", 0xcd);
 	add_mapping(trace, 300, GONE, "/lib/gone.so", 0);
 	add_mapping(trace, 400, OTHER, "/lib/other.so", 0xbb);
-	r = mr_record(HWTD_REC_FORK, 6, 0, 0);
+}
+
+static void
+add_more_records(struct hwtd_trace *trace)
+{
+	struct hwtd_record r = mr_record(HWTD_REC_FORK, 6, 0, 0);
+
 	r.flags = HWTD_RECF_VALUE;
 	r.value = 5;
 	mr_time(&r, 500);
@@ -108,6 +115,19 @@ add_records(struct hwtd_trace *trace)
 	mr_buffer(trace, 0, 10);
 }
 
+static void
+save(struct hwtd_trace *trace, const char *path)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+
+	(void)mt_seal(trace);
+	if (hwtd_trace_save(trace, path, NULL, &err) != HWTD_OK) {
+		fprintf(stderr, "%s\n", err.message);
+		exit(1);
+	}
+	hwtd_trace_close(trace);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -121,7 +141,6 @@ main(int argc, char *argv[])
 		{ "root/lib/other.so",
 		    { .code = straight, .n_code = 5, .build_id = 0xaa } },
 	};
-	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_trace *trace = mr_create("/nonexistent");
 
 	(void)argv;
@@ -132,13 +151,13 @@ main(int argc, char *argv[])
 	(void)mkdir("root/lib", 0777);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		small_elf_write(&files[i].elf, files[i].name);
-	add_stream(trace);
-	add_records(trace);
-	(void)mt_seal(trace);
-	if (hwtd_trace_save(trace, "run.hwt", NULL, &err) != HWTD_OK) {
-		fprintf(stderr, "%s\n", err.message);
-		return (1);
-	}
-	hwtd_trace_close(trace);
+	add_stream(trace, 5);
+	add_program(trace);
+	add_more_records(trace);
+	save(trace, "run.hwt");
+	trace = mr_create("/nonexistent");
+	add_stream(trace, HWTD_NO_ID);
+	add_program(trace);
+	save(trace, "alone.hwt");
 	return (0);
 }

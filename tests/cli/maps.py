@@ -217,6 +217,23 @@ def test_check_lists_missing_images_by_cost(case: Case) -> None:
     assert "/lib/gone.so" in [row["value"] for row in rows.table()]
 
 
+def test_costs_of_an_unknown_process(case: Case) -> None:
+    """Code is that of the only process; so are the images it misses."""
+    spaces.make(case)
+    told = [
+        case.run("check", "--root=root", "--format=jsonl", name)
+        .want(3)
+        .objects()
+        for name in ("run.hwt", "alone.hwt")
+    ]
+    missing = [
+        [line for line in lines if line["type"] == "missing_image"]
+        for lines in told
+    ]
+    assert len(missing[0]) == 2
+    assert missing[0] == missing[1]
+
+
 def test_check_tells_of_a_program_that_is_not_there(case: Case) -> None:
     spaces.make(case)
     run = case.run("check", "--format=jsonl", "run.hwt").want(3)

@@ -13,7 +13,7 @@ KERNEL = 0xFFFFFFFF80200000
 
 
 def make(case: Case) -> None:
-    """run.hwt, and the files that it names below root/."""
+    """run.hwt, alone.hwt, and the files that they name below root/."""
     subprocess.run(
         [os.environ["HWTDECODE_MAKE_SPACES"]], cwd=case.folder, check=True
     )

@@ -354,8 +354,10 @@ code_is_that_of_the_process_of_the_stream(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
+		struct hwtd_mapping m = { .size = sizeof(m) };
 		struct pt_packets p = { 0 };
 		struct hwtd_trace *trace;
+		int rc;
 
 		print_message("%s\n", processes[i].name);
 		calls(&p, NULL, 1);
@@ -366,6 +368,16 @@ code_is_that_of_the_process_of_the_stream(void **state)
 			mr_mmap_at(trace, 0, 6, 0x900000, 0x1000, 0);
 		(void)mt_seal(trace);
 		assert_images(trace, processes[i].want);
+		/* Asked by hand, the same code lies there. */
+		rc = hwtd_space_lookup(trace, processes[i].stream_pid, NULL,
+		    LIBRARY, &m);
+		if (strstr(processes[i].want, "library") != NULL) {
+			assert_int_equal(rc, HWTD_OK);
+			assert_string_equal(m.path, "library");
+			assert_int_equal(m.pid, 5);
+		} else {
+			assert_int_equal(rc, HWTD_E_NOT_FOUND);
+		}
 		hwtd_trace_close(trace);
 		pt_free(&p);
 	}
