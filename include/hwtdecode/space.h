@@ -94,6 +94,17 @@ HWTD_MUST int hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err);
 
+/**
+ * As above, only what the process itself has mapped.  To list many processes,
+ * list once what holds for all, HWTD_NO_ID above, and the own of each.
+ *
+ * @return As above.  HWTD_NO_ID has nothing.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_maps_open_own(struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, struct hwtd_maps **maps_out,
+    struct hwtd_error *err);
+
 /** The next mapping.  @return HWTD_OK, HWTD_END, HWTD_E_INVALID. */
 HWTD_API int hwtd_maps_read(struct hwtd_maps *maps, struct hwtd_mapping *out);
 

@@ -168,23 +168,24 @@ write_title(struct listing *l, const struct hwtd_process *p)
 	output_char(out, '\n');
 }
 
-/* The mappings of one process; of none: what holds for all. */
+/* What one process has mapped; none: what holds for all. */
 static int
-list_space(struct listing *l, uint32_t pid, const struct hwtd_process *p)
+list_space(struct listing *l, const struct hwtd_process *p)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_mapping m = { .size = sizeof(m) };
 	struct hwtd_maps *maps;
+	int rc;
 
-	if (hwtd_maps_open(l->input->trace, pid, &l->options->at, &maps,
-		&err) != HWTD_OK)
+	rc = p == NULL ? hwtd_maps_open(l->input->trace, HWTD_NO_ID,
+			     &l->options->at, &maps, &err)
+		       : hwtd_maps_open_own(l->input->trace, p->pid,
+			     &l->options->at, &maps, &err);
+	if (rc != HWTD_OK)
 		return (say_library_error(l->input->name, &err));
 	write_title(l, p);
 	while (hwtd_maps_read(maps, &m) == HWTD_OK &&
 	    !output_stopped(l->out)) {
-		/* What holds for all is listed once. */
-		if (m.pid != pid)
-			continue;
 		if (l->options->format == FORMAT_JSONL)
 			write_json(l, &m);
 		else if (l->options->format == FORMAT_CSV)
@@ -217,12 +218,12 @@ list(struct listing *l)
 		output_text(l->out,
 		    "pid,address,length,section,file_offset,flags,image,"
 		    "state,path\n");
-	code = list_space(l, HWTD_NO_ID, NULL);
+	code = list_space(l, NULL);
 	for (size_t i = 0; code == EXIT_DONE &&
 	     hwtd_trace_process(l->input->trace, i, &p) == HWTD_OK;
 	     i++)
 		if (is_wanted(l->options, p.pid))
-			code = list_space(l, p.pid, &p);
+			code = list_space(l, &p);
 	return (code);
 }
 

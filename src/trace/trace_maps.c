@@ -12,8 +12,9 @@ struct hwtd_maps {
 	struct hwtd_trace *trace;
 	struct hwtd_mapping *mappings;
 	size_t n, cap, at;
-	/* The space that is walked, and when. */
+	/* The space that is walked, and when; only what is its own. */
 	uint32_t pid;
+	bool own;
 	uint64_t seq;
 	struct hwtd_error *err;
 };
@@ -68,20 +69,14 @@ is_of(const struct hwtd_trace *trace, uint32_t space, uint64_t seq,
 }
 
 static void
-fill(const struct hwtd_trace *trace, uint32_t pid, uint64_t seq,
-    const struct hwtdi_place *place, struct hwtd_mapping *out)
+fill(const struct hwtd_trace *trace, const struct hwtdi_place *place,
+    struct hwtd_mapping *out)
 {
 	const struct hwtdi_piece *piece = &place->piece;
 
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->pid = HWTD_NO_ID;
-	if (is_of(trace, HWTDI_SPACE_ANY, seq, place))
-		out->flags |= HWTD_MAPPINGF_EVERYWHERE;
-	else if (is_of(trace, HWTDI_SPACE_KERNEL, seq, place))
-		out->flags |= HWTD_MAPPINGF_KERNEL;
-	else
-		out->pid = pid;
 	if ((piece->flags & HWTDI_PIECE_ANONYMOUS) != 0)
 		out->flags |= HWTD_MAPPINGF_ANONYMOUS;
 	if ((piece->flags & HWTDI_PIECE_JIT) != 0)
@@ -97,6 +92,19 @@ fill(const struct hwtd_trace *trace, uint32_t pid, uint64_t seq,
 	out->file_off = trace->sections[piece->section].file_off +
 	    piece->section_off;
 	out->path = trace->images[out->image].path;
+}
+
+/* Of which space it is, of those that process `pid` sees. */
+static void
+fill_space(const struct hwtd_trace *trace, uint32_t pid, uint64_t seq,
+    const struct hwtdi_place *place, struct hwtd_mapping *out)
+{
+	if (is_of(trace, HWTDI_SPACE_ANY, seq, place))
+		out->flags |= HWTD_MAPPINGF_EVERYWHERE;
+	else if (is_of(trace, HWTDI_SPACE_KERNEL, seq, place))
+		out->flags |= HWTD_MAPPINGF_KERNEL;
+	else
+		out->pid = pid;
 }
 
 int
@@ -129,7 +137,8 @@ hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
 			places[mapped++] = places[i];
 	if (mapped == 0)
 		return (HWTD_E_NOT_FOUND);
-	fill(trace, pid, hi, &places[0], &mapping);
+	fill(trace, &places[0], &mapping);
+	fill_space(trace, pid, hi, &places[0], &mapping);
 	rc = hwtdi_result_copy(out, &mapping, sizeof(mapping));
 	return (rc == HWTD_OK && mapped > 1 ? HWTD_E_STATE : rc);
 }
@@ -138,18 +147,24 @@ static int
 add_place(void *arg, const struct hwtdi_place *place)
 {
 	struct hwtd_maps *maps = arg;
+	struct hwtd_mapping *m;
 	int rc;
 
 	rc = hwtdi_array_grow(maps->trace->library, &maps->mappings,
 	    &maps->cap, maps->n + 1, sizeof(*maps->mappings), maps->err);
-	if (rc == HWTD_OK)
-		fill(maps->trace, maps->pid, maps->seq, place,
-		    &maps->mappings[maps->n++]);
-	return (rc);
+	if (rc != HWTD_OK)
+		return (rc);
+	m = &maps->mappings[maps->n++];
+	fill(maps->trace, place, m);
+	if (maps->own)
+		m->pid = maps->pid;
+	else
+		fill_space(maps->trace, maps->pid, maps->seq, place, m);
+	return (HWTD_OK);
 }
 
-int
-hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
+static int
+open_maps(struct hwtd_trace *trace, uint32_t pid, bool own,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err)
 {
@@ -173,13 +188,16 @@ hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
 		return (hwtdi_fail_nomem(err, sizeof(*maps)));
 	maps->trace = hwtdi_trace_hold(trace);
 	maps->pid = pid;
+	maps->own = own;
 	maps->err = err;
 	space = pid == HWTD_NO_ID ? HWTDI_SPACE_KERNEL
 				  : hwtdi_trace_space_of(&trace->space, pid);
 	position_range(trace, &position, &lo, &hi);
 	maps->seq = hi;
-	rc = hwtdi_timeline_walk(trace->space.timeline, space, hi, true,
-	    add_place, maps);
+	/* A process that no record names has nothing of its own. */
+	if (!own || space != HWTDI_SPACE_KERNEL)
+		rc = hwtdi_timeline_walk(trace->space.timeline, space, hi,
+		    !own, add_place, maps);
 	maps->err = NULL;
 	if (rc != HWTD_OK) {
 		hwtd_maps_close(maps);
@@ -187,6 +205,22 @@ hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
 	}
 	*maps_out = maps;
 	return (HWTD_OK);
+}
+
+int
+hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, struct hwtd_maps **maps_out,
+    struct hwtd_error *err)
+{
+	return (open_maps(trace, pid, false, at, maps_out, err));
+}
+
+int
+hwtd_maps_open_own(struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, struct hwtd_maps **maps_out,
+    struct hwtd_error *err)
+{
+	return (open_maps(trace, pid, true, at, maps_out, err));
 }
 
 int

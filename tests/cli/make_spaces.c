@@ -1,7 +1,8 @@
 /*
  * Makes what the cases of records, maps and archive read: run.hwt, a trace of
- * two processes with records, alone.hwt, one of a process whose stream does not
- * name it, and the files that the records name, below root/.
+ * two processes with records, alone.hwt, one of a process whose stream does
+ * not name it, and the files that the records name, below root/.  With a
+ * number: only many.hwt, of so many processes and as many kernel modules.
  */
 #include <sys/stat.h>
 
@@ -115,6 +116,27 @@ add_more_records(struct hwtd_trace *trace)
 	mr_buffer(trace, 0, 10);
 }
 
+/* Each process has one mapping. */
+static void
+add_many(struct hwtd_trace *trace, unsigned int n)
+{
+	char name[64];
+	struct hwtd_record r;
+
+	for (unsigned int i = 0; i < n; i++) {
+		(void)snprintf(name, sizeof(name), "/boot/kernel/m%u.ko", i);
+		r = mr_record(HWTD_REC_MMAP, HWTD_NO_ID, KERNEL + 0x2000 * i,
+		    0x1000);
+		r.flags |= HWTD_RECF_KERNEL_SPACE | HWTD_RECF_FILE_OFF;
+		r.name = name;
+		mr_add(trace, &r);
+		r = mr_record(HWTD_REC_MMAP, i + 1, PROGRAM, 0x1000);
+		r.flags |= HWTD_RECF_FILE_OFF;
+		r.name = "/bin/program";
+		mr_add(trace, &r);
+	}
+}
+
 static void
 save(struct hwtd_trace *trace, const char *path)
 {
@@ -143,9 +165,13 @@ main(int argc, char *argv[])
 	};
 	struct hwtd_trace *trace = mr_create("/nonexistent");
 
-	(void)argv;
-	if (argc != 1)
+	if (argc > 2)
 		return (2);
+	if (argc == 2) {
+		add_many(trace, (unsigned int)strtoul(argv[1], NULL, 10));
+		save(trace, "many.hwt");
+		return (0);
+	}
 	(void)mkdir("root", 0777);
 	(void)mkdir("root/bin", 0777);
 	(void)mkdir("root/lib", 0777);

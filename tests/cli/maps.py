@@ -1,5 +1,6 @@
 """hwtdecode maps: what is mapped where at a moment; where files are found."""
 
+import resource
 from typing import Any
 
 import spaces
@@ -129,6 +130,18 @@ def test_fields_of_a_mapping(case: Case) -> None:
             "/lib/other.so  (other-build-id)\n",
         ),
     )
+
+
+def test_kernel_is_listed_once_for_many_processes(case: Case) -> None:
+    """Time is that of the lines; for all pairs many seconds."""
+    n = 5000
+    spaces.make_many(case, n)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run = case.run("maps", "--format=csv", "many.hwt").want(0)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    pids = [row["pid"] for row in run.table()]
+    assert pids == n * [""] + [str(pid + 1) for pid in range(n)]
+    assert spent < 3, spent
 
 
 def test_unknown_process(case: Case) -> None:

@@ -14,6 +14,17 @@ KERNEL = 0xFFFFFFFF80200000
 
 def make(case: Case) -> None:
     """run.hwt, alone.hwt, and the files that they name below root/."""
+    make_of(case)
+
+
+def make_many(case: Case, n: int) -> None:
+    """many.hwt, of so many processes and kernel modules."""
+    make_of(case, str(n))
+
+
+def make_of(case: Case, *words: str) -> None:
     subprocess.run(
-        [os.environ["HWTDECODE_MAKE_SPACES"]], cwd=case.folder, check=True
+        [os.environ["HWTDECODE_MAKE_SPACES"], *words],
+        cwd=case.folder,
+        check=True,
     )

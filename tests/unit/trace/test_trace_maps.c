@@ -228,16 +228,13 @@ missing_file_is_mapped_without_code(void **state)
 
 /* "first+length path@file_off flags pid", in order. */
 static void
-assert_maps(struct hwtd_trace *trace, uint32_t pid,
-    const struct hwtd_position *at, const char *want)
+assert_listed(struct hwtd_maps *maps, const char *want)
 {
 	struct hwtd_mapping m = { .size = sizeof(m) };
-	struct hwtd_maps *maps = NULL;
 	char got[1024] = "";
 	size_t n = 0;
 	int rc;
 
-	assert_int_equal(hwtd_maps_open(trace, pid, at, &maps, NULL), HWTD_OK);
 	while ((rc = hwtd_maps_read(maps, &m)) == HWTD_OK) {
 		assert_true(sizeof(got) - n > 128);
 		n += (size_t)snprintf(got + n, sizeof(got) - n,
@@ -248,6 +245,27 @@ assert_maps(struct hwtd_trace *trace, uint32_t pid,
 	assert_int_equal(rc, HWTD_END);
 	hwtd_maps_close(maps);
 	assert_string_equal(got, want);
+}
+
+static void
+assert_maps(struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, const char *want)
+{
+	struct hwtd_maps *maps = NULL;
+
+	assert_int_equal(hwtd_maps_open(trace, pid, at, &maps, NULL), HWTD_OK);
+	assert_listed(maps, want);
+}
+
+static void
+assert_own(struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, const char *want)
+{
+	struct hwtd_maps *maps = NULL;
+
+	assert_int_equal(hwtd_maps_open_own(trace, pid, at, &maps, NULL),
+	    HWTD_OK);
+	assert_listed(maps, want);
 }
 
 static void
@@ -293,6 +311,37 @@ maps_are_listed_by_address_with_what_holds_for_all(void **state)
 	assert_maps(trace, HWTD_NO_ID, NULL,
 	    "1000+100 code@0 8 -1\n"
 	    "ffffffff80000000+200 b@0 1 -1\n");
+	assert_own(trace, 5, NULL,
+	    "1080+40 b@0 0 5\n"
+	    "3000+200 b@0 0 5\n"
+	    "8000+1000 @0 2 5\n");
+	assert_own(trace, 5, &middle, "3000+200 b@0 0 5\n");
+	assert_own(trace, 5, &start, "");
+	assert_own(trace, 6, NULL, "");
+	assert_own(trace, HWTD_NO_ID, NULL, "");
+}
+
+/* What shows through a process's memory is not its own. */
+static void
+own_maps_are_what_the_process_mapped(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = f->trace;
+	uint8_t bytes[0x100] = { 0 };
+	struct hwtd_record r;
+
+	r = mr_record(HWTD_REC_CODE, HWTD_NO_ID, 0x8100, sizeof(bytes));
+	r.image = mr_image(trace, "jit", bytes, sizeof(bytes));
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_MMAP, 5, 0x8000, 0x1000);
+	r.flags |= HWTD_RECF_ANONYMOUS;
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	assert_maps(trace, 5, NULL,
+	    "8000+100 @0 2 5\n"
+	    "8100+100 jit@0 c -1\n"
+	    "8200+e00 @0 2 5\n");
+	assert_own(trace, 5, NULL, "8000+1000 @0 2 5\n");
 }
 
 static void
@@ -315,6 +364,10 @@ wrong_arguments_are_refused(void **state)
 	assert_int_equal(hwtd_maps_open(f->trace, 5, NULL, NULL, &err),
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_maps_open(f->trace, 5, &p, &maps, &err),
+	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_maps_open_own(f->trace, 5, &p, &maps, &err),
+	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_maps_open_own(NULL, 5, NULL, &maps, &err),
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_space_lookup(f->trace, 5, &p, 0, &m),
 	    HWTD_E_INVALID);
@@ -387,6 +440,7 @@ main(void)
 		T(file_of_the_same_build_id_is_used),
 		T(missing_file_is_mapped_without_code),
 		T(maps_are_listed_by_address_with_what_holds_for_all),
+		T(own_maps_are_what_the_process_mapped),
 		T(wrong_arguments_are_refused),
 		T(maps_outlive_the_trace),
 	};
