@@ -16,8 +16,11 @@ struct fact {
 	uint32_t id;
 	uint32_t pid;
 	uint32_t tid;
-	/* The record made the thread: before, the id meant another one. */
+	/* This record or one before made the thread. */
 	bool birth;
+	/* A SWITCH; of one that stops. */
+	bool is_switch;
+	bool stops;
 };
 
 /* Facts by (id, at). */
@@ -92,6 +95,55 @@ sort(struct hwtd_context *ctx, struct table *table, struct hwtd_error *err)
 	table->n = n;
 	table->cap = n;
 	return (HWTD_OK);
+}
+
+/*
+ * Who stops at the first switch of an id ran from the beginning: facts[first]
+ * up to facts[end] are of that id.  Not if it was made later, or if others
+ * were seen to run before.
+ */
+static int
+add_beginning(struct hwtd_context *ctx, struct table *table, size_t first,
+    size_t end, struct hwtd_error *err)
+{
+	struct fact f;
+	size_t i = first;
+
+	while (i < end && !table->facts[i].is_switch)
+		i++;
+	if (i == end || !table->facts[i].stops || table->facts[i].birth)
+		return (HWTD_OK);
+	f = table->facts[i];
+	for (size_t k = first; k < i; k++)
+		if (table->facts[k].pid != f.pid ||
+		    table->facts[k].tid != f.tid)
+			return (HWTD_OK);
+	if (table->facts[first].at == 0)
+		return (HWTD_OK);
+	f.at = 0;
+	f.stops = false;
+	return (add(ctx, table, &f, err));
+}
+
+/* Of a sorted table: facts of who stops become who runs before and after. */
+static int
+credit(struct hwtd_context *ctx, struct table *table, struct hwtd_error *err)
+{
+	const size_t n = table->n;
+	size_t end, first = 0;
+	int rc = HWTD_OK;
+
+	for (; first < n && rc == HWTD_OK; first = end) {
+		end = first + 1;
+		while (end < n &&
+		    table->facts[end].id == table->facts[first].id)
+			end++;
+		rc = add_beginning(ctx, table, first, end, err);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (table->facts[i].stops)
+			table->facts[i].pid = table->facts[i].tid = HWTD_NO_ID;
+	return (rc != HWTD_OK || table->n == n ? rc : sort(ctx, table, err));
 }
 
 /*
@@ -173,6 +225,16 @@ makes_thread(const struct hwtd_record *r)
 	return (r->type == HWTD_REC_FORK || r->type == HWTD_REC_THREAD_CREATE);
 }
 
+/* Before a thread was made, its id meant another one. */
+static void
+note_births(struct table *table)
+{
+	for (size_t i = 1; i < table->n; i++)
+		if (table->facts[i - 1].birth &&
+		    table->facts[i - 1].id == table->facts[i].id)
+			table->facts[i].birth = true;
+}
+
 /* What a record says of its thread. */
 static int
 add_thread(struct hwtdi_switches *s, const struct hwtd_record *r, uint64_t seq,
@@ -200,12 +262,15 @@ add_runner(struct hwtdi_switches *s, const struct hwtd_record *r, uint64_t seq,
     struct hwtd_error *err)
 {
 	struct fact f = { .pid = r->pid, .tid = r->tid };
+	const struct fact *before;
 	int rc = HWTD_OK;
 
 	if (r->pid == HWTD_NO_ID && r->tid != HWTD_NO_ID)
 		f.pid = hwtdi_switches_process(s, r->tid, seq);
-	if ((r->flags & HWTD_RECF_SWITCH_OUT) != 0)
-		f.pid = f.tid = HWTD_NO_ID;
+	f.is_switch = r->type == HWTD_REC_SWITCH;
+	f.stops = f.is_switch && (r->flags & HWTD_RECF_SWITCH_OUT) != 0;
+	before = last_before(&s->processes, r->tid, seq);
+	f.birth = before != NULL && before->birth;
 	if ((r->flags & HWTD_RECF_TIME) != 0 && r->cpu != HWTD_NO_ID) {
 		f.id = r->cpu;
 		f.at = r->time_ns;
@@ -243,6 +308,7 @@ hwtdi_switches_create(struct hwtd_context *ctx,
 		rc = sort(ctx, &s->processes, err);
 	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->names, err);
+	note_births(&s->processes);
 	/* Runners ask for the processes of threads. */
 	for (size_t seq = 0; rc == HWTD_OK && seq < n; seq++)
 		if (is_by_runner(&records[order[seq]]))
@@ -251,6 +317,10 @@ hwtdi_switches_create(struct hwtd_context *ctx,
 		rc = sort(ctx, &s->cpus, err);
 	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->streams, err);
+	if (rc == HWTD_OK)
+		rc = credit(ctx, &s->cpus, err);
+	if (rc == HWTD_OK)
+		rc = credit(ctx, &s->streams, err);
 	if (rc != HWTD_OK) {
 		hwtdi_switches_destroy(s);
 		return (rc);

@@ -33,7 +33,10 @@ void hwtdi_switches_destroy(struct hwtdi_switches *switches);
  * running thread can do.  Of records of one time or byte the last counts.  A
  * record that names only the thread gets the process that other records give
  * that thread.  Records without a place on the CPU's time or in the stream
- * say nothing.
+ * say nothing.  A SWITCH that tells who stops says that nobody is known from
+ * there on; the first SWITCH of a CPU or stream also says that this one ran
+ * from the beginning, unless a record before it names another one or made the
+ * thread.
  *
  * False: nobody is known; the ids are HWTD_NO_ID, `until` is set.  O(log n).
  */

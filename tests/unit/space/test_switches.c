@@ -118,6 +118,109 @@ who_was_switched_out_runs_no_more(void **state)
 }
 
 static void
+add_out(struct fixture *x, uint32_t cpu, uint64_t time_ns, uint32_t pid,
+    uint32_t tid)
+{
+	add_at(x, HWTD_REC_SWITCH, cpu, time_ns, pid, tid);
+	x->r[x->n - 1].flags |= HWTD_RECF_SWITCH_OUT;
+}
+
+static void
+who_stops_first_ran_from_the_beginning(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	add_out(&x, 0, 10, 1, 2);
+	add_at(&x, HWTD_REC_SWITCH, 0, 20, 3, 4);
+	/* At once another one starts. */
+	add_out(&x, 1, 10, 5, 6);
+	add_at(&x, HWTD_REC_SWITCH, 1, 10, 7, 8);
+	/* Known by its thread only, until another record tells. */
+	add_out(&x, 2, 10, NO, 4);
+	/* What it did before it stopped. */
+	add_at(&x, HWTD_REC_EXEC, 3, 5, 1, 2);
+	add_out(&x, 3, 10, 1, 2);
+	/* Right at the start: nothing is before. */
+	add_out(&x, 4, 0, 1, 2);
+	build(&x);
+	assert_runs(&x, 0, 0, 1, 2, 10);
+	assert_runs(&x, 0, 9, 1, 2, 10);
+	assert_runs(&x, 0, 10, NO, NO, 20);
+	assert_runs(&x, 0, 20, 3, 4, UINT64_MAX);
+	assert_runs(&x, 1, 0, 5, 6, 10);
+	assert_runs(&x, 1, 10, 7, 8, UINT64_MAX);
+	assert_runs(&x, 2, 0, 3, 4, 10);
+	assert_runs(&x, 3, 0, 1, 2, 10);
+	assert_runs(&x, 3, 10, NO, NO, UINT64_MAX);
+	assert_runs(&x, 4, 0, NO, NO, UINT64_MAX);
+	end(&x);
+}
+
+static void
+who_is_not_known_at_the_beginning_stays_so(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	/* The first switch tells who starts. */
+	add_at(&x, HWTD_REC_SWITCH, 0, 10, 1, 2);
+	add_out(&x, 0, 20, 1, 2);
+	/* Nobody knows who stopped. */
+	add_out(&x, 1, 10, NO, NO);
+	add_at(&x, HWTD_REC_SWITCH, 1, 20, 1, 2);
+	add_out(&x, 1, 30, 1, 2);
+	/* Only the first: that a switch is missing says nothing of when. */
+	add_out(&x, 2, 10, 1, 2);
+	add_out(&x, 2, 20, 3, 4);
+	/* Another one ran before. */
+	add_at(&x, HWTD_REC_EXEC, 3, 5, 3, 4);
+	add_out(&x, 3, 10, 1, 2);
+	/* The thread was made after the beginning. */
+	add_at(&x, HWTD_REC_FORK, NO, 5, 9, 9);
+	add_at(&x, HWTD_REC_MMAP, NO, 6, 9, 9);
+	add_out(&x, 4, 10, 9, 9);
+	build(&x);
+	assert_runs(&x, 0, 0, NO, NO, 10);
+	assert_runs(&x, 0, 10, 1, 2, 20);
+	assert_runs(&x, 1, 0, NO, NO, 20);
+	assert_runs(&x, 1, 20, 1, 2, 30);
+	assert_runs(&x, 2, 0, 1, 2, 10);
+	assert_runs(&x, 2, 10, NO, NO, UINT64_MAX);
+	assert_runs(&x, 3, 0, NO, NO, 5);
+	assert_runs(&x, 3, 5, 3, 4, 10);
+	assert_runs(&x, 4, 0, NO, NO, UINT64_MAX);
+	end(&x);
+}
+
+static void
+who_stops_first_ran_from_the_first_byte(void **state)
+{
+	struct hwtdi_runner got;
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct hwtd_record *r = add(&x, HWTD_REC_SWITCH, 10 + i, 20);
+
+		r->flags = HWTD_RECF_STREAM_OFF | HWTD_RECF_SWITCH_OUT;
+		r->stream = 5;
+		/* The later record is of the earlier byte. */
+		r->stream_off = 300 - 100 * i;
+	}
+	build(&x);
+	assert_true(hwtdi_switches_at_offset(x.s, 5, 0, &got));
+	assert_int_equal(got.pid, 11);
+	assert_int_equal(got.until, 200);
+	assert_false(hwtdi_switches_at_offset(x.s, 5, 200, &got));
+	assert_false(hwtdi_switches_at_offset(x.s, 4, 0, &got));
+	end(&x);
+}
+
+static void
 switches_say_who_runs(void **state)
 {
 	struct fixture x;
@@ -349,6 +452,8 @@ refused_memory_leaves_nothing_behind(void **state)
 			x.r[i].flags |= HWTD_RECF_STREAM_OFF;
 			x.r[i].stream = 40 - i;
 			x.r[i].name = "name";
+			if (i % 2 == 0)
+				x.r[i].flags |= HWTD_RECF_SWITCH_OUT;
 		}
 		assert_int_equal(hwtdi_position_create(x.ctx, x.r, x.n,
 				     &x.position, NULL),
@@ -367,6 +472,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches_say_who_runs),
 		cmocka_unit_test(who_was_switched_out_runs_no_more),
+		cmocka_unit_test(who_stops_first_ran_from_the_beginning),
+		cmocka_unit_test(who_is_not_known_at_the_beginning_stays_so),
+		cmocka_unit_test(who_stops_first_ran_from_the_first_byte),
 		cmocka_unit_test(last_of_one_time_counts),
 		cmocka_unit_test(bytes_of_a_stream_say_it_too),
 		cmocka_unit_test(what_only_the_runner_does_says_who_runs),

@@ -23,12 +23,12 @@ put_turns(struct pt_packets *p)
 	pt_pgd(p, PT_IP_NONE, 0);
 }
 
+/* Two threads of one CPU; `starts`: the start of the first is recorded. */
 static void
-threads_of_one_cpu_are_told_apart(void **state)
+two_threads(struct bundle_fixture *f, bool starts)
 {
 	static const uint8_t jump[] = { 0xff, 0xe0 };
 	static const uint8_t nop_jump[] = { 0x90, 0xff, 0xe0 };
-	struct bundle_fixture *f = *state;
 	struct pt_packets p = { 0 };
 	struct hwtd_trace *trace;
 	struct mt_rows rows = { 0 };
@@ -47,7 +47,8 @@ threads_of_one_cpu_are_told_apart(void **state)
 	bundle_put(f, "cpu", p.bytes, p.n);
 	pt_free(&p);
 	/* Their clock is 16 ns ahead of the counter. */
-	n += bundle_put_switch(switches + n, 12, 0, 10, 11, 900);
+	if (starts)
+		n += bundle_put_switch(switches + n, 12, 0, 10, 11, 900);
 	n += bundle_put_switch(switches + n, 15, SWITCH_OUT, 10, 11, 1500);
 	n += bundle_put_switch(switches + n, 14, 0, 20, 21, 2015);
 	n += bundle_put_switch(switches + n, 14, SWITCH_OUT | 0x4000, 20, 21,
@@ -94,6 +95,19 @@ threads_of_one_cpu_are_told_apart(void **state)
 	assert_true(n_second >= 2);
 	mt_rows_free(&rows);
 	hwtd_trace_close(trace);
+}
+
+static void
+threads_of_one_cpu_are_told_apart(void **state)
+{
+	two_threads(*state, true);
+}
+
+/* It ran when the trace began. */
+static void
+who_is_switched_out_first_ran_before(void **state)
+{
+	two_threads(*state, false);
 }
 
 static void
@@ -181,6 +195,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, bundle_set_up, bundle_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(threads_of_one_cpu_are_told_apart),
+		TEST(who_is_switched_out_first_ran_before),
 		TEST(switch_records_are_taken_by_their_own_thread),
 		TEST(damaged_switch_records_are_refused_with_their_offset),
 	};
