@@ -32,15 +32,19 @@ struct hwtdi_code_query {
 	/* Raw count of the stream's clock. */
 	bool has_count;
 	uint64_t count;
-	/* Of several that are possible: 0 is the newest. */
+	/* Sections that were found to fit; the first that is possible holds. */
+	const uint32_t *chosen;
+	size_t n_chosen;
+	/* Else which of several that are possible: 0 is the newest. */
 	uint32_t choice;
 };
 
 struct hwtdi_code_source {
 	/*
 	 * The span that holds `address`.  HWTD_OK; HWTD_END: this one, but
-	 * there are others, see `choice`; HWTD_E_NOT_FOUND: nothing is mapped;
-	 * HWTD_E_UNSUPPORTED: something is, but its bytes are missing.
+	 * there may be others, see `choice`; HWTD_E_NOT_FOUND: nothing is
+	 * mapped, or fewer than `choice` tells; HWTD_E_UNSUPPORTED: something
+	 * is, but its bytes are missing.
 	 */
 	int (*find)(void *arg, const struct hwtdi_code_query *query,
 	    uint64_t address, struct hwtdi_code_span *out);

@@ -20,6 +20,8 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 		.stream = lane->stream,
 		.stream_off = query->stream_off,
 		.has_time = query->has_count && lane->timed,
+		.chosen = query->chosen,
+		.n_chosen = query->n_chosen,
 		.choice = query->choice,
 	};
 	struct hwtdi_span span;

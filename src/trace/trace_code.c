@@ -111,41 +111,66 @@ stand_in(const struct hwtd_trace *trace, uint64_t seq, uint64_t address,
 	return (span_of(trace, &place, address, out));
 }
 
-/* The candidates for an address, newest first, each with other bytes. */
-static size_t
-candidates(const struct hwtd_trace *trace,
-    const struct hwtdi_code_place *where, uint64_t address,
-    struct hwtdi_span spans[MAX_PLACES], bool *mapped)
-{
+/* What can lie at an address, newest first. */
+struct candidates {
 	struct hwtdi_place places[MAX_PLACES];
+	size_t n_places;
+	/* Each with other bytes. */
+	struct hwtdi_span spans[MAX_PLACES];
+	size_t n;
+	/* There are others, of which the bytes are not known. */
+	bool more;
+	uint64_t seq;
+};
+
+static void
+find_candidates(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *where, uint64_t address,
+    struct candidates *c)
+{
 	const struct hwtdi_trace_space *space = &trace->space;
+	struct hwtdi_place places[MAX_PLACES];
 	uint64_t lo = 0, hi = 0;
-	size_t n = 0, n_spans = 0;
+	size_t n = 0;
+	int rc;
 
 	hwtdi_position_range(space->positions, where->stream,
 	    where->stream_off, where->has_time, where->time_ns, &lo, &hi);
-	(void)hwtdi_timeline_find(space->timeline,
+	rc = hwtdi_timeline_find(space->timeline,
 	    hwtdi_trace_space_of(space,
 		where->context != NULL ? where->context->pid : HWTD_NO_ID),
 	    lo, hi, address, places, MAX_PLACES, &n);
-	*mapped = false;
+	c->seq = hi;
+	c->n_places = 0;
+	c->n = 0;
+	c->more = rc != HWTD_OK;
 	for (size_t i = 0; i < n; i++) {
 		bool known = false;
 
 		if ((places[i].piece.flags & HWTDI_PIECE_NOTHING) != 0)
 			continue;
-		*mapped = true;
-		if (!span_of(trace, &places[i], address, &spans[n_spans]))
+		c->places[c->n_places++] = places[i];
+		if (!span_of(trace, &places[i], address, &c->spans[c->n])) {
+			c->more = true;
 			continue;
-		for (size_t k = 0; k < n_spans && !known; k++)
-			known = same_code(&spans[k], &spans[n_spans], address);
+		}
+		for (size_t k = 0; k < c->n && !known; k++)
+			known = same_code(&c->spans[k], &c->spans[c->n],
+			    address);
 		if (!known)
-			n_spans++;
+			c->n++;
 	}
-	if (n_spans == 0 && *mapped &&
-	    stand_in(trace, hi, address, &places[0], &spans[0]))
-		n_spans = 1;
-	return (n_spans);
+}
+
+/* The place that was found to fit elsewhere, or NULL. */
+static const struct hwtdi_place *
+chosen_place(const struct hwtdi_code_place *where, const struct candidates *c)
+{
+	for (size_t k = 0; k < where->n_chosen; k++)
+		for (size_t i = 0; i < c->n_places; i++)
+			if (c->places[i].piece.section == where->chosen[k])
+				return (&c->places[i]);
+	return (NULL);
 }
 
 int
@@ -153,15 +178,26 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *where, uint64_t address,
     struct hwtdi_span *out)
 {
-	struct hwtdi_span spans[MAX_PLACES];
-	bool mapped;
-	size_t n;
+	const struct hwtdi_place *place;
+	struct candidates c;
 
-	n = candidates(trace, where, address, spans, &mapped);
-	if (n == 0)
-		return (mapped ? HWTD_E_UNSUPPORTED : HWTD_E_NOT_FOUND);
-	*out = spans[where->choice < n ? where->choice : n - 1];
-	return (n == 1 ? HWTD_OK : HWTD_END);
+	find_candidates(trace, where, address, &c);
+	if (c.n_places == 0)
+		return (HWTD_E_NOT_FOUND);
+	if (c.n == 1 && !c.more) {
+		*out = c.spans[0];
+		return (HWTD_OK);
+	}
+	place = c.n == 0 ? &c.places[0] : chosen_place(where, &c);
+	if (place != NULL)
+		return (span_of(trace, place, address, out) ||
+			    stand_in(trace, c.seq, address, place, out)
+			? HWTD_OK
+			: HWTD_E_UNSUPPORTED);
+	if (where->choice >= c.n)
+		return (HWTD_E_NOT_FOUND);
+	*out = c.spans[where->choice];
+	return (HWTD_END);
 }
 
 bool

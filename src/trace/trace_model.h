@@ -73,16 +73,19 @@ struct hwtdi_code_place {
 	uint64_t stream_off;
 	bool has_time;
 	uint64_t time_ns;
-	/* Of several that are possible: 0 is the newest. */
+	/* Sections that were found to fit; the first that is possible holds. */
+	const uint32_t *chosen;
+	size_t n_chosen;
+	/* Else which of several that are possible: 0 is the newest. */
 	uint32_t choice;
 };
 
 /*
  * The span that holds `address` at a place.  Thread-safe on a sealed trace.
  *
- * HWTD_OK; HWTD_END: this one, but there are others that differ, see `choice`;
- * HWTD_E_NOT_FOUND (nothing is mapped); HWTD_E_UNSUPPORTED (what is mapped has
- * no bytes: a missing image).
+ * HWTD_OK; HWTD_END: this one, but there may be others that differ, see
+ * `choice`; HWTD_E_NOT_FOUND (nothing is mapped, or not so many);
+ * HWTD_E_UNSUPPORTED (what is mapped has no bytes: a missing image).
  */
 int hwtdi_trace_find_code(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *place, uint64_t address,

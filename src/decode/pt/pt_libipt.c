@@ -218,6 +218,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 	}
 	d->lost = true;
 	d->lost_off = first;
+	d->lost_reason = reason;
 	/* What was read for a step that led nowhere gave nothing. */
 	if (d->before_off < first)
 		first = d->before_off;
@@ -270,7 +271,7 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	d->before_off = at;
 	d->search_off = at;
 	d->span.length = 0;
-	d->n_choices = d->trial ? d->n_choices : 0;
+	d->n_chosen = d->trial ? d->n_chosen : 0;
 	d->anchor_flags = 0;
 	d->isa = HWTD_ISA_UNKNOWN;
 	d->transaction = false;

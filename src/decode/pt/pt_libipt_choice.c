@@ -4,7 +4,8 @@
  * Records without time leave open whether a mapping was already there when
  * code ran.  A second decoder goes over the packets since the last
  * synchronisation with each candidate in turn, newest first; the first that
- * gets past the place in question is it.
+ * gets well past the place in question is it.  If none does, because other code
+ * is missing or in doubt as well, it is the one that got furthest.
  */
 #include <string.h>
 
@@ -16,34 +17,19 @@
 /* Candidates that are tried at one place. */
 #define MAX_CANDIDATES 8
 
+/* How far a candidate is borne out: to the end, or up to a byte. */
+#define TO_THE_END SIZE_MAX
+#define NOT_AT_ALL 0
+
+/* Nothing is said against the code that was decoded before. */
 static bool
-is_known(const struct hwtdi_decoder *d, uint64_t ip, uint32_t *choice_out)
+ends_evidence(uint32_t reason)
 {
-	for (size_t i = 0; i < d->n_choices; i++) {
-		if (ip < d->choices[i].first || ip > d->choices[i].last)
-			continue;
-		*choice_out = d->choices[i].choice;
-		return (true);
-	}
-	return (false);
+	return (reason == HWTD_GAP_NO_CODE || reason == HWTD_GAP_TRUNCATED);
 }
 
-static bool
-remember(struct hwtdi_decoder *d, uint32_t choice)
-{
-	struct hwtdi_ipt_choice *c;
-
-	if (d->n_choices == HWTDI_IPT_CHOICES)
-		return (false);
-	c = &d->choices[d->n_choices++];
-	c->first = d->span.address;
-	c->last = d->span.address + (d->span.length - 1);
-	c->choice = choice;
-	return (true);
-}
-
-/* Decode with the choices of `t` up to `until`; true if nothing is lost. */
-static bool
+/* Decode with the choices of `t` up to `until`. */
+static size_t
 try_out(struct hwtdi_decoder *t, const struct hwtdi_segment *segment,
     size_t from, uint64_t until, struct hwtdi_flow *flow)
 {
@@ -53,61 +39,89 @@ try_out(struct hwtdi_decoder *t, const struct hwtdi_segment *segment,
 	part.bytes += from;
 	part.n -= from;
 	part.stream_off += from;
-	t->lost = false;
 	if (hwtdi_ipt_start(t, &part, NULL) != HWTD_OK)
-		return (false);
+		return (NOT_AT_ALL);
 	do {
 		flow->n_tokens = 0;
 		flow->n_rares = 0;
 		flow->n_anchors = 0;
 		rc = hwtdi_ipt_read(t, flow, NULL);
 	} while (rc == HWTD_OK && !t->lost && t->anchor_off < until);
-	return (rc >= 0 && (!t->lost || t->lost_off >= until));
+	if (rc < 0)
+		return (NOT_AT_ALL);
+	if (!t->lost || t->lost_off >= until)
+		return (TO_THE_END);
+	/* What it met there may be at fault. */
+	if (t->doubted)
+		return (t->doubt_off);
+	return (ends_evidence(t->lost_reason) ? t->lost_off : NOT_AT_ALL);
+}
+
+static size_t
+try_section(const struct hwtdi_decoder *d, uint32_t section,
+    struct hwtdi_code_table *table, struct hwtdi_decoder *t,
+    struct hwtdi_flow *flow)
+{
+	uint64_t until = d->here - d->sync_off + EVIDENCE_BYTES;
+	size_t got;
+
+	memset(t, 0, sizeof(*t));
+	t->library = d->library;
+	t->code = d->code;
+	t->table = table;
+	t->base = d->base;
+	t->config = d->config;
+	t->timed = d->timed;
+	t->trial = true;
+	memcpy(t->chosen, d->chosen, d->n_chosen * sizeof(d->chosen[0]));
+	t->n_chosen = d->n_chosen;
+	t->chosen[t->n_chosen++] = section;
+	hwtdi_loop_init(&t->loop, d->library);
+	got = try_out(t, &d->segment, d->sync_off, until, flow);
+	pt_blk_free_decoder(t->blk);
+	hwtdi_loop_fini(&t->loop);
+	return (got);
 }
 
 bool
-hwtdi_ipt_choose(struct hwtdi_decoder *d, uint64_t ip, uint32_t *choice_out)
+hwtdi_ipt_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
+    uint64_t ip)
 {
+	struct hwtdi_code_query q = *query;
 	struct hwtdi_code_table table;
+	struct hwtdi_code_span span;
 	struct hwtdi_decoder *t;
 	struct hwtdi_flow *flow;
-	struct hwtdi_code_span span = d->span;
-	uint64_t until = d->here - d->sync_off + EVIDENCE_BYTES;
-	bool fits = false;
+	size_t got, best = NOT_AT_ALL;
+	uint32_t section = HWTD_NO_ID;
 
-	if (is_known(d, ip, choice_out))
-		return (true);
 	/* A trial takes the newest where it meets another such place. */
-	*choice_out = 0;
-	if (d->trial)
+	if (d->trial) {
+		if (!d->doubted)
+			d->doubt_off = d->here;
+		d->doubted = true;
 		return (true);
+	}
+	if (d->n_chosen == HWTDI_IPT_CHOICES)
+		return (false);
 	t = hwtdi_alloc(d->library, sizeof(*t));
 	flow = hwtdi_zalloc(d->library, sizeof(*flow));
 	hwtdi_code_table_init(&table, d->library);
-	for (uint32_t i = 0;
-	     t != NULL && flow != NULL && !fits && i < MAX_CANDIDATES; i++) {
-		memset(t, 0, sizeof(*t));
-		t->library = d->library;
-		t->code = d->code;
-		t->table = &table;
-		t->base = d->base;
-		t->config = d->config;
-		t->timed = d->timed;
-		t->trial = true;
-		memcpy(t->choices, d->choices, sizeof(t->choices));
-		t->n_choices = d->n_choices;
-		t->span = span;
-		hwtdi_loop_init(&t->loop, d->library);
-		if (remember(t, i))
-			fits = try_out(t, &d->segment, d->sync_off, until,
-			    flow);
-		pt_blk_free_decoder(t->blk);
-		hwtdi_loop_fini(&t->loop);
-		*choice_out = i;
+	while (t != NULL && flow != NULL && best != TO_THE_END &&
+	    q.choice < MAX_CANDIDATES &&
+	    d->code.find(d->code.arg, &q, ip, &span) == HWTD_END) {
+		got = try_section(d, span.section, &table, t, flow);
+		if (got > best) {
+			best = got;
+			section = span.section;
+		}
+		q.choice++;
 	}
 	hwtdi_code_table_fini(&table);
 	hwtdi_free(d->library, flow, sizeof(*flow));
 	hwtdi_free(d->library, t, sizeof(*t));
-	d->span = span;
-	return (fits && remember(d, *choice_out));
+	if (best == NOT_AT_ALL)
+		return (false);
+	d->chosen[d->n_chosen++] = section;
+	return (true);
 }

@@ -30,16 +30,18 @@ ask(struct hwtdi_decoder *d, uint64_t ip)
 		.stream_off = d->segment.stream_off + d->asked_off,
 		.has_count = (d->asked_flags & HWTDI_ANCHOR_TIME) != 0,
 		.count = d->asked_count,
+		.chosen = d->chosen,
+		.n_chosen = d->n_chosen,
 	};
 	int rc;
 
 	rc = d->code.find(d->code.arg, &query, ip, &d->span);
 	if (rc != HWTD_END)
 		return (rc);
-	if (!hwtdi_ipt_choose(d, ip, &query.choice))
+	if (!hwtdi_ipt_choose(d, &query, ip))
 		return (HWTD_E_STATE);
-	if (query.choice != 0)
-		rc = d->code.find(d->code.arg, &query, ip, &d->span);
+	query.n_chosen = d->n_chosen;
+	rc = d->code.find(d->code.arg, &query, ip, &d->span);
 	return (rc == HWTD_END ? HWTD_OK : rc);
 }
 

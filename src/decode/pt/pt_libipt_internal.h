@@ -13,12 +13,7 @@
 /* Runs end where addresses are multiples of this. */
 #define HWTDI_IPT_RUN_BYTES 256
 
-/* Of several mappings that can lie at [first, last], number `choice`. */
-struct hwtdi_ipt_choice {
-	uint64_t first, last;
-	uint32_t choice;
-};
-
+/* Sections that are remembered to fit. */
 #define HWTDI_IPT_CHOICES 64
 
 struct hwtdi_decoder {
@@ -61,12 +56,16 @@ struct hwtdi_decoder {
 	/* Address of the last read that found nothing, and of the last. */
 	uint64_t missing_ip, read_ip;
 	bool missing, ambiguous, unread;
-	/* Which of several mappings was found to fit, by address. */
-	struct hwtdi_ipt_choice choices[HWTDI_IPT_CHOICES];
-	size_t n_choices;
-	/* This decoder only tries out a choice, and it failed. */
+	/* Sections that were found to fit where several were possible. */
+	uint32_t chosen[HWTDI_IPT_CHOICES];
+	size_t n_chosen;
+	/* This decoder only tries out a choice; where it failed, and why. */
 	bool trial, lost;
 	size_t lost_off;
+	uint32_t lost_reason;
+	/* From there on it rests on another choice, which was not tried. */
+	bool doubted;
+	size_t doubt_off;
 
 	/* What the rows said last. */
 	uint64_t anchor_off, anchor_count;
@@ -94,11 +93,12 @@ struct hwtdi_decoder {
 
 /* pt_libipt_choice.c */
 /*
- * Several mappings can lie at `ip`.  Choose the newest that the packets up to
- * here, and the next ones, do not contradict.  False: none, or too many.
+ * Several mappings can lie at `ip`, where `query` asks.  Choose the newest that
+ * the packets up to here, and the next ones, do not contradict.  False: none,
+ * or too many.
  */
-bool hwtdi_ipt_choose(struct hwtdi_decoder *d, uint64_t ip,
-    uint32_t *choice_out);
+bool hwtdi_ipt_choose(struct hwtdi_decoder *d,
+    const struct hwtdi_code_query *query, uint64_t ip);
 
 /* pt_libipt.c */
 int hwtdi_ipt_start(struct hwtdi_decoder *d,
