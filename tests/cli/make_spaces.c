@@ -1,8 +1,9 @@
 /*
  * Makes what the cases of records, maps and archive read: run.hwt, a trace of
  * two processes with records, alone.hwt, one of a process whose stream does
- * not name it, and the files that the records name, below root/.  With a
- * number: only many.hwt, of so many processes and as many kernel modules.
+ * not name it, and the files that the records name, below root/.  Also
+ * memory.hwt, of memory that changes.  With a number: only many.hwt, of so many
+ * processes and as many kernel modules.
  */
 #include <sys/stat.h>
 
@@ -116,6 +117,29 @@ add_more_records(struct hwtd_trace *trace)
 	mr_buffer(trace, 0, 10);
 }
 
+/* Of a process, and 5 bytes of the kernel. */
+static void
+add_memory(struct hwtd_trace *trace)
+{
+	static const uint8_t bytes[0x40];
+	struct hwtd_record r;
+
+	mr_mmap_at(trace, 0, 5, LIBRARY, 0x40,
+	    mr_image(trace, "[vdso]", bytes, sizeof(bytes)));
+	mr_mmap_at(trace, 200, 5, LIBRARY, 0x40,
+	    mr_image(trace, "[vdso] 2", bytes, sizeof(bytes)));
+	r = mr_record(HWTD_REC_MMAP, HWTD_NO_ID, KERNEL, 0x40);
+	r.flags |= HWTD_RECF_KERNEL_SPACE;
+	r.image = mr_image(trace, "kernel", bytes, sizeof(bytes));
+	mr_time(&r, 0);
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_CODE, HWTD_NO_ID, KERNEL + 0x10, 5);
+	r.flags |= HWTD_RECF_KERNEL_SPACE;
+	r.image = mr_image(trace, "poke", bytes, 5);
+	mr_time(&r, 100);
+	mr_add(trace, &r);
+}
+
 /* Each process has one mapping. */
 static void
 add_many(struct hwtd_trace *trace, unsigned int n)
@@ -185,5 +209,8 @@ main(int argc, char *argv[])
 	add_stream(trace, HWTD_NO_ID);
 	add_program(trace);
 	save(trace, "alone.hwt");
+	trace = mr_create("/nonexistent");
+	add_memory(trace);
+	save(trace, "memory.hwt");
 	return (0);
 }

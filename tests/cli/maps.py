@@ -7,8 +7,10 @@ import spaces
 from runner import Case
 
 
-def mappings(case: Case, *words: str) -> list[tuple[Any, ...]]:
-    run = case.run("maps", "--format=jsonl", *words, "run.hwt").want(0)
+def mappings(
+    case: Case, *words: str, name: str = "run.hwt"
+) -> list[tuple[Any, ...]]:
+    run = case.run("maps", "--format=jsonl", *words, name).want(0)
     return [
         (line.get("pid"), int(line["address"], 16), line.get("path"))
         for line in run.objects()
@@ -46,6 +48,26 @@ def test_positions(case: Case) -> None:
     ):
         got = mappings(case, "--root=root", f"--at={at}", "--pid=5")
         assert got == [SHARED] + [(5, *one) for one in want], (at, got)
+
+
+def test_memory_that_changes(case: Case) -> None:
+    spaces.make(case)
+    whole = [(None, spaces.KERNEL, "kernel")]
+    poked = whole + [
+        (None, spaces.KERNEL + 0x10, "poke"),
+        (None, spaces.KERNEL + 0x15, "kernel"),
+    ]
+    old = [(5, spaces.LIBRARY, "[vdso]")]
+    new = [(5, spaces.LIBRARY, "[vdso] 2")]
+    for at, want in (
+        ("start", whole + old),
+        ("99", whole + old),
+        ("100", poked + old),
+        ("199", poked + old),
+        ("200", poked + new),
+        ("end", poked + new),
+    ):
+        assert mappings(case, f"--at={at}", name="memory.hwt") == want, at
 
 
 def test_wrong_positions_are_refused(case: Case) -> None:

@@ -21,6 +21,11 @@ struct hwtdi_run {
 	uint32_t insns;
 	uint32_t bytes;
 	uint32_t section;
+	/*
+	 * 0, or of which bytes the last instruction is, if not all of them are
+	 * of the section.
+	 */
+	uint32_t split;
 	/* Where the instruction lengths start in the table's `lengths`. */
 	uint32_t lengths;
 	uint8_t branch;
@@ -69,7 +74,8 @@ hwtdi_code_table_hash(uint64_t ip, uint64_t last_ip)
 /* The token of the run that starts and ends so, or UINT32_MAX. */
 static inline uint32_t
 hwtdi_code_table_find(const struct hwtdi_code_table *table, uint64_t ip,
-    uint64_t last_ip, uint32_t section, uint8_t isa, uint8_t flags)
+    uint64_t last_ip, uint32_t section, uint32_t split, uint8_t isa,
+    uint8_t flags)
 {
 	const uint8_t key = HWTDI_RUN_SPECULATIVE | HWTDI_RUN_CHAIN;
 	size_t mask = table->n_slots - 1;
@@ -82,8 +88,8 @@ hwtdi_code_table_find(const struct hwtdi_code_table *table, uint64_t ip,
 						   ->runs[table->slots[i] - 1];
 
 		if (run->ip == ip && run->last_ip == last_ip &&
-		    run->section == section && run->isa == isa &&
-		    (run->flags & key) == flags)
+		    run->section == section && run->split == split &&
+		    run->isa == isa && (run->flags & key) == flags)
 			return (table->slots[i] - 1);
 	}
 	return (UINT32_MAX);

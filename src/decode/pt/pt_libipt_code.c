@@ -113,7 +113,8 @@ put_run(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc;
 
 	token = hwtdi_code_table_find(d->table, run->ip, run->last_ip,
-	    run->section, run->isa, run->flags & HWTDI_RUN_SPECULATIVE);
+	    run->section, run->split, run->isa,
+	    run->flags & HWTDI_RUN_SPECULATIVE);
 	if (token == UINT32_MAX) {
 		rc = hwtdi_code_table_add(d->table, run, d->lengths, &token,
 		    err);
@@ -122,6 +123,17 @@ put_run(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	flow->tokens[flow->n_tokens++] = token;
 	return (HWTD_OK);
+}
+
+/* A number for bytes that are of several sections; not 0. */
+static uint32_t
+split_of(const uint8_t *bytes, size_t n)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ bytes[i]) * 16777619u;
+	return (hash | 1);
 }
 
 /*
@@ -134,7 +146,7 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 	uint8_t bytes[HWTDI_X86_MAX_LENGTH];
 	struct hwtdi_x86_insn insn;
 	uint64_t ip = d->left_ip, before = ip;
-	uint64_t room;
+	uint64_t room, whole;
 
 	memset(run, 0, sizeof(*run));
 	if (!hwtdi_ipt_find_span(d, ip))
@@ -143,7 +155,8 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 	run->section = d->span.section;
 	run->isa = hwtdi_ipt_isa(d->block.mode);
 	run->flags = d->block.speculative ? HWTDI_RUN_SPECULATIVE : 0;
-	room = d->span.length - (ip - d->span.address);
+	whole = d->span.length - (ip - d->span.address);
+	room = whole;
 	/* Runs that differ only in their start share what is behind this. */
 	if (room > HWTDI_IPT_RUN_BYTES - ip % HWTDI_IPT_RUN_BYTES)
 		room = HWTDI_IPT_RUN_BYTES - ip % HWTDI_IPT_RUN_BYTES;
@@ -170,6 +183,8 @@ walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
 		run->last_ip = before;
 		return (true);
 	}
+	if (run->bytes > whole)
+		run->split = split_of(bytes, insn.length);
 	run->branch = insn.branch;
 	if (insn.branch != HWTD_BRANCH_NONE && insn.direct) {
 		run->target = insn.target;
@@ -216,7 +231,24 @@ find_block(struct hwtdi_decoder *d, uint8_t flags)
 	if (block->speculative)
 		flags |= HWTDI_RUN_SPECULATIVE;
 	return (hwtdi_code_table_find(d->table, block->ip, block->end_ip,
-	    d->span.section, hwtdi_ipt_isa(block->mode), flags));
+	    d->span.section, 0, hwtdi_ipt_isa(block->mode), flags));
+}
+
+/* The code of runs that were met before is still what lies there. */
+static bool
+are_there(struct hwtdi_decoder *d, const uint32_t *tokens, size_t n)
+{
+	if (d->code.fixed)
+		return (true);
+	for (size_t i = 0; i < n; i++) {
+		const struct hwtdi_run *run = &d->table->runs[tokens[i]];
+
+		if (!hwtdi_ipt_find_span(d, run->ip) ||
+		    run->section != d->span.section ||
+		    run->bytes > d->span.length - (run->ip - d->span.address))
+			return (false);
+	}
+	return (true);
 }
 
 /* The block at hand was met before: pass its tokens on.  HWTD_E_NOT_FOUND. */
@@ -234,6 +266,8 @@ put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	    !hwtdi_ipt_find_span(d, d->block.ip))
 		return (HWTD_E_NOT_FOUND);
 	tokens[0] = find_block(d, 0);
+	if (tokens[0] != UINT32_MAX && !are_there(d, tokens, 1))
+		tokens[0] = UINT32_MAX;
 	if (tokens[0] == UINT32_MAX) {
 		tokens[0] = find_block(d, HWTDI_RUN_CHAIN);
 		if (tokens[0] != UINT32_MAX) {
@@ -243,7 +277,7 @@ put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			    chain->insns);
 		}
 	}
-	if (tokens[0] == UINT32_MAX)
+	if (tokens[0] == UINT32_MAX || (n > 1 && !are_there(d, tokens, n)))
 		return (HWTD_E_NOT_FOUND);
 	/* A block that goes round a loop starts and ends at the same places. */
 	for (size_t i = 0; i < n; i++)
@@ -270,8 +304,10 @@ add_chain(struct hwtdi_decoder *d, const uint32_t *tokens, size_t n,
 		return (HWTD_OK);
 	chain.last_ip = d->block.end_ip;
 	chain.flags = (chain.flags & HWTDI_RUN_SPECULATIVE) | HWTDI_RUN_CHAIN;
+	chain.split = 0;
 	if (hwtdi_code_table_find(d->table, chain.ip, chain.last_ip,
-		chain.section, chain.isa, chain.flags) != UINT32_MAX)
+		chain.section, chain.split, chain.isa,
+		chain.flags) != UINT32_MAX)
 		return (HWTD_OK);
 	chain.insns = (uint32_t)(n * sizeof(tokens[0]));
 	return (hwtdi_code_table_add(d->table, &chain, (const uint8_t *)tokens,

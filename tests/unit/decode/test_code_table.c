@@ -80,7 +80,8 @@ static uint32_t
 find(struct fixture *f, const struct hwtdi_run *run)
 {
 	return (hwtdi_code_table_find(&f->table, run->ip, run->last_ip,
-	    run->section, run->isa, run->flags & HWTDI_RUN_SPECULATIVE));
+	    run->section, run->split, run->isa,
+	    run->flags & HWTDI_RUN_SPECULATIVE));
 }
 
 static void
@@ -131,6 +132,9 @@ runs_differ_by_each_part_of_their_key(void **state)
 	assert_int_equal(find(f, &other), UINT32_MAX);
 	other = base;
 	other.section++;
+	assert_int_equal(find(f, &other), UINT32_MAX);
+	other = base;
+	other.split++;
 	assert_int_equal(find(f, &other), UINT32_MAX);
 	other = base;
 	other.isa = HWTD_ISA_X86_32;
