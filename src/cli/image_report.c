@@ -159,6 +159,7 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 		.stream = stream,
 		.stream_off = gap->first,
 	};
+	struct hwtd_image_info info;
 	struct missing_image *image;
 	uint64_t skip;
 	int rc;
@@ -175,6 +176,11 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 	rc = hwtd_space_lookup(trace, who.pid, &at, gap->addr, &mapping);
 	if ((rc != HWTD_OK && rc != HWTD_E_STATE) ||
 	    mapping.image >= missing->input->info.n_images)
+		return;
+	/* It is one of several, and not that which is missing. */
+	if (rc == HWTD_E_STATE &&
+	    (!image_at(missing->input, mapping.image, &info) ||
+		info.state == HWTD_IMAGE_FOUND))
 		return;
 	image = &missing->images[mapping.image];
 	skip = gap->addr - mapping.address;

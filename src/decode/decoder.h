@@ -42,9 +42,9 @@ struct hwtdi_code_query {
 struct hwtdi_code_source {
 	/*
 	 * The span that holds `address`.  HWTD_OK; HWTD_END: this one, but
-	 * there may be others, see `choice`; HWTD_E_NOT_FOUND: nothing is
-	 * mapped, or fewer than `choice` tells; HWTD_E_UNSUPPORTED: something
-	 * is, but its bytes are missing.
+	 * there may be others, see `choice`; HWTD_E_NOT_FOUND: nothing (more)
+	 * is mapped; HWTD_E_UNSUPPORTED: something is, but its bytes are
+	 * missing.
 	 */
 	int (*find)(void *arg, const struct hwtdi_code_query *query,
 	    uint64_t address, struct hwtdi_code_span *out);

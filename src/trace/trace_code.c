@@ -118,8 +118,8 @@ struct candidates {
 	/* Each with other bytes. */
 	struct hwtdi_span spans[MAX_PLACES];
 	size_t n;
-	/* There are others, of which the bytes are not known. */
-	bool more;
+	/* There are older ones; and some of which the bytes are not known. */
+	bool more, unread;
 	uint64_t seq;
 };
 
@@ -144,6 +144,7 @@ find_candidates(const struct hwtd_trace *trace,
 	c->n_places = 0;
 	c->n = 0;
 	c->more = rc != HWTD_OK;
+	c->unread = false;
 	for (size_t i = 0; i < n; i++) {
 		bool known = false;
 
@@ -151,7 +152,7 @@ find_candidates(const struct hwtd_trace *trace,
 			continue;
 		c->places[c->n_places++] = places[i];
 		if (!span_of(trace, &places[i], address, &c->spans[c->n])) {
-			c->more = true;
+			c->unread = true;
 			continue;
 		}
 		for (size_t k = 0; k < c->n && !known; k++)
@@ -184,7 +185,7 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
 	find_candidates(trace, where, address, &c);
 	if (c.n_places == 0)
 		return (HWTD_E_NOT_FOUND);
-	if (c.n == 1 && !c.more) {
+	if (c.n == 1 && !c.more && !c.unread) {
 		*out = c.spans[0];
 		return (HWTD_OK);
 	}
@@ -195,7 +196,7 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
 			? HWTD_OK
 			: HWTD_E_UNSUPPORTED);
 	if (where->choice >= c.n)
-		return (HWTD_E_NOT_FOUND);
+		return (c.unread ? HWTD_E_UNSUPPORTED : HWTD_E_NOT_FOUND);
 	*out = c.spans[where->choice];
 	return (HWTD_END);
 }

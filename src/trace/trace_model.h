@@ -84,7 +84,7 @@ struct hwtdi_code_place {
  * The span that holds `address` at a place.  Thread-safe on a sealed trace.
  *
  * HWTD_OK; HWTD_END: this one, but there may be others that differ, see
- * `choice`; HWTD_E_NOT_FOUND (nothing is mapped, or not so many);
+ * `choice`; HWTD_E_NOT_FOUND (nothing, or nothing more, is mapped);
  * HWTD_E_UNSUPPORTED (what is mapped has no bytes: a missing image).
  */
 int hwtdi_trace_find_code(const struct hwtd_trace *trace,

@@ -5,7 +5,8 @@
  * code ran.  A second decoder goes over the packets since the last
  * synchronisation with each candidate in turn, newest first; the first that
  * gets well past the place in question is it.  If none does, because other code
- * is missing or in doubt as well, it is the one that got furthest.
+ * is missing or in doubt as well, it is the one that got furthest.  A mapping
+ * whose bytes are missing is it only when no other can be.
  */
 #include <string.h>
 
@@ -13,9 +14,6 @@
 
 /* Bytes of packets behind the place that a candidate has to bear out. */
 #define EVIDENCE_BYTES 64
-
-/* Candidates that are tried at one place. */
-#define MAX_CANDIDATES 8
 
 /* How far a candidate is borne out: to the end, or up to a byte. */
 #define TO_THE_END SIZE_MAX
@@ -83,7 +81,7 @@ try_section(const struct hwtdi_decoder *d, uint32_t section,
 	return (got);
 }
 
-bool
+int
 hwtdi_ipt_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
     uint64_t ip)
 {
@@ -94,22 +92,24 @@ hwtdi_ipt_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
 	struct hwtdi_flow *flow;
 	size_t got, best = NOT_AT_ALL;
 	uint32_t section = HWTD_NO_ID;
+	int rc = HWTD_E_STATE;
 
 	/* A trial takes the newest where it meets another such place. */
 	if (d->trial) {
 		if (!d->doubted)
 			d->doubt_off = d->here;
 		d->doubted = true;
-		return (true);
+		return (HWTD_OK);
 	}
 	if (d->n_chosen == HWTDI_IPT_CHOICES)
-		return (false);
+		return (HWTD_E_STATE);
 	t = hwtdi_alloc(d->library, sizeof(*t));
 	flow = hwtdi_zalloc(d->library, sizeof(*flow));
 	hwtdi_code_table_init(&table, d->library);
-	while (t != NULL && flow != NULL && best != TO_THE_END &&
-	    q.choice < MAX_CANDIDATES &&
-	    d->code.find(d->code.arg, &q, ip, &span) == HWTD_END) {
+	while (t != NULL && flow != NULL && best != TO_THE_END) {
+		rc = d->code.find(d->code.arg, &q, ip, &span);
+		if (rc != HWTD_END)
+			break;
 		got = try_section(d, span.section, &table, t, flow);
 		if (got > best) {
 			best = got;
@@ -121,7 +121,7 @@ hwtdi_ipt_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
 	hwtdi_free(d->library, flow, sizeof(*flow));
 	hwtdi_free(d->library, t, sizeof(*t));
 	if (best == NOT_AT_ALL)
-		return (false);
+		return (rc == HWTD_E_UNSUPPORTED ? rc : HWTD_E_STATE);
 	d->chosen[d->n_chosen++] = section;
-	return (true);
+	return (HWTD_OK);
 }

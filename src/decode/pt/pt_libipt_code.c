@@ -38,8 +38,9 @@ ask(struct hwtdi_decoder *d, uint64_t ip)
 	rc = d->code.find(d->code.arg, &query, ip, &d->span);
 	if (rc != HWTD_END)
 		return (rc);
-	if (!hwtdi_ipt_choose(d, &query, ip))
-		return (HWTD_E_STATE);
+	rc = hwtdi_ipt_choose(d, &query, ip);
+	if (rc != HWTD_OK)
+		return (rc);
 	query.n_chosen = d->n_chosen;
 	rc = d->code.find(d->code.arg, &query, ip, &d->span);
 	return (rc == HWTD_END ? HWTD_OK : rc);

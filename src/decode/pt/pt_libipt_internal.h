@@ -94,10 +94,10 @@ struct hwtdi_decoder {
 /* pt_libipt_choice.c */
 /*
  * Several mappings can lie at `ip`, where `query` asks.  Choose the newest that
- * the packets up to here, and the next ones, do not contradict.  False: none,
- * or too many.
+ * the packets up to here, and the next ones, do not contradict.  HWTD_E_STATE:
+ * none, or too many.  HWTD_E_UNSUPPORTED: one whose bytes are missing.
  */
-bool hwtdi_ipt_choose(struct hwtdi_decoder *d,
+int hwtdi_ipt_choose(struct hwtdi_decoder *d,
     const struct hwtdi_code_query *query, uint64_t ip);
 
 /* pt_libipt.c */
