@@ -59,6 +59,14 @@ int hwtdi_elf_object_init_linux(struct hwtdi_elf_object *object,
     uint64_t n_bytes, uint64_t address, uint64_t init_address, uint64_t page,
     struct hwtd_error *err);
 
+/*
+ * As the kernel does that the module is for, told by its sections: Linux's
+ * modules have .modinfo.  Init sections and page as in .._linux with 0.
+ */
+int hwtdi_elf_object_init(struct hwtdi_elf_object *object,
+    struct hwtd_context *ctx, const char *name, const void *bytes,
+    uint64_t n_bytes, uint64_t address, struct hwtd_error *err);
+
 void hwtdi_elf_object_fini(struct hwtdi_elf_object *object,
     struct hwtd_context *ctx);
 

@@ -45,42 +45,49 @@ struct rule {
 	uint8_t shift;
 	/* Two low bits at bit 29, the rest at bit 5 (ADR, ADRP). */
 	bool split;
+	/* Of a direct branch, whatever the instruction. */
+	bool branch;
 };
 
 static const struct rule x86_64_rules[] = {
-	{ 1, ABSOLUTE, ANY, 64, 0, 8, 0, false }, /* 64 */
-	{ 2, RELATIVE, SIGNED, 32, 0, 4, 0, false }, /* PC32 */
-	{ 4, RELATIVE, SIGNED, 32, 0, 4, 0, false }, /* PLT32 */
-	{ 10, ABSOLUTE, UNSIGNED, 32, 0, 4, 0, false }, /* 32 */
-	{ 11, ABSOLUTE, SIGNED, 32, 0, 4, 0, false }, /* 32S */
-	{ 24, RELATIVE, ANY, 64, 0, 8, 0, false }, /* PC64 */
+	{ 1, ABSOLUTE, ANY, 64, 0, 8, 0, false, false }, /* 64 */
+	{ 2, RELATIVE, SIGNED, 32, 0, 4, 0, false, false }, /* PC32 */
+	{ 4, RELATIVE, SIGNED, 32, 0, 4, 0, false, true }, /* PLT32 */
+	{ 10, ABSOLUTE, UNSIGNED, 32, 0, 4, 0, false, false }, /* 32 */
+	{ 11, ABSOLUTE, SIGNED, 32, 0, 4, 0, false, false }, /* 32S */
+	{ 24, RELATIVE, ANY, 64, 0, 8, 0, false, false }, /* PC64 */
 };
 
 static const struct rule i386_rules[] = {
-	{ 1, ABSOLUTE, LOW, 32, 0, 4, 0, false }, /* 32 */
-	{ 2, RELATIVE, LOW, 32, 0, 4, 0, false }, /* PC32 */
-	{ 4, RELATIVE, LOW, 32, 0, 4, 0, false }, /* PLT32 */
+	{ 1, ABSOLUTE, LOW, 32, 0, 4, 0, false, false }, /* 32 */
+	{ 2, RELATIVE, LOW, 32, 0, 4, 0, false, false }, /* PC32 */
+	{ 4, RELATIVE, LOW, 32, 0, 4, 0, false, true }, /* PLT32 */
 };
 
 static const struct rule aarch64_rules[] = {
-	{ 257, ABSOLUTE, ANY, 64, 0, 8, 0, false }, /* ABS64 */
-	{ 258, ABSOLUTE, BOTH, 32, 0, 4, 0, false }, /* ABS32 */
-	{ 260, RELATIVE, ANY, 64, 0, 8, 0, false }, /* PREL64 */
-	{ 261, RELATIVE, BOTH, 32, 0, 4, 0, false }, /* PREL32 */
-	{ 273, RELATIVE, SIGNED, 21, 2, 4, 5, false }, /* LD_PREL_LO19 */
-	{ 274, RELATIVE, SIGNED, 21, 0, 4, 5, true }, /* ADR_PREL_LO21 */
-	{ 275, PAGE_RELATIVE, SIGNED, 33, 12, 4, 5, true }, /* ..PG_HI21 */
-	{ 276, PAGE_RELATIVE, LOW, 33, 12, 4, 5, true }, /* ..PG_HI21_NC */
-	{ 277, ABSOLUTE, LOW, 12, 0, 4, 10, false }, /* ADD_ABS_LO12_NC */
-	{ 278, ABSOLUTE, LOW, 12, 0, 4, 10, false }, /* LDST8_.. */
-	{ 279, RELATIVE, SIGNED, 16, 2, 4, 5, false }, /* TSTBR14 */
-	{ 280, RELATIVE, SIGNED, 21, 2, 4, 5, false }, /* CONDBR19 */
-	{ 282, RELATIVE, SIGNED, 28, 2, 4, 0, false }, /* JUMP26 */
-	{ 283, RELATIVE, SIGNED, 28, 2, 4, 0, false }, /* CALL26 */
-	{ 284, ABSOLUTE, LOW, 12, 1, 4, 10, false }, /* LDST16_.. */
-	{ 285, ABSOLUTE, LOW, 12, 2, 4, 10, false }, /* LDST32_.. */
-	{ 286, ABSOLUTE, LOW, 12, 3, 4, 10, false }, /* LDST64_.. */
-	{ 299, ABSOLUTE, LOW, 12, 4, 4, 10, false }, /* LDST128_.. */
+	{ 257, ABSOLUTE, ANY, 64, 0, 8, 0, false, false }, /* ABS64 */
+	{ 258, ABSOLUTE, BOTH, 32, 0, 4, 0, false, false }, /* ABS32 */
+	{ 260, RELATIVE, ANY, 64, 0, 8, 0, false, false }, /* PREL64 */
+	{ 261, RELATIVE, BOTH, 32, 0, 4, 0, false, false }, /* PREL32 */
+	{ 273, RELATIVE, SIGNED, 21, 2, 4, 5, false,
+	    false }, /* LD_PREL_LO19 */
+	{ 274, RELATIVE, SIGNED, 21, 0, 4, 5, true,
+	    false }, /* ADR_PREL_LO21 */
+	{ 275, PAGE_RELATIVE, SIGNED, 33, 12, 4, 5, true,
+	    false }, /* ..PG_HI21 */
+	{ 276, PAGE_RELATIVE, LOW, 33, 12, 4, 5, true,
+	    false }, /* ..PG_HI21_NC */
+	{ 277, ABSOLUTE, LOW, 12, 0, 4, 10, false,
+	    false }, /* ADD_ABS_LO12_NC */
+	{ 278, ABSOLUTE, LOW, 12, 0, 4, 10, false, false }, /* LDST8_.. */
+	{ 279, RELATIVE, SIGNED, 16, 2, 4, 5, false, true }, /* TSTBR14 */
+	{ 280, RELATIVE, SIGNED, 21, 2, 4, 5, false, true }, /* CONDBR19 */
+	{ 282, RELATIVE, SIGNED, 28, 2, 4, 0, false, true }, /* JUMP26 */
+	{ 283, RELATIVE, SIGNED, 28, 2, 4, 0, false, true }, /* CALL26 */
+	{ 284, ABSOLUTE, LOW, 12, 1, 4, 10, false, false }, /* LDST16_.. */
+	{ 285, ABSOLUTE, LOW, 12, 2, 4, 10, false, false }, /* LDST32_.. */
+	{ 286, ABSOLUTE, LOW, 12, 3, 4, 10, false, false }, /* LDST64_.. */
+	{ 299, ABSOLUTE, LOW, 12, 4, 4, 10, false, false }, /* LDST128_.. */
 };
 
 /* Relocations of one machine; all of them call "nothing" 0. */
@@ -170,8 +177,7 @@ apply(const struct rule *r, uint8_t *place, uint64_t v)
 struct target {
 	const struct hwtdi_elf_object *object;
 	const struct rules *rules;
-	hwtdi_elf_resolve_fn resolve;
-	void *arg;
+	const struct hwtdi_elf_linker *to;
 	uint8_t *copy;
 	struct hwtdi_elf_relocated *out;
 	/* The section, how much of it the file has, and its symbols. */
@@ -199,8 +205,9 @@ symbol_address(const struct target *t, uint64_t index, uint64_t *out)
 		return (true);
 	if (sym.st_shndx == SHN_UNDEF) {
 		name = hwtdi_elf_text(&o->tables, &t->strings, sym.st_name);
-		return (t->resolve != NULL && name != NULL &&
-		    name[0] != '\0' && t->resolve(t->arg, name, out));
+		return (t->to->resolve_fn != NULL && name != NULL &&
+		    name[0] != '\0' &&
+		    t->to->resolve_fn(t->to->arg, name, out));
 	}
 	if (sym.st_shndx >= SHN_LORESERVE || sym.st_shndx >= o->n_places ||
 	    !o->places[sym.st_shndx].placed)
@@ -209,28 +216,60 @@ symbol_address(const struct target *t, uint64_t index, uint64_t *out)
 	return (true);
 }
 
+/*
+ * The field is where a direct branch goes: by its type, or because call, jmp
+ * or jcc (E8, E9, 0F 80 to 0F 8F) stands before it.
+ */
+static bool
+is_branch(const struct target *t, const struct rule *r, uint64_t off)
+{
+	const uint8_t *place = t->copy + t->section.sh_offset + off;
+
+	if (r != NULL && r->branch)
+		return (true);
+	if (t->rules->at == aarch64_rules || (r != NULL && r->bytes != 4))
+		return (false);
+	if (off >= 1 && (place[-1] == 0xe8 || place[-1] == 0xe9))
+		return (true);
+	return (off >= 2 && place[-2] == 0x0f && (place[-1] & 0xf0) == 0x80);
+}
+
+/* Nobody knows what the kernel wrote here. */
+static void
+leave(const struct target *t, const struct rule *r, uint64_t off)
+{
+	if (t->to->left_fn != NULL && off <= t->n_bytes &&
+	    t->n_bytes - off >= 4 && is_branch(t, r, off))
+		t->to->left_fn(t->to->arg, t->section.sh_offset + off, 4);
+}
+
+static bool
+fits(const struct target *t, const struct rule *r, uint64_t off)
+{
+	return (off <= t->n_bytes && r->bytes <= t->n_bytes - off);
+}
+
 static void
 relocate_one(const struct target *t, const GElf_Rela *rela, bool has_addend)
 {
 	const struct rule *r = find_rule(t->rules, GELF_R_TYPE(rela->r_info));
 	uint64_t addend = (uint64_t)rela->r_addend;
+	uint64_t *count = NULL;
 	uint64_t p, v;
 	uint8_t *place;
 
 	if (GELF_R_TYPE(rela->r_info) == 0)
 		return;
 	/* Only the i386 has addends in place. */
-	if (r == NULL || (!has_addend && t->rules->at != i386_rules)) {
-		t->out->n_unknown++;
-		return;
-	}
-	if (rela->r_offset > t->n_bytes ||
-	    r->bytes > t->n_bytes - rela->r_offset) {
-		t->out->n_unfit++;
-		return;
-	}
-	if (!symbol_address(t, GELF_R_SYM(rela->r_info), &v)) {
-		t->out->n_unresolved++;
+	if (r == NULL || (!has_addend && t->rules->at != i386_rules))
+		count = &t->out->n_unknown;
+	else if (!fits(t, r, rela->r_offset))
+		count = &t->out->n_unfit;
+	else if (!symbol_address(t, GELF_R_SYM(rela->r_info), &v))
+		count = &t->out->n_unresolved;
+	if (count != NULL) {
+		leave(t, r, rela->r_offset);
+		(*count)++;
 		return;
 	}
 	place = t->copy + t->section.sh_offset + rela->r_offset;
@@ -242,10 +281,12 @@ relocate_one(const struct target *t, const GElf_Rela *rela, bool has_addend)
 		v -= p;
 	if (r->what == PAGE_RELATIVE)
 		v = (v & ~(uint64_t)0xfff) - (p & ~(uint64_t)0xfff);
-	if (apply(r, place, v))
+	if (apply(r, place, v)) {
 		t->out->n_done++;
-	else
+	} else {
+		leave(t, r, rela->r_offset);
 		t->out->n_unfit++;
+	}
 }
 
 /* The section that relocations change, if it is code and has its symbols. */
@@ -272,11 +313,11 @@ open_target(struct target *t, const GElf_Shdr *table)
 
 int
 hwtdi_elf_relocate(const struct hwtdi_elf_object *object,
-    hwtdi_elf_resolve_fn resolve, void *arg, uint8_t *copy,
+    const struct hwtdi_elf_linker *linker, uint8_t *copy,
     struct hwtdi_elf_relocated *out, struct hwtd_error *err)
 {
 	const struct hwtdi_elf_tables *tables = &object->tables;
-	struct target t = { .object = object, .resolve = resolve };
+	struct target t = { .object = object, .to = linker };
 	/* Tables that overlap may not cost more than the file has bytes. */
 	uint64_t left = tables->n_bytes / sizeof(Elf32_Rel);
 	struct rules rules;
@@ -292,7 +333,6 @@ hwtdi_elf_relocate(const struct hwtdi_elf_object *object,
 		    tables->name, tables->header.e_machine,
 		    tables->encoding == ELFDATA2LSB ? "little" : "big"));
 	t.rules = &rules;
-	t.arg = arg;
 	t.copy = copy;
 	t.out = out;
 	for (uint32_t i = 1; i < object->n_places; i++) {

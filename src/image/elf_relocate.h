@@ -7,12 +7,22 @@
 
 #include "image/elf_object.h"
 
-/*
- * Address of a symbol that the object lacks, for instance of the kernel; false
- * if it is not known.  `name` is borrowed during the call and hostile.
- */
-typedef bool (*hwtdi_elf_resolve_fn)(void *arg, const char *name,
-    uint64_t *address_out);
+/* Who links an object to what is there. */
+struct hwtdi_elf_linker {
+	void *arg;
+	/*
+	 * Address of a symbol that the object lacks, for instance of the
+	 * kernel; false if it is not known.  `name` is borrowed during the
+	 * call and hostile.  NULL: none is known.
+	 */
+	bool (*resolve_fn)(void *arg, const char *name, uint64_t *address_out);
+	/*
+	 * [off, off + n) of the file is where a direct branch goes, and it was
+	 * left as it is: executing it leads nowhere that is known.  May be
+	 * NULL.
+	 */
+	void (*left_fn)(void *arg, uint64_t off, uint64_t n);
+};
 
 /* Relocations of code, by what came of them; what was not done is left. */
 struct hwtdi_elf_relocated {
@@ -33,7 +43,7 @@ struct hwtdi_elf_relocated {
  * overlap so much that it would take for ever; `copy` is half done).
  */
 int hwtdi_elf_relocate(const struct hwtdi_elf_object *object,
-    hwtdi_elf_resolve_fn resolve, void *arg, uint8_t *copy,
+    const struct hwtdi_elf_linker *linker, uint8_t *copy,
     struct hwtdi_elf_relocated *out, struct hwtd_error *err);
 
 #endif /* HWTDI_ELF_RELOCATE_H */

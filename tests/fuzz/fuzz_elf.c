@@ -132,6 +132,15 @@ resolve(void *arg, const char *name, uint64_t *address_out)
 	return ((strlen(name) & 1) != 0);
 }
 
+/* What is left lies in the file. */
+static void
+left(void *arg, uint64_t off, uint64_t n)
+{
+	const struct input *in = arg;
+
+	FUZZ_CHECK(off < in->n && n <= in->n - off, "left outside");
+}
+
 /* Bytes outside of what was placed as code stay. */
 static void
 check_copy(const struct input *in, const struct hwtdi_elf_layout *l,
@@ -163,7 +172,11 @@ use_object(struct input *in, struct hwtd_context *ctx,
 	FUZZ_CHECK(hwtdi_elf_object_layout(o, ctx, &l, NULL) == HWTD_OK,
 	    "layout");
 	check_layout(in, &l);
-	rc = hwtdi_elf_relocate(o, resolve, in, copy, &done, NULL);
+	rc = hwtdi_elf_relocate(o,
+	    &(struct hwtdi_elf_linker){ .arg = in,
+		.resolve_fn = resolve,
+		.left_fn = left },
+	    copy, &done, NULL);
 	FUZZ_CHECK(rc == HWTD_OK || rc == HWTD_E_UNSUPPORTED ||
 		rc == HWTD_E_CORRUPT,
 	    "relocate: %d", rc);

@@ -153,8 +153,10 @@ compare_as(struct hwtd_context *ctx, bool as_linux, const char *const path[4])
 		rc = hwtdi_elf_object_init_freebsd(&o, ctx, "module", bytes, n,
 		    ADDRESS, NULL);
 	assert_int_equal(rc, HWTD_OK);
-	assert_int_equal(hwtdi_elf_relocate(&o, resolve, NULL, copy, &done,
-			     NULL),
+	assert_int_equal(hwtdi_elf_relocate(&o,
+			     &(struct hwtdi_elf_linker){
+				 .resolve_fn = resolve },
+			     copy, &done, NULL),
 	    HWTD_OK);
 	print_message("%s: %lu relocations\n", as_linux ? "Linux" : "FreeBSD",
 	    (unsigned long)done.n_done);

@@ -358,8 +358,10 @@ relocations_change_code_as_their_manuals_say(void **state)
 		assert_int_equal(hwtdi_elf_object_init_freebsd(&o, ctx, "m",
 				     w.bytes, w.n_bytes, 0x100000, NULL),
 		    HWTD_OK);
-		assert_int_equal(hwtdi_elf_relocate(&o, outside, &asked, copy,
-				     &done, NULL),
+		assert_int_equal(hwtdi_elf_relocate(&o,
+				     &(struct hwtdi_elf_linker){ .arg = &asked,
+					 .resolve_fn = outside },
+				     copy, &done, NULL),
 		    HWTD_OK);
 		for (size_t b = 0; b < 8; b++)
 			got |= (uint64_t)copy[text + 0x10 + b] << (8 * b);
@@ -414,7 +416,9 @@ relocations_past_the_section_are_left_and_counted(void **state)
 	assert_int_equal(hwtdi_elf_object_init_freebsd(&o, ctx, "m", w.bytes,
 			     w.n_bytes, 0x100000, NULL),
 	    HWTD_OK);
-	assert_int_equal(hwtdi_elf_relocate(&o, NULL, NULL, copy, &done, NULL),
+	assert_int_equal(hwtdi_elf_relocate(&o,
+			     &(struct hwtdi_elf_linker){ 0 }, copy, &done,
+			     NULL),
 	    HWTD_OK);
 	assert_int_equal(done.n_done, 1);
 	assert_int_equal(done.n_unfit, 4);
@@ -476,13 +480,97 @@ i386_takes_the_addend_from_the_place(void **state)
 	assert_int_equal(hwtdi_elf_object_init_freebsd(&o, ctx, "m", w.bytes,
 			     w.n_bytes, 0xc0100000, NULL),
 	    HWTD_OK);
-	assert_int_equal(hwtdi_elf_relocate(&o, NULL, NULL, copy, &done, NULL),
+	assert_int_equal(hwtdi_elf_relocate(&o,
+			     &(struct hwtdi_elf_linker){ 0 }, copy, &done,
+			     NULL),
 	    HWTD_OK);
 	assert_int_equal(done.n_done, 2);
 	/* To 0xc0100005, which follows; and 0xc0100005 + 0x10. */
 	assert_memory_equal(copy + text, "\xe8\0\0\0\0\xb8\x15\0\x10\xc0", 10);
 	hwtdi_elf_object_fini(&o, ctx);
 	elf_writer_free(&w);
+	hwtd_context_destroy(ctx);
+}
+
+/* Instructions with a field for a symbol that nobody knows. */
+static const struct {
+	const char *name;
+	uint16_t machine;
+	uint32_t type;
+	/* Where the field is in `code`. */
+	uint32_t at;
+	uint8_t code[8];
+	bool branch;
+} unresolved[] = {
+	{ "call, PLT32", X86_64, 4, 1, { 0xe8 }, true },
+	{ "call, PC32", X86_64, 2, 1, { 0xe8 }, true },
+	{ "jmp, PC32", X86_64, 2, 1, { 0xe9 }, true },
+	{ "je, PC32", X86_64, 2, 2, { 0x0f, 0x84 }, true },
+	{ "lea, PC32", X86_64, 2, 3, { 0x48, 0x8d, 0x05 }, false },
+	{ "call *(%rip), GOTPCREL", X86_64, 9, 2, { 0xff, 0x15 }, false },
+	{ "mov, 64", X86_64, 1, 0, { 0xe8 }, false },
+	{ "bl", AARCH64, 283, 0, { 0, 0, 0, 0x94 }, true },
+	{ "tbz", AARCH64, 279, 0, { 0, 0, 0, 0x36 }, true },
+	{ "adrp", AARCH64, 275, 0, { 0, 0, 0, 0x90 }, false },
+	{ "past the end", X86_64, 4, 0xfd, { 0 }, false },
+};
+
+struct left {
+	size_t n;
+	uint64_t off;
+};
+
+static void
+leave(void *arg, uint64_t off, uint64_t n)
+{
+	struct left *left = arg;
+
+	assert_int_equal(n, 4);
+	left->off = off;
+	left->n++;
+}
+
+static void
+branches_to_nobody_knows_where_are_told(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(unresolved) / sizeof(unresolved[0]);
+	     i++) {
+		struct hwtdi_elf_relocated done;
+		struct left left = { 0, 0 };
+		const struct hwtdi_elf_linker linker = { .arg = &left,
+			.left_fn = leave };
+		struct hwtdi_elf_object o;
+		struct elf_writer w;
+		size_t at, text;
+		uint8_t *copy;
+
+		print_message("%s\n", unresolved[i].name);
+		text = write_object(&w, unresolved[i].machine);
+		memcpy(w.bytes + text, unresolved[i].code, 8);
+		at = elf_writer_put(&w, NULL, 0, 8);
+		(void)elf_writer_put_rela(&w, unresolved[i].at,
+		    unresolved[i].type, NOWHERE, 0);
+		put_relocations(&w, at);
+		elf_writer_finish(&w);
+		copy = malloc(w.n_bytes);
+		assert_non_null(copy);
+		memcpy(copy, w.bytes, w.n_bytes);
+		assert_int_equal(hwtdi_elf_object_init(&o, ctx, "m", w.bytes,
+				     w.n_bytes, 0x100000, NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtdi_elf_relocate(&o, &linker, copy, &done,
+				     NULL),
+		    HWTD_OK);
+		assert_int_equal(left.n, unresolved[i].branch);
+		if (unresolved[i].branch)
+			assert_int_equal(left.off, text + unresolved[i].at);
+		hwtdi_elf_object_fini(&o, ctx);
+		free(copy);
+		elf_writer_free(&w);
+	}
 	hwtd_context_destroy(ctx);
 }
 
@@ -579,8 +667,10 @@ try(struct hwtd_context *ctx, const uint8_t *bytes, size_t n)
 			assert_true(l.pieces[i].file_off < n &&
 			    l.pieces[i].length <= n - l.pieces[i].file_off);
 		hwtdi_elf_layout_fini(&l, ctx);
-		(void)hwtdi_elf_relocate(&o, outside, &asked, copy, &done,
-		    NULL);
+		(void)hwtdi_elf_relocate(&o,
+		    &(struct hwtdi_elf_linker){ .arg = &asked,
+			.resolve_fn = outside },
+		    copy, &done, NULL);
 		hwtdi_elf_object_fini(&o, ctx);
 	}
 	free(copy);
@@ -653,6 +743,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branches_to_nobody_knows_where_are_told),
 		cmocka_unit_test(freebsd_places_sections_in_their_order),
 		cmocka_unit_test(linux_places_sections_in_groups_code_first),
 		cmocka_unit_test(relocations_change_code_as_their_manuals_say),

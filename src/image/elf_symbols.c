@@ -1,0 +1,200 @@
+/*
+ * Addresses of global symbols by name.
+ */
+#include "image/elf_symbols.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/fail.h"
+
+/*
+ * Bytes of names for each byte of the file that holds them: names may share
+ * their ends, but hostile tables name one long text again and again.
+ */
+#define NAME_BYTES_PER_BYTE 4
+
+static size_t
+find_slot(const struct hwtdi_elf_symbols *s, const char *name, size_t n)
+{
+	size_t at = (size_t)XXH3_64bits(name, n) & (s->n_slots - 1);
+
+	while (s->slots[at] != 0 &&
+	    strcmp(s->at[s->slots[at] - 1].name, name) != 0)
+		at = (at + 1) & (s->n_slots - 1);
+	return (at);
+}
+
+static int
+grow_slots(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx,
+    struct hwtd_error *err)
+{
+	struct hwtdi_elf_symbols grown = *s;
+
+	if (s->n * 2 < s->n_slots)
+		return (HWTD_OK);
+	grown.n_slots = s->n_slots == 0 ? 1024 : s->n_slots * 2;
+	grown.slots = hwtdi_zalloc(ctx, grown.n_slots * sizeof(*grown.slots));
+	if (grown.slots == NULL)
+		return (hwtdi_fail_nomem(err,
+		    grown.n_slots * sizeof(*grown.slots)));
+	for (size_t i = 0; i < s->n; i++) {
+		const char *name = s->at[i].name;
+
+		grown.slots[find_slot(&grown, name, strlen(name))] = (uint32_t)
+									 i +
+		    1;
+	}
+	hwtdi_array_free(ctx, s->slots, s->n_slots, sizeof(*s->slots));
+	*s = grown;
+	return (HWTD_OK);
+}
+
+static int
+add(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx, const char *name,
+    size_t n, uint64_t address, struct hwtd_error *err)
+{
+	struct hwtdi_elf_symbol *symbol;
+	size_t slot;
+	int rc;
+
+	rc = grow_slots(s, ctx, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(ctx, &s->at, &s->cap, s->n + 1,
+		    sizeof(*s->at), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	slot = find_slot(s, name, n);
+	if (s->slots[slot] != 0) {
+		symbol = &s->at[s->slots[slot] - 1];
+		if (symbol->address != address)
+			symbol->disputed = true;
+		return (HWTD_OK);
+	}
+	symbol = &s->at[s->n++];
+	symbol->name = name;
+	symbol->address = address;
+	symbol->disputed = false;
+	s->slots[slot] = (uint32_t)s->n;
+	return (HWTD_OK);
+}
+
+/* Where a symbol of a file lies; false if it is not for others. */
+static bool
+address_of(const GElf_Sym *sym, const struct hwtdi_elf_object *object,
+    uint64_t bias, uint64_t *out)
+{
+	const unsigned int type = GELF_ST_TYPE(sym->st_info);
+
+	if (GELF_ST_BIND(sym->st_info) == STB_LOCAL ||
+	    sym->st_shndx == SHN_UNDEF || type == STT_SECTION ||
+	    type == STT_FILE || type == STT_TLS)
+		return (false);
+	*out = sym->st_value;
+	if (sym->st_shndx == SHN_ABS)
+		return (true);
+	if (object == NULL) {
+		*out += bias;
+		return (true);
+	}
+	if (sym->st_shndx >= SHN_LORESERVE ||
+	    sym->st_shndx >= object->n_places ||
+	    !object->places[sym->st_shndx].placed)
+		return (false);
+	*out += object->places[sym->st_shndx].address;
+	return (true);
+}
+
+/* The table of symbols: the whole one, or what dynamic linking needs. */
+static bool
+find_table(const struct hwtdi_elf_tables *t, GElf_Shdr *table,
+    GElf_Shdr *strings)
+{
+	static const uint32_t types[2] = { SHT_SYMTAB, SHT_DYNSYM };
+
+	for (size_t k = 0; k < 2; k++)
+		for (uint32_t i = 1; hwtdi_elf_section(t, i, table); i++)
+			if (table->sh_type == types[k])
+				return (hwtdi_elf_section(t, table->sh_link,
+				    strings));
+	return (false);
+}
+
+static int
+add_all(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx,
+    const struct hwtdi_elf_tables *t, const struct hwtdi_elf_object *object,
+    uint64_t bias, bool *found_out, struct hwtd_error *err)
+{
+	uint64_t left = t->n_bytes * NAME_BYTES_PER_BYTE, address;
+	GElf_Shdr table, strings;
+	int rc = HWTD_OK;
+	GElf_Sym sym;
+
+	*found_out = false;
+	if (!find_table(t, &table, &strings))
+		return (HWTD_OK);
+	for (uint64_t i = 1;
+	     rc == HWTD_OK && hwtdi_elf_symbol(t, &table, i, &sym); i++) {
+		const char *name;
+		size_t n;
+
+		if (!address_of(&sym, object, bias, &address))
+			continue;
+		name = hwtdi_elf_text(t, &strings, sym.st_name);
+		if (name == NULL || name[0] == '\0')
+			continue;
+		n = strlen(name);
+		if (n > left)
+			break;
+		left -= n;
+		rc = add(s, ctx, name, n, address, err);
+		*found_out = true;
+	}
+	return (rc);
+}
+
+int
+hwtdi_elf_symbols_add_linked(struct hwtdi_elf_symbols *symbols,
+    struct hwtd_context *ctx, const struct hwtdi_elf_tables *file,
+    uint64_t bias, bool *found_out, struct hwtd_error *err)
+{
+	return (add_all(symbols, ctx, file, NULL, bias, found_out, err));
+}
+
+int
+hwtdi_elf_symbols_add_object(struct hwtdi_elf_symbols *symbols,
+    struct hwtd_context *ctx, const struct hwtdi_elf_object *object,
+    struct hwtd_error *err)
+{
+	bool found;
+
+	return (add_all(symbols, ctx, &object->tables, object, 0, &found,
+	    err));
+}
+
+bool
+hwtdi_elf_symbols_find(const struct hwtdi_elf_symbols *symbols,
+    const char *name, uint64_t *address_out)
+{
+	const struct hwtdi_elf_symbol *symbol;
+	size_t slot;
+
+	if (symbols->n_slots == 0)
+		return (false);
+	slot = find_slot(symbols, name, strlen(name));
+	if (symbols->slots[slot] == 0)
+		return (false);
+	symbol = &symbols->at[symbols->slots[slot] - 1];
+	*address_out = symbol->address;
+	return (!symbol->disputed);
+}
+
+void
+hwtdi_elf_symbols_fini(struct hwtdi_elf_symbols *symbols,
+    struct hwtd_context *ctx)
+{
+	hwtdi_array_free(ctx, symbols->at, symbols->cap, sizeof(*symbols->at));
+	hwtdi_array_free(ctx, symbols->slots, symbols->n_slots,
+	    sizeof(*symbols->slots));
+	memset(symbols, 0, sizeof(*symbols));
+}
