@@ -36,7 +36,10 @@ enum hwtd_record_type {
 	HWTD_REC_PROTECT = 4,
 	/** The kernel, or a module of it: the ELF file `name` at `addr`. */
 	HWTD_REC_KERNEL = 5,
-	/** The whole ELF file `name` was loaded; its lowest segment at `addr`. */
+	/**
+	 * The whole ELF file `name` was loaded; its lowest segment at `addr`,
+	 * or an object (a kernel module) as its kernel lays it out from there.
+	 */
 	HWTD_REC_MODULE_LOAD = 6,
 	/** What was loaded at `addr` is gone. */
 	HWTD_REC_MODULE_UNLOAD = 7,

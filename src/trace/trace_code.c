@@ -34,22 +34,26 @@ span_of(const struct hwtd_trace *trace, const struct hwtdi_place *place,
 {
 	const struct hwtd_section *section;
 	const struct hwtdi_image *image;
+	const uint8_t *code;
 	uint64_t at, left;
 
 	if (place->piece.section == HWTD_NO_ID)
 		return (false);
 	section = &trace->sections[place->piece.section];
 	image = &trace->images[section->image];
+	code = trace->section_code[place->piece.section];
+	if (code == NULL)
+		code = image->bytes;
 	/* Byte of the image at the first address of the place. */
 	at = section->file_off + place->piece.section_off - image->offset;
-	if (image->bytes == NULL || at >= image->n_bytes)
+	if (code == NULL || code == hwtdi_no_code || at >= image->n_bytes)
 		return (false);
 	left = image->n_bytes - at;
 	if (left - 1 > place->last - place->first)
 		left = place->last - place->first + 1;
 	if (address - place->first >= left)
 		return (false);
-	out->bytes = image->bytes + at;
+	out->bytes = code + at;
 	out->address = place->first;
 	out->length = left;
 	out->section = place->piece.section;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/image_search.h"
 
 static int
 compare_parts(const void *va, const void *vb)
@@ -215,27 +214,35 @@ take_found(struct hwtd_context *ctx, struct hwtdi_image_found *found,
 	return (HWTD_OK);
 }
 
+void
+hwtdi_named_files_places(const struct hwtdi_named_files *files,
+    struct hwtdi_image_places *out)
+{
+	const struct hwtd_search *search = &files->trace->search.o;
+
+	memset(out, 0, sizeof(*out));
+	out->build_id_dirs = search->build_id_dirs;
+	out->n_build_id_dirs = search->n_build_id_dirs;
+	out->roots = search->roots;
+	out->n_roots = search->n_roots;
+	out->as_is = (search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0;
+	out->dirs = search->dirs;
+	out->n_dirs = search->n_dirs;
+}
+
 /* Look for the file and read it.  What cannot be had is said in the image. */
 static int
 read_file(struct hwtdi_named_files *files, const char *name,
     struct hwtdi_image *image, struct hwtd_error *err)
 {
-	const struct hwtd_search *search = &files->trace->search.o;
-	const struct hwtdi_image_places places = {
-		.build_id_dirs = search->build_id_dirs,
-		.n_build_id_dirs = search->n_build_id_dirs,
-		.roots = search->roots,
-		.n_roots = search->n_roots,
-		.as_is = (search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0,
-		.dirs = search->dirs,
-		.n_dirs = search->n_dirs,
-	};
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtdi_build_id wanted = { .n = image->n_wanted_id };
 	struct hwtd_context *ctx = files->trace->library;
+	struct hwtdi_image_places places;
 	struct hwtdi_image_found *found;
 	int rc;
 
+	hwtdi_named_files_places(files, &places);
 	memcpy(wanted.bytes, image->build_id, wanted.n);
 	found = hwtdi_alloc(ctx, sizeof(*found));
 	if (found == NULL)

@@ -5,6 +5,7 @@
 #define HWTDI_TRACE_IMAGE_H
 
 #include "image/elf_file.h"
+#include "image/image_search.h"
 #include "trace/trace_internal.h"
 
 /* A file that records name; `image` is its number in the trace. */
@@ -12,6 +13,11 @@ struct hwtdi_named_file {
 	uint32_t image;
 	bool is_elf;
 	struct hwtdi_elf_file elf;
+	/* An object: index + 1 of the last place it was linked for. */
+	size_t links;
+	/* How often, and for where at last, its symbols were offered. */
+	uint32_t n_offered;
+	uint64_t offered_at;
 };
 
 /* A part of a file that was saved with the trace. */
@@ -45,5 +51,9 @@ void hwtdi_named_files_fini(struct hwtdi_named_files *files);
 int hwtdi_named_files_get(struct hwtdi_named_files *files, const char *name,
     const uint8_t *build_id, uint32_t n_build_id,
     struct hwtdi_named_file **out, struct hwtd_error *err);
+
+/* Where files are looked for; borrowed from the trace. */
+void hwtdi_named_files_places(const struct hwtdi_named_files *files,
+    struct hwtdi_image_places *out);
 
 #endif /* HWTDI_TRACE_IMAGE_H */

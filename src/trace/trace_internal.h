@@ -100,6 +100,15 @@ struct hwtdi_image {
 	uint64_t sum;
 };
 
+/* A file that was changed when it was loaded. */
+struct hwtdi_linked {
+	uint8_t *bytes;
+	uint64_t n_bytes;
+};
+
+/* Stands for code that is not known. */
+extern const uint8_t hwtdi_no_code[1];
+
 /* Free text about where a trace comes from.  NULL: not known. */
 struct hwtdi_trace_text {
 	/* Tool and version that recorded or imported. */
@@ -146,6 +155,14 @@ struct hwtd_trace {
 	/* Made at seal. */
 	struct hwtd_section *sections;
 	size_t n_sections, cap_sections;
+	/*
+	 * By section: the whole file as it was changed when it was loaded,
+	 * hwtdi_no_code: nobody knows how, or NULL: as the image is.
+	 */
+	const uint8_t **section_code;
+	size_t cap_section_code;
+	struct hwtdi_linked *linked;
+	size_t n_linked, cap_linked;
 	struct hwtdi_trace_space space;
 	/* Where images of records are looked for. */
 	struct hwtdi_search search;

@@ -100,6 +100,28 @@ hwtdi_trace_sealed(const struct hwtd_trace *trace)
 	return (trace->sealed);
 }
 
+/* What was made for sections when it was sealed. */
+static void
+free_sections(struct hwtd_trace *trace)
+{
+	struct hwtd_context *ctx = trace->library;
+
+	for (size_t i = 0; i < trace->n_linked; i++)
+		hwtdi_free(ctx, trace->linked[i].bytes,
+		    (size_t)trace->linked[i].n_bytes);
+	hwtdi_array_free(ctx, trace->linked, trace->cap_linked,
+	    sizeof(*trace->linked));
+	hwtdi_array_free(ctx, trace->section_code, trace->cap_section_code,
+	    sizeof(*trace->section_code));
+	hwtdi_array_free(ctx, trace->sections, trace->cap_sections,
+	    sizeof(*trace->sections));
+	trace->linked = NULL;
+	trace->section_code = NULL;
+	trace->sections = NULL;
+	trace->n_linked = trace->cap_linked = trace->cap_section_code = 0;
+	trace->n_sections = trace->cap_sections = 0;
+}
+
 static void
 free_image(struct hwtd_context *ctx, struct hwtdi_image *image)
 {
@@ -131,8 +153,7 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	    trace->n_damages * sizeof(*trace->by_stream));
 	hwtdi_array_free(ctx, trace->damages, trace->cap_damages,
 	    sizeof(*trace->damages));
-	hwtdi_array_free(ctx, trace->sections, trace->cap_sections,
-	    sizeof(*trace->sections));
+	free_sections(trace);
 	hwtdi_trace_space_fini(&trace->space);
 	hwtdi_search_fini(&trace->search, ctx);
 	hwtdi_exec_contexts_destroy(trace->contexts);
@@ -170,7 +191,7 @@ forget_named(struct hwtd_trace *trace, size_t n_images)
 {
 	while (trace->n_images > n_images)
 		free_image(trace->library, &trace->images[--trace->n_images]);
-	trace->n_sections = 0;
+	free_sections(trace);
 }
 
 static int

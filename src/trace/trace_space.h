@@ -10,19 +10,11 @@
 #include "space/timeline.h"
 
 struct hwtd_trace;
-struct hwtdi_named_file;
 
 struct hwtdi_process {
 	uint32_t pid, parent, n_execs;
 	/* Borrowed from a record. */
 	const char *name;
-};
-
-/* An object that was loaded as a whole, to be unloaded as such. */
-struct hwtdi_load {
-	uint32_t space;
-	uint64_t addr, bias;
-	struct hwtdi_named_file *file;
 };
 
 struct hwtdi_trace_space {
@@ -34,13 +26,8 @@ struct hwtdi_trace_space {
 	uint32_t default_space;
 	struct hwtdi_process *processes;
 	size_t n_processes, cap_processes;
-	/* While it is built: numbers of processes, loaded objects. */
+	/* While it is built: numbers of processes. */
 	struct hwtdi_space_table pids;
-	struct hwtdi_load *loads;
-	size_t n_loads, cap_loads;
-	/* Open-addressed index of sections: number + 1, 0 empty. */
-	uint32_t *slots;
-	size_t n_slots;
 };
 
 /* Apply the records and images of a trace; adds images and sections to it. */

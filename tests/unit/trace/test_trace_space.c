@@ -3,6 +3,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -357,6 +358,139 @@ loaded_file_lies_where_its_record_says(void **state)
 	temp_dir_remove(&dir);
 }
 
+/* Steps of a program that loads and unloads as a debugger tells it. */
+struct load_step {
+	uint32_t type;
+	uint32_t pid;
+	uint64_t addr;
+	const char *name;
+};
+
+static const struct {
+	const char *name;
+	struct load_step steps[6];
+	/* What is at 0x701000 and 0x801000 of process 5, and of 6. */
+	const char *want[4];
+} loads[] = {
+	{ "unloaded",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MODULE_LOAD, 5, 0x800000, "/lib/fixed" },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x700000, NULL } },
+	    { NULL, "/lib/fixed", NULL, NULL } },
+	{ "a child unloads what its parent keeps",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_FORK, 6, 0, NULL },
+		{ HWTD_REC_MODULE_UNLOAD, 6, 0x700000, NULL } },
+	    { "/lib/fixed", NULL, NULL, NULL } },
+	{ "a parent unloads what its child keeps, which then unloads it",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MODULE_LOAD, 5, 0x800000, "/lib/fixed" },
+		{ HWTD_REC_FORK, 6, 0, NULL },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x700000, NULL },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x800000, NULL },
+		{ HWTD_REC_MODULE_UNLOAD, 6, 0x800000, NULL } },
+	    { NULL, NULL, "/lib/fixed", NULL } },
+	{ "a program ends what was loaded: its mapping there stays",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_EXEC, 5, 0, NULL },
+		{ HWTD_REC_MMAP, 5, 0x701000, "/lib/other" },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x700000, NULL } },
+	    { "/lib/other", NULL, NULL, NULL } },
+	{ "loaded again: unloaded once",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x700000, NULL } },
+	    { NULL, NULL, NULL, NULL } },
+	{ "a file that is no ELF, and one that is missing",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x701000, "/lib/text" },
+		{ HWTD_REC_MODULE_LOAD, 5, 0x801000, "/lib/missing" },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x701000, NULL },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x801000, NULL } },
+	    { NULL, NULL, NULL, NULL } },
+	{ "an unload of what nobody loaded",
+	    { { HWTD_REC_MMAP, 5, 0x701000, "/lib/other" },
+		{ HWTD_REC_MODULE_UNLOAD, 5, 0x701000, NULL },
+		{ HWTD_REC_MODULE_UNLOAD, 9, 0x701000, NULL } },
+	    { "/lib/other", NULL, NULL, NULL } },
+};
+
+static void
+an_unload_takes_what_was_loaded_there(void **state)
+{
+	const struct small_elf elf = { .type = 2,
+		.base = 0x400000,
+		.code = code_a,
+		.n_code = 64 };
+	struct temp_dir dir;
+	char path[300];
+	FILE *f;
+
+	(void)state;
+	temp_dir_create(&dir);
+	small_elf_write(&elf, temp_dir_file(&dir, "fixed", path));
+	f = fopen(temp_dir_file(&dir, "text", path), "w");
+	assert_non_null(f);
+	assert_int_equal(fputs("no ELF", f) < 0, 0);
+	assert_int_equal(fclose(f), 0);
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		struct hwtd_trace *trace = mr_create(dir.path);
+
+		print_message("%s\n", loads[i].name);
+		for (size_t k = 0; k < 6 && loads[i].steps[k].type != 0; k++) {
+			const struct load_step *s = &loads[i].steps[k];
+			struct hwtd_record r = mr_record(s->type, s->pid,
+			    s->addr, 0);
+
+			r.name = s->name;
+			if (s->type == HWTD_REC_FORK) {
+				r.flags |= HWTD_RECF_VALUE;
+				r.value = 5;
+			}
+			mr_add(trace, &r);
+		}
+		(void)mt_seal(trace);
+		for (uint32_t k = 0; k < 4; k++) {
+			const uint64_t at = (k & 1) != 0 ? 0x801000 : 0x701000;
+			const char *want = loads[i].want[k];
+
+			mr_assert(trace, 5 + k / 2, NULL, at, want,
+			    want == NULL || strcmp(want, "/lib/other") == 0
+				? 0
+				: 0x1000);
+		}
+		hwtd_trace_close(trace);
+	}
+	temp_dir_remove(&dir);
+}
+
+/* Each unload is found at once, whatever was loaded before. */
+static void
+many_unloads_take_no_time(void **state)
+{
+	const uint32_t n = getenv("HWTDECODE_TEST_SMALL") != NULL ? 20000
+								  : 100000;
+	struct hwtd_trace *trace = two_images();
+	struct hwtd_record r;
+	double seconds;
+	clock_t begun;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		r = mr_record(i < n ? HWTD_REC_MODULE_LOAD
+				    : HWTD_REC_MODULE_UNLOAD,
+		    5, 0x10000000 + (uint64_t)(i % n) * 0x1000, 0);
+		r.name = "/no/such/file";
+		mr_add(trace, &r);
+	}
+	begun = clock();
+	(void)mt_seal(trace);
+	seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+	print_message("%u unloads: %.3f s\n", (unsigned int)n, seconds);
+	assert_true(seconds < 10);
+	mr_assert(trace, 5, NULL, 0x10000000, NULL, 0);
+	hwtd_trace_close(trace);
+}
+
 /* All kinds of records, with files that are there and that are not. */
 static int
 build_all_kinds(struct hwtd_context *ctx, const char *dir)
@@ -465,6 +599,8 @@ main(void)
 		cmocka_unit_test(
 		    code_made_at_run_time_replaces_what_was_there),
 		cmocka_unit_test(loaded_file_lies_where_its_record_says),
+		cmocka_unit_test(an_unload_takes_what_was_loaded_there),
+		cmocka_unit_test(many_unloads_take_no_time),
 		cmocka_unit_test(many_mappings_are_laid_out_fast),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),

@@ -1,0 +1,403 @@
+/*
+ * Code of kernel modules that are objects (ET_REL).
+ */
+#include "trace/module_code.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "image/elf_relocate.h"
+#include "image/image_search.h"
+#include "trace/space_builder.h"
+
+/* An object while it is linked. */
+struct linking {
+	struct hwtdi_space_builder *b;
+	struct hwtdi_module_link link;
+	int rc;
+};
+
+/* Symbols. */
+
+static bool
+is_kernel_load(const struct hwtd_record *r)
+{
+	return ((r->type == HWTD_REC_KERNEL ||
+		    (r->type == HWTD_REC_MODULE_LOAD &&
+			(r->flags & HWTD_RECF_KERNEL_SPACE) != 0)) &&
+	    (r->flags & HWTD_RECF_ADDR) != 0 && r->name != NULL);
+}
+
+/* The symbols of a kernel without any lie in a file of their own. */
+static int
+add_debug_file(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
+    uint64_t bias)
+{
+	struct hwtdi_modules *m = &b->modules;
+	const struct hwtdi_image *image = &b->trace->images[file->image];
+	struct hwtd_context *ctx = b->trace->library;
+	struct hwtdi_image_places places;
+	struct hwtdi_image_found *found;
+	struct hwtdi_elf_tables tables;
+	bool any;
+	int rc;
+
+	if (image->file == NULL)
+		return (HWTD_OK);
+	rc = hwtdi_array_grow(ctx, &m->found, &m->cap_found, m->n_found + 1,
+	    sizeof(*m->found), b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	found = hwtdi_alloc(ctx, sizeof(*found));
+	if (found == NULL)
+		return (hwtdi_fail_nomem(b->err, sizeof(*found)));
+	hwtdi_named_files_places(&b->files, &places);
+	rc = hwtdi_image_search_debug(found, ctx, image->file, &file->elf,
+	    &places, NULL);
+	if (rc == HWTD_E_NOT_FOUND && strcmp(image->file, image->path) != 0)
+		rc = hwtdi_image_search_debug(found, ctx, image->path,
+		    &file->elf, &places, NULL);
+	if (rc != HWTD_OK) {
+		hwtdi_free(ctx, found, sizeof(*found));
+		return (rc == HWTD_E_NOMEM
+			? hwtdi_fail_nomem(b->err, sizeof(*found))
+			: HWTD_OK);
+	}
+	m->found[m->n_found++] = found;
+	if (found->verdict == HWTDI_IMAGE_MISMATCH ||
+	    hwtdi_elf_tables_init(&tables, found->path, found->bytes,
+		found->n_bytes, NULL) != HWTD_OK)
+		return (HWTD_OK);
+	return (hwtdi_elf_symbols_add_linked(&m->symbols, ctx, &tables, bias,
+	    &any, b->err));
+}
+
+static int
+add_symbols(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
+    uint64_t addr)
+{
+	const struct hwtdi_image *image = &b->trace->images[file->image];
+	struct hwtd_context *ctx = b->trace->library;
+	struct hwtdi_elf_tables tables;
+	struct hwtdi_elf_object object;
+	uint64_t bias;
+	bool found;
+	int rc;
+
+	if (image->bytes == NULL || !file->is_elf)
+		return (HWTD_OK);
+	if (file->elf.type == HWTDI_ELF_REL) {
+		rc = hwtdi_elf_object_init(&object, ctx, image->path,
+		    image->bytes, image->n_bytes, addr, NULL);
+		if (rc != HWTD_OK)
+			return (rc == HWTD_E_NOMEM
+				? hwtdi_fail_nomem(b->err, sizeof(object))
+				: HWTD_OK);
+		rc = hwtdi_elf_symbols_add_object(&b->modules.symbols, ctx,
+		    &object, b->err);
+		hwtdi_elf_object_fini(&object, ctx);
+		return (rc);
+	}
+	if (hwtdi_elf_tables_init(&tables, image->path, image->bytes,
+		image->n_bytes, NULL) != HWTD_OK)
+		return (HWTD_OK);
+	bias = hwtdi_space_load_bias(&file->elf, addr);
+	rc = hwtdi_elf_symbols_add_linked(&b->modules.symbols, ctx, &tables,
+	    bias, &found, b->err);
+	return (rc == HWTD_OK && !found ? add_debug_file(b, file, bias) : rc);
+}
+
+/*
+ * Stock hwt(4) tells the modules before the kernel, so all records are gone
+ * over when the first module is met.
+ */
+static int
+make_ready(struct hwtdi_space_builder *b)
+{
+	const struct hwtdi_record_list *list = &b->trace->records;
+	struct hwtdi_named_file *file;
+	int rc = HWTD_OK;
+
+	b->modules.ready = true;
+	for (size_t i = 0; i < list->n && rc == HWTD_OK; i++) {
+		const struct hwtd_record *r = &list->records[i];
+
+		if (!is_kernel_load(r))
+			continue;
+		rc = hwtdi_named_files_get(&b->files, r->name, r->build_id,
+		    r->n_build_id, &file, b->err);
+		if (rc != HWTD_OK ||
+		    file->n_offered == HWTDI_MODULE_MAX_PLACES ||
+		    (file->n_offered > 0 && file->offered_at == r->addr))
+			continue;
+		file->n_offered++;
+		file->offered_at = r->addr;
+		rc = add_symbols(b, file, r->addr);
+	}
+	return (rc);
+}
+
+/* Linking. */
+
+static bool
+resolve(void *arg, const char *name, uint64_t *address_out)
+{
+	const struct linking *l = arg;
+
+	return (hwtdi_elf_symbols_find(&l->b->modules.symbols, name,
+	    address_out));
+}
+
+static void
+leave(void *arg, uint64_t off, uint64_t n)
+{
+	struct linking *l = arg;
+	struct hwtdi_module_link *link = &l->link;
+
+	if (l->rc == HWTD_OK)
+		l->rc = hwtdi_array_grow(l->b->trace->library, &link->holes,
+		    &link->cap_holes, link->n_holes + 1, sizeof(*link->holes),
+		    l->b->err);
+	if (l->rc != HWTD_OK)
+		return;
+	link->holes[link->n_holes].off = off;
+	link->holes[link->n_holes++].n = n;
+}
+
+static int
+by_off(const void *a, const void *b)
+{
+	const struct hwtdi_module_hole *x = a, *y = b;
+
+	return (x->off < y->off ? -1 : x->off > y->off);
+}
+
+/* A copy of the file with its code linked; the trace owns it. */
+static int
+link_copy(struct linking *l, const struct hwtdi_image *image,
+    const struct hwtdi_elf_object *object, struct hwtd_error *inner)
+{
+	const struct hwtdi_elf_linker linker = { l, resolve, leave };
+	struct hwtd_trace *trace = l->b->trace;
+	struct hwtd_context *ctx = trace->library;
+	struct hwtdi_elf_relocated done;
+	uint8_t *copy;
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &trace->linked, &trace->cap_linked,
+	    trace->n_linked + 1, sizeof(*trace->linked), l->b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	copy = hwtdi_alloc(ctx, (size_t)image->n_bytes);
+	if (copy == NULL)
+		return (hwtdi_trace_no_room(ctx, image->n_bytes, l->b->err));
+	memcpy(copy, image->bytes, (size_t)image->n_bytes);
+	trace->linked[trace->n_linked].bytes = copy;
+	trace->linked[trace->n_linked++].n_bytes = image->n_bytes;
+	l->link.code = copy;
+	rc = hwtdi_elf_relocate(object, &linker, copy, &done, inner);
+	if (l->rc != HWTD_OK)
+		return (l->rc);
+	if (rc != HWTD_OK)
+		return (HWTD_E_NOT_FOUND);
+	if (l->link.n_holes > 1)
+		qsort(l->link.holes, l->link.n_holes, sizeof(*l->link.holes),
+		    by_off);
+	return (HWTD_OK);
+}
+
+/*
+ * The object linked for its place, made when it is loaded there first.
+ * HWTD_E_NOT_FOUND: it cannot be had, and `inner` says why.
+ */
+static int
+link_object(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
+    const struct hwtdi_elf_object *object, struct hwtdi_module_link *out,
+    struct hwtd_error *inner)
+{
+	const struct hwtdi_image *image = &b->trace->images[file->image];
+	struct hwtdi_modules *m = &b->modules;
+	struct hwtd_context *ctx = b->trace->library;
+	struct linking l = { .b = b, .link = { .addr = b->record->addr } };
+	uint32_t n = 0;
+	int rc;
+
+	for (size_t i = file->links; i != 0; i = m->links[i - 1].before) {
+		if (m->links[i - 1].addr == l.link.addr) {
+			*out = m->links[i - 1];
+			return (HWTD_OK);
+		}
+		n++;
+	}
+	if (n == HWTDI_MODULE_MAX_PLACES) {
+		(void)hwtdi_fail(inner, HWTD_E_LIMIT,
+		    "%.80s: loaded at more than %u addresses", image->path,
+		    HWTDI_MODULE_MAX_PLACES);
+		return (HWTD_E_NOT_FOUND);
+	}
+	rc = hwtdi_array_grow(ctx, &m->links, &m->cap_links, m->n_links + 1,
+	    sizeof(*m->links), b->err);
+	if (rc == HWTD_OK)
+		rc = link_copy(&l, image, object, inner);
+	if (rc != HWTD_OK) {
+		hwtdi_array_free(ctx, l.link.holes, l.link.cap_holes,
+		    sizeof(*l.link.holes));
+		return (rc);
+	}
+	l.link.before = file->links;
+	m->links[m->n_links++] = l.link;
+	file->links = m->n_links;
+	*out = l.link;
+	return (HWTD_OK);
+}
+
+/* Mapping. */
+
+/* [at, to) of the file, which is in the piece. */
+static int
+map_part(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_elf_piece *p, struct hwtdi_shown *shown, uint64_t at,
+    uint64_t to)
+{
+	if (to <= at)
+		return (HWTD_OK);
+	shown->address = p->address + (at - p->file_off);
+	shown->length = to - at;
+	shown->file_off = at;
+	return (hwtdi_space_map(b, space, shown));
+}
+
+static int
+map_piece(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_elf_piece *p, const struct hwtdi_module_link *link,
+    struct hwtdi_shown *shown)
+{
+	const uint64_t end = p->file_off + p->length;
+	uint64_t at = p->file_off;
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < link->n_holes && rc == HWTD_OK; i++) {
+		uint64_t from = link->holes[i].off;
+		uint64_t to = from + link->holes[i].n;
+
+		if (from >= end)
+			break;
+		/* Holes may overlap each other and the ends of the piece. */
+		if (to <= at)
+			continue;
+		if (from < at)
+			from = at;
+		if (to > end)
+			to = end;
+		shown->code = link->code;
+		rc = map_part(b, space, p, shown, at, from);
+		shown->code = hwtdi_no_code;
+		if (rc == HWTD_OK)
+			rc = map_part(b, space, p, shown, from, to);
+		at = to;
+		b->modules.n_holes++;
+	}
+	shown->code = link->code;
+	return (rc == HWTD_OK ? map_part(b, space, p, shown, at, end) : rc);
+}
+
+static int
+map_object(struct hwtdi_space_builder *b, uint32_t space,
+    struct hwtdi_named_file *file, const struct hwtdi_elf_object *object,
+    const struct hwtdi_module_link *link)
+{
+	struct hwtd_context *ctx = b->trace->library;
+	struct hwtdi_shown shown = { .image = file->image };
+	struct hwtdi_elf_layout layout;
+	int rc;
+
+	rc = hwtdi_elf_object_layout(object, ctx, &layout, b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	for (size_t i = 0; i < layout.n_pieces && rc == HWTD_OK; i++) {
+		rc = hwtdi_load_list_add_piece(&b->loads, ctx,
+		    layout.pieces[i].address, layout.pieces[i].length, b->err);
+		if (rc == HWTD_OK)
+			rc = map_piece(b, space, &layout.pieces[i], link,
+			    &shown);
+	}
+	hwtdi_elf_layout_fini(&layout, ctx);
+	return (rc);
+}
+
+/* What cannot be laid out or linked is as good as missing. */
+static int
+map_missing(struct hwtdi_space_builder *b, uint32_t space,
+    struct hwtdi_named_file *file, const char *why)
+{
+	struct hwtdi_image *image = &b->trace->images[file->image];
+	const struct hwtd_record *r = b->record;
+	const struct hwtdi_shown shown = { .image = file->image,
+		.code = hwtdi_no_code,
+		.address = r->addr,
+		.length = (r->flags & HWTD_RECF_LEN) != 0 ? r->len
+							  : HWTDI_SPACE_PAGE };
+	int rc;
+
+	image->state = HWTD_IMAGE_MISSING;
+	(void)snprintf(image->text, sizeof(image->text), "%.95s", why);
+	rc = hwtdi_load_list_add_piece(&b->loads, b->trace->library,
+	    shown.address, shown.length, b->err);
+	return (rc == HWTD_OK ? hwtdi_space_map(b, space, &shown) : rc);
+}
+
+int
+hwtdi_module_map(struct hwtdi_space_builder *b, uint32_t space,
+    struct hwtdi_named_file *file)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_context *ctx = b->trace->library;
+	const struct hwtdi_image *image;
+	struct hwtdi_elf_object object;
+	struct hwtdi_module_link link;
+	int rc = HWTD_OK;
+
+	if (!b->modules.ready)
+		rc = make_ready(b);
+	if (rc != HWTD_OK)
+		return (rc);
+	/* A first look at the records can have added images. */
+	image = &b->trace->images[file->image];
+	rc = hwtdi_elf_object_init(&object, ctx, image->path, image->bytes,
+	    image->n_bytes, b->record->addr, &inner);
+	if (rc == HWTD_E_NOMEM)
+		return (hwtdi_fail_pass(b->err, &inner));
+	if (rc != HWTD_OK)
+		return (map_missing(b, space, file, inner.message));
+	rc = link_object(b, file, &object, &link, &inner);
+	if (rc == HWTD_OK && b->modules.n_holes < HWTDI_MODULE_MAX_HOLES)
+		rc = map_object(b, space, file, &object, &link);
+	else if (rc == HWTD_OK)
+		rc = map_missing(b, space, file,
+		    "too many branches of modules lead nowhere");
+	else if (rc == HWTD_E_NOT_FOUND)
+		rc = map_missing(b, space, file, inner.message);
+	hwtdi_elf_object_fini(&object, ctx);
+	return (rc);
+}
+
+void
+hwtdi_modules_fini(struct hwtdi_modules *modules, struct hwtd_context *ctx)
+{
+	hwtdi_elf_symbols_fini(&modules->symbols, ctx);
+	for (size_t i = 0; i < modules->n_found; i++) {
+		hwtdi_image_found_fini(modules->found[i], ctx);
+		hwtdi_free(ctx, modules->found[i], sizeof(**modules->found));
+	}
+	hwtdi_array_free(ctx, modules->found, modules->cap_found,
+	    sizeof(*modules->found));
+	for (size_t i = 0; i < modules->n_links; i++)
+		hwtdi_array_free(ctx, modules->links[i].holes,
+		    modules->links[i].cap_holes,
+		    sizeof(*modules->links[i].holes));
+	hwtdi_array_free(ctx, modules->links, modules->cap_links,
+	    sizeof(*modules->links));
+	memset(modules, 0, sizeof(*modules));
+}

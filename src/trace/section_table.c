@@ -1,0 +1,150 @@
+/*
+ * Sections of a trace, one for equal bytes at equal addresses, and mappings
+ * of them.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "image/elf_load.h"
+#include "trace/space_builder.h"
+
+const uint8_t hwtdi_no_code[1];
+
+static size_t
+hash(const struct hwtd_section *s, const uint8_t *code)
+{
+	uint64_t h = s->address * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ s->file_off) * 0xbf58476d1ce4e5b9u;
+	h = (h ^ s->length ^ (uint64_t)s->image << 32) * 0x94d049bb133111ebu;
+	h ^= (uint64_t)(uintptr_t)code;
+	return ((size_t)(h ^ (h >> 31)));
+}
+
+static bool
+is_same(const struct hwtd_section *a, const struct hwtd_section *b)
+{
+	return (a->image == b->image && a->address == b->address &&
+	    a->length == b->length && a->file_off == b->file_off);
+}
+
+/* The slot of a section, or the free one where it belongs. */
+static size_t
+find_slot(const struct hwtd_trace *trace, const uint32_t *slots,
+    size_t n_slots, const struct hwtd_section *s, const uint8_t *code)
+{
+	size_t at = hash(s, code) & (n_slots - 1);
+
+	while (slots[at] != 0 &&
+	    (trace->section_code[slots[at] - 1] != code ||
+		!is_same(&trace->sections[slots[at] - 1], s)))
+		at = (at + 1) & (n_slots - 1);
+	return (at);
+}
+
+static int
+grow_slots(struct hwtdi_space_builder *b)
+{
+	struct hwtd_trace *trace = b->trace;
+	size_t n = b->n_slots == 0 ? 64 : b->n_slots * 2;
+	uint32_t *slots;
+
+	if (trace->n_sections * 2 < b->n_slots)
+		return (HWTD_OK);
+	slots = hwtdi_zalloc(trace->library, n * sizeof(*slots));
+	if (slots == NULL)
+		return (hwtdi_fail_nomem(b->err, n * sizeof(*slots)));
+	hwtdi_array_free(trace->library, b->slots, b->n_slots, sizeof(*slots));
+	b->slots = slots;
+	b->n_slots = n;
+	for (size_t i = 0; i < trace->n_sections; i++)
+		slots[find_slot(trace, slots, n, &trace->sections[i],
+		    trace->section_code[i])] = (uint32_t)i + 1;
+	return (HWTD_OK);
+}
+
+static int
+section_of(struct hwtdi_space_builder *b, const struct hwtdi_shown *shown,
+    uint32_t *out)
+{
+	struct hwtd_trace *trace = b->trace;
+	struct hwtd_section s;
+	size_t slot;
+	int rc;
+
+	memset(&s, 0, sizeof(s));
+	s.size = sizeof(s);
+	s.image = shown->image;
+	s.address = shown->address;
+	s.length = shown->length;
+	s.file_off = shown->file_off;
+	rc = grow_slots(b);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(trace->library, &trace->sections,
+		    &trace->cap_sections, trace->n_sections + 1,
+		    sizeof(*trace->sections), b->err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(trace->library, &trace->section_code,
+		    &trace->cap_section_code, trace->n_sections + 1,
+		    sizeof(*trace->section_code), b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	slot = find_slot(trace, b->slots, b->n_slots, &s, shown->code);
+	if (b->slots[slot] == 0) {
+		trace->section_code[trace->n_sections] = shown->code;
+		trace->sections[trace->n_sections++] = s;
+		b->slots[slot] = (uint32_t)trace->n_sections;
+	}
+	*out = b->slots[slot] - 1;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_space_map(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_shown *shown)
+{
+	struct hwtdi_piece piece = { .section = HWTD_NO_ID,
+		.flags = shown->flags };
+	int rc = HWTD_OK;
+
+	if (shown->length == 0)
+		return (HWTD_OK);
+	if (shown->image != HWTD_NO_ID)
+		rc = section_of(b, shown, &piece.section);
+	return (rc != HWTD_OK
+		? rc
+		: hwtdi_timeline_map(b->space->timeline, b->seq, space,
+		      shown->address, shown->length, &piece, b->err));
+}
+
+int
+hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_shown_elf *elf)
+{
+	struct hwtd_context *ctx = b->trace->library;
+	struct hwtdi_shown shown = { .image = elf->file->image,
+		.flags = elf->flags };
+	struct hwtdi_elf_layout layout;
+	int rc;
+
+	rc = hwtdi_elf_layout_init(&layout, ctx, &elf->file->elf, elf->bias,
+	    HWTDI_SPACE_PAGE, b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	for (size_t i = 0; i < layout.n_pieces && rc == HWTD_OK; i++) {
+		const struct hwtdi_elf_piece *p = &layout.pieces[i];
+
+		if (elf->around != NULL &&
+		    *elf->around - p->address >= p->length)
+			continue;
+		shown.address = p->address;
+		shown.length = p->length;
+		shown.file_off = p->file_off;
+		rc = hwtdi_space_map(b, space, &shown);
+		if (rc == HWTD_OK && elf->loaded)
+			rc = hwtdi_load_list_add_piece(&b->loads, ctx,
+			    p->address, p->length, b->err);
+	}
+	hwtdi_elf_layout_fini(&layout, ctx);
+	return (rc);
+}

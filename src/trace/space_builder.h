@@ -1,0 +1,76 @@
+/*
+ * What is at hand while the address spaces of a trace are made from its
+ * records.
+ */
+#ifndef HWTDI_SPACE_BUILDER_H
+#define HWTDI_SPACE_BUILDER_H
+
+#include "trace/load_list.h"
+#include "trace/module_code.h"
+#include "trace/trace_image.h"
+#include "trace/trace_internal.h"
+
+/* The smallest mapping there is; also of files that are missing. */
+#define HWTDI_SPACE_PAGE HWTDI_ELF_PAGE
+
+struct hwtdi_space_builder {
+	struct hwtd_trace *trace;
+	struct hwtdi_trace_space *space;
+	struct hwtdi_named_files files;
+	struct hwtdi_load_list loads;
+	struct hwtdi_modules modules;
+	/* Open-addressed index of sections: number + 1, 0 empty. */
+	uint32_t *slots;
+	size_t n_slots;
+	/* The record at hand, and its number in their order. */
+	const struct hwtd_record *record;
+	uint64_t seq;
+	struct hwtd_error *err;
+};
+
+/* [address, address + length) of a space shows this. */
+struct hwtdi_shown {
+	/* HWTD_NO_ID: nobody knows the bytes. */
+	uint32_t image;
+	/* HWTDI_PIECE_* bits. */
+	uint32_t flags;
+	/* The file as it was changed when it was loaded; NULL: the image. */
+	const uint8_t *code;
+	uint64_t address;
+	uint64_t length;
+	uint64_t file_off;
+};
+
+/* A linked ELF file, moved by `bias`. */
+struct hwtdi_shown_elf {
+	const struct hwtdi_named_file *file;
+	uint64_t bias;
+	/* Only the segment that is there; NULL: all of them. */
+	const uint64_t *around;
+	/* HWTDI_PIECE_* bits. */
+	uint32_t flags;
+	/* Its pieces belong to the load that was added last. */
+	bool loaded;
+};
+
+/*
+ * The record at hand does this to a space.  HWTD_E_NOMEM, HWTD_E_LIMIT.
+ */
+int hwtdi_space_map(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_shown *shown);
+int hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_shown_elf *elf);
+
+/* It loads its file as a whole, or unloads what lies at its address. */
+int hwtdi_space_load(struct hwtdi_space_builder *b, uint32_t space);
+int hwtdi_space_unload(struct hwtdi_space_builder *b, uint32_t space);
+
+/* How far a linked file is moved whose lowest segment is loaded at `addr`. */
+uint64_t hwtdi_space_load_bias(const struct hwtdi_elf_file *elf,
+    uint64_t addr);
+
+/* The file that it names. */
+int hwtdi_space_named(struct hwtdi_space_builder *b,
+    struct hwtdi_named_file **out);
+
+#endif /* HWTDI_SPACE_BUILDER_H */
