@@ -80,6 +80,10 @@ enum hwtd_record_type {
 #define HWTD_RECF_JIT 0x0200
 /** pid, tid: the one that stops running (SWITCH). */
 #define HWTD_RECF_SWITCH_OUT 0x0400
+/** `vmid` is known: the record speaks of that virtual machine. */
+#define HWTD_RECF_VMID 0x0800
+/** addr is of a hypervisor's space (EL2), whatever the process. */
+#define HWTD_RECF_HYPERVISOR_SPACE 0x1000
 
 /** Bytes of a build-id at the most. */
 #define HWTD_MAX_BUILD_ID 32
@@ -119,6 +123,9 @@ struct hwtd_record {
 	const char *name;
 	/** Of the file `name`. */
 	uint8_t build_id[HWTD_MAX_BUILD_ID];
+	/** Virtual machine; pid and tid are those of its kernel. */
+	uint32_t vmid;
+	uint32_t reserved;
 };
 
 /** Short stable name of a record type; "unknown" out of range. */

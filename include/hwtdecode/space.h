@@ -119,7 +119,8 @@ struct hwtd_process {
 	uint32_t parent;
 	/** Programs it started while the trace was made. */
 	uint32_t n_execs;
-	uint32_t reserved;
+	/** Virtual machine that it runs in; HWTD_NO_ID: the host. */
+	uint32_t vmid;
 	/** Name of its last program or main thread, or "".  Borrowed. */
 	const char *name;
 };

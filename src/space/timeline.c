@@ -126,7 +126,8 @@ hwtdi_timeline_space(struct hwtdi_timeline *tl,
 
 	if (hwtdi_space_table_find(&tl->table, key, space_out))
 		return (HWTD_OK);
-	if (key->kind == HWTDI_SPACE_KIND_USER) {
+	if (key->kind == HWTDI_SPACE_KIND_USER ||
+	    key->kind == HWTDI_SPACE_KIND_HYPERVISOR) {
 		const struct hwtdi_space_key k = { HWTDI_SPACE_KIND_KERNEL,
 			HWTD_NO_ID, key->vmid };
 

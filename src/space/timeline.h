@@ -21,6 +21,7 @@ enum hwtdi_space_kind {
 	/* Seen from all user spaces of the same machine (vmid). */
 	HWTDI_SPACE_KIND_KERNEL = 1,
 	HWTDI_SPACE_KIND_USER = 2,
+	/* Sees its kernel, which can be the hypervisor itself. */
 	HWTDI_SPACE_KIND_HYPERVISOR = 3
 };
 
@@ -123,7 +124,7 @@ int hwtdi_timeline_fork(struct hwtdi_timeline *timeline, uint64_t seq,
 /*
  * What can lie at `addr` at a moment in [lo, hi], newest first, each answer
  * once; "nothing" is an answer too.  A user space looks through to its kernel,
- * and every space to "any": the first of them with something at the address
+ * a hypervisor's too, and every space to "any": the first of them with something at the address
  * answers; JIT code of a later one is not hidden by anonymous memory of an
  * earlier one.
  *

@@ -214,7 +214,7 @@ int
 hwtd_trace_add_record(struct hwtd_trace *trace,
     const struct hwtd_record *record, struct hwtd_error *err)
 {
-	const uint32_t known = 2 * HWTD_RECF_SWITCH_OUT - 1;
+	const uint32_t known = 2 * HWTD_RECF_HYPERVISOR_SPACE - 1;
 	struct hwtd_record r;
 	int rc;
 
@@ -239,6 +239,10 @@ hwtd_trace_add_record(struct hwtd_trace *trace,
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "build-id of %" PRIu32 " bytes; at most %d", r.n_build_id,
 		    HWTD_MAX_BUILD_ID));
+	if ((r.flags & HWTD_RECF_VMID) != 0 && r.vmid == HWTD_NO_ID)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "virtual machine %" PRIu32 " is the number for none",
+		    r.vmid));
 	if (r.stream != HWTD_NO_ID && r.stream >= trace->n_streams)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "record speaks of stream %" PRIu32

@@ -11,22 +11,6 @@
 /* Pages of two mappings are compared to find out if they differ. */
 #define COMPARED 4096
 
-uint32_t
-hwtdi_trace_space_of(const struct hwtdi_trace_space *space, uint32_t pid)
-{
-	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
-		.pid = pid,
-		.vmid = HWTD_NO_ID };
-	uint32_t no;
-
-	if (pid == HWTD_NO_ID)
-		return (space->default_space);
-	/* A process that no record names has only what all have. */
-	return (hwtdi_timeline_space_find(space->timeline, &key, &no)
-		? no
-		: HWTDI_SPACE_KERNEL);
-}
-
 /* The bytes of a mapping around `address`; false if it has none. */
 static bool
 span_of(const struct hwtd_trace *trace, const struct hwtdi_place *place,
@@ -136,14 +120,14 @@ find_candidates(const struct hwtd_trace *trace,
 	struct hwtdi_place places[MAX_PLACES];
 	uint64_t lo = 0, hi = 0;
 	size_t n = 0;
+	uint32_t no;
 	int rc;
 
 	hwtdi_position_range(space->positions, where->stream,
 	    where->stream_off, where->has_time, where->time_ns, &lo, &hi);
-	rc = hwtdi_timeline_find(space->timeline,
-	    hwtdi_trace_space_of(space,
-		where->context != NULL ? where->context->pid : HWTD_NO_ID),
-	    lo, hi, address, places, MAX_PLACES, &n);
+	(void)hwtdi_trace_space_find(space, where->context, &no);
+	rc = hwtdi_timeline_find(space->timeline, no, lo, hi, address, places,
+	    MAX_PLACES, &n);
 	c->seq = hi;
 	c->n_places = 0;
 	c->n = 0;

@@ -50,6 +50,16 @@ position_copy(struct hwtd_position *out, const struct hwtd_position *user,
 	return (rc);
 }
 
+static uint32_t
+space_of(const struct hwtd_trace *trace, uint32_t pid)
+{
+	const struct hwtd_exec_context who = { .pid = pid };
+	uint32_t space;
+
+	(void)hwtdi_trace_space_find(&trace->space, &who, &space);
+	return (space);
+}
+
 /* After `seq` records `space` shows the same as `place` there. */
 static bool
 is_of(const struct hwtd_trace *trace, uint32_t space, uint64_t seq,
@@ -124,9 +134,9 @@ hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
 	rc = position_copy(&position, at, NULL);
 	if (rc != HWTD_OK)
 		return (rc);
-	space = hwtdi_trace_space_of(&trace->space, pid);
-	/* The default is that of the only process. */
-	if (pid == HWTD_NO_ID && trace->space.n_processes == 1)
+	space = space_of(trace, pid);
+	/* The default can be that of the only process. */
+	if (pid == HWTD_NO_ID && space != HWTDI_SPACE_KERNEL)
 		pid = trace->space.processes[0].pid;
 	position_range(trace, &position, &lo, &hi);
 	(void)hwtdi_timeline_find(trace->space.timeline, space, lo, hi,
@@ -190,8 +200,7 @@ open_maps(struct hwtd_trace *trace, uint32_t pid, bool own,
 	maps->pid = pid;
 	maps->own = own;
 	maps->err = err;
-	space = pid == HWTD_NO_ID ? HWTDI_SPACE_KERNEL
-				  : hwtdi_trace_space_of(&trace->space, pid);
+	space = pid == HWTD_NO_ID ? HWTDI_SPACE_KERNEL : space_of(trace, pid);
 	position_range(trace, &position, &lo, &hi);
 	maps->seq = hi;
 	/* A process that no record names has nothing of its own. */
@@ -267,6 +276,7 @@ hwtd_trace_process(const struct hwtd_trace *trace, size_t index,
 	row.pid = p->pid;
 	row.parent = p->parent;
 	row.n_execs = p->n_execs;
+	row.vmid = p->vmid;
 	row.name = p->name != NULL ? p->name : "";
 	return (hwtdi_result_copy(out, &row, sizeof(row)));
 }

@@ -22,13 +22,18 @@ hwtdi_space_named(struct hwtdi_space_builder *b, struct hwtdi_named_file **out)
 
 /* Processes. */
 
+static uint32_t
+vmid_of(const struct hwtd_record *r)
+{
+	return ((r->flags & HWTD_RECF_VMID) != 0 ? r->vmid : HWTD_NO_ID);
+}
+
 static int
-process_of(struct hwtdi_space_builder *b, uint32_t pid,
-    struct hwtdi_process **out)
+process_of(struct hwtdi_space_builder *b, struct hwtdi_process **out)
 {
 	const struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
-		.pid = pid,
-		.vmid = HWTD_NO_ID };
+		.pid = b->record->pid,
+		.vmid = vmid_of(b->record) };
 	struct hwtdi_trace_space *space = b->space;
 	uint32_t no;
 	int rc;
@@ -42,7 +47,8 @@ process_of(struct hwtdi_space_builder *b, uint32_t pid,
 		if (rc != HWTD_OK)
 			return (rc);
 		memset(&space->processes[no], 0, sizeof(space->processes[no]));
-		space->processes[no].pid = pid;
+		space->processes[no].pid = key.pid;
+		space->processes[no].vmid = key.vmid;
 		space->processes[no].parent = HWTD_NO_ID;
 		space->n_processes++;
 	}
@@ -57,18 +63,70 @@ space_of(struct hwtdi_space_builder *b, uint32_t *out)
 	const struct hwtd_record *r = b->record;
 	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
 		.pid = r->pid,
-		.vmid = HWTD_NO_ID };
+		.vmid = vmid_of(r) };
 
-	if ((r->flags & HWTD_RECF_KERNEL_SPACE) != 0 ||
-	    r->type == HWTD_REC_KERNEL) {
-		*out = HWTDI_SPACE_KERNEL;
-		return (HWTD_OK);
-	}
-	if (r->pid == HWTD_NO_ID) {
-		*out = HWTDI_SPACE_ANY;
-		return (HWTD_OK);
-	}
+	if ((r->flags & HWTD_RECF_HYPERVISOR_SPACE) != 0)
+		key.kind = HWTDI_SPACE_KIND_HYPERVISOR;
+	else if ((r->flags & HWTD_RECF_KERNEL_SPACE) != 0 ||
+	    r->type == HWTD_REC_KERNEL)
+		key.kind = HWTDI_SPACE_KIND_KERNEL;
+	else if (r->pid == HWTD_NO_ID && key.vmid == HWTD_NO_ID)
+		key.kind = HWTDI_SPACE_KIND_ANY;
+	else if (r->pid == HWTD_NO_ID)
+		key.kind = HWTDI_SPACE_KIND_KERNEL;
+	if (key.kind != HWTDI_SPACE_KIND_USER)
+		key.pid = HWTD_NO_ID;
 	return (hwtdi_timeline_space(b->space->timeline, &key, out, b->err));
+}
+
+/* The machine whose code runs; false: a guest, but not which. */
+static bool
+find_vm(const struct hwtdi_trace_space *space,
+    const struct hwtd_exec_context *who, uint32_t *vmid_out)
+{
+	*vmid_out = HWTD_NO_ID;
+	if ((who->flags & HWTD_CTXF_VMID) != 0) {
+		/* Machine 0 is the host, unless records speak of one. */
+		if (who->vmid != 0 || space->has_vm_0)
+			*vmid_out = (uint32_t)who->vmid;
+		return (who->vmid < HWTD_NO_ID);
+	}
+	if ((who->flags & HWTD_CTXF_GUEST) != 0 && space->vms != 0) {
+		*vmid_out = space->vm;
+		return (space->vms == 1);
+	}
+	return (true);
+}
+
+bool
+hwtdi_trace_space_find(const struct hwtdi_trace_space *space,
+    const struct hwtd_exec_context *who, uint32_t *space_out)
+{
+	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER };
+
+	*space_out = space->default_space;
+	if (who == NULL)
+		return (true);
+	if (!find_vm(space, who, &key.vmid)) {
+		*space_out = HWTDI_SPACE_ANY;
+		return (false);
+	}
+	key.pid = who->pid;
+	if ((who->flags & HWTD_CTXF_LEVEL) != 0 && who->level == 2) {
+		key.kind = HWTDI_SPACE_KIND_HYPERVISOR;
+		key.pid = HWTD_NO_ID;
+		key.vmid = HWTD_NO_ID;
+	} else if (who->pid == HWTD_NO_ID && key.vmid == HWTD_NO_ID) {
+		return (true);
+	}
+	if (hwtdi_timeline_space_find(space->timeline, &key, space_out))
+		return (true);
+	/* A process that no record names has only what all have. */
+	key.kind = HWTDI_SPACE_KIND_KERNEL;
+	key.pid = HWTD_NO_ID;
+	if (!hwtdi_timeline_space_find(space->timeline, &key, space_out))
+		*space_out = HWTDI_SPACE_ANY;
+	return (false);
 }
 
 /* Records. */
@@ -176,7 +234,7 @@ apply_fork(struct hwtdi_space_builder *b, uint32_t space)
 	const struct hwtd_record *r = b->record;
 	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
 		.pid = (uint32_t)r->value,
-		.vmid = HWTD_NO_ID };
+		.vmid = vmid_of(r) };
 	struct hwtdi_process *process;
 	uint32_t parent;
 	int rc;
@@ -184,7 +242,7 @@ apply_fork(struct hwtdi_space_builder *b, uint32_t space)
 	if ((r->flags & HWTD_RECF_VALUE) == 0 || r->pid == HWTD_NO_ID ||
 	    r->value > UINT32_MAX || r->value == r->pid)
 		return (HWTD_OK);
-	rc = process_of(b, r->pid, &process);
+	rc = process_of(b, &process);
 	if (rc != HWTD_OK)
 		return (rc);
 	process->parent = (uint32_t)r->value;
@@ -207,7 +265,7 @@ note_process(struct hwtdi_space_builder *b)
 
 	if (r->pid == HWTD_NO_ID)
 		return (HWTD_OK);
-	rc = process_of(b, r->pid, &process);
+	rc = process_of(b, &process);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (r->type == HWTD_REC_EXEC)
@@ -219,6 +277,18 @@ note_process(struct hwtdi_space_builder *b)
 	return (HWTD_OK);
 }
 
+static void
+note_vm(struct hwtdi_trace_space *space, uint32_t vmid)
+{
+	if (vmid == HWTD_NO_ID)
+		return;
+	if (vmid == 0)
+		space->has_vm_0 = true;
+	if (space->vms == 0 || space->vm != vmid)
+		space->vms++;
+	space->vm = vmid;
+}
+
 static int
 apply(struct hwtdi_space_builder *b)
 {
@@ -226,6 +296,7 @@ apply(struct hwtdi_space_builder *b)
 	uint32_t space = HWTDI_SPACE_ANY;
 	int rc;
 
+	note_vm(b->space, vmid_of(r));
 	rc = note_process(b);
 	if (rc == HWTD_OK)
 		rc = space_of(b, &space);
@@ -285,20 +356,23 @@ by_pid(const void *a, const void *b)
 {
 	const struct hwtdi_process *x = a, *y = b;
 
-	return (x->pid < y->pid ? -1 : x->pid > y->pid);
+	if (x->pid != y->pid)
+		return (x->pid < y->pid ? -1 : 1);
+	/* The host before virtual machines. */
+	return (x->vmid + 1 < y->vmid + 1 ? -1 : x->vmid + 1 > y->vmid + 1);
 }
 
 /* Code of unknown processes is that of the only one, if there is one. */
 static void
 choose_default(struct hwtdi_trace_space *space)
 {
-	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
-		.vmid = HWTD_NO_ID };
+	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER };
 
 	space->default_space = HWTDI_SPACE_KERNEL;
-	if (space->n_processes != 1)
+	if (space->n_processes != 1 || space->processes[0].vmid != HWTD_NO_ID)
 		return;
 	key.pid = space->processes[0].pid;
+	key.vmid = HWTD_NO_ID;
 	(void)hwtdi_timeline_space_find(space->timeline, &key,
 	    &space->default_space);
 }

@@ -9,10 +9,13 @@
 #include "space/switches.h"
 #include "space/timeline.h"
 
+struct hwtd_exec_context;
 struct hwtd_trace;
 
 struct hwtdi_process {
 	uint32_t pid, parent, n_execs;
+	/* HWTD_NO_ID: of the host. */
+	uint32_t vmid;
 	/* Borrowed from a record. */
 	const char *name;
 };
@@ -24,6 +27,13 @@ struct hwtdi_trace_space {
 	struct hwtdi_switches *switches;
 	/* Where code of unknown processes is looked for. */
 	uint32_t default_space;
+	/*
+	 * Virtual machines that records speak of: changes from one to another,
+	 * so that 1 stands for one machine; the last; if one is number 0.
+	 */
+	uint64_t vms;
+	uint32_t vm;
+	bool has_vm_0;
 	struct hwtdi_process *processes;
 	size_t n_processes, cap_processes;
 	/* While it is built: numbers of processes. */
@@ -33,11 +43,14 @@ struct hwtdi_trace_space {
 /* Apply the records and images of a trace; adds images and sections to it. */
 int hwtdi_trace_space_build(struct hwtd_trace *trace,
     struct hwtdi_trace_space *space, struct hwtd_error *err);
-void hwtdi_trace_space_fini(struct hwtdi_trace_space *space);
 
-/* trace_code.c */
-/* Where the code of a process is looked for; HWTD_NO_ID: of an unknown one. */
-uint32_t hwtdi_trace_space_of(const struct hwtdi_trace_space *space,
-    uint32_t pid);
+/*
+ * The space that code of a context (NULL: unknown) is looked for in.  False: no record speaks
+ * of it, and it has only what its kernel and all have.
+ */
+bool hwtdi_trace_space_find(const struct hwtdi_trace_space *space,
+    const struct hwtd_exec_context *who, uint32_t *space_out);
+
+void hwtdi_trace_space_fini(struct hwtdi_trace_space *space);
 
 #endif /* HWTDI_TRACE_SPACE_H */

@@ -143,7 +143,7 @@ add_records(struct hwtd_trace *trace, struct hwtd_error *err)
 
 	for (uint32_t i = 0; rc == HWTD_OK && i < HWTD_REC_TYPES; i++) {
 		r.type = i;
-		r.flags = 0x1ffu & (0x55u * i);
+		r.flags = 0x1fffu & (0x555u * i);
 		r.cpu = i;
 		r.pid = i == 3 ? HWTD_NO_ID : 1000 + i;
 		r.tid = 2000 + i;
@@ -156,6 +156,9 @@ add_records(struct hwtd_trace *trace, struct hwtd_error *err)
 		r.file_off = 512 * i;
 		r.base = 3 * i;
 		r.value = 5 * i;
+		r.vmid = 7 * i;
+		r.n_build_id = i;
+		memset(r.build_id, (int)i, i);
 		r.name = i % 3 == 0 ? NULL
 		    : i % 3 == 1    ? ""
 				    : "/usr/lib/libexample.so.1";

@@ -167,6 +167,8 @@ hwtdi_hwt_put_record(struct hwtdi_hwt_buffer *to, const struct hwtd_record *r,
 	hwtdi_put_le(at + 80, r->base, 8);
 	hwtdi_put_le(at + 88, r->value, 8);
 	memcpy(at + 96, r->build_id, HWTD_MAX_BUILD_ID);
+	hwtdi_put_le(at + 128, r->vmid, 4);
+	hwtdi_put_le(at + 132, 0, 4);
 	if (n_name != 0)
 		memcpy(at + HWTDI_HWT_RECORD_SIZE, r->name, n_name);
 	return (HWTD_OK);
@@ -440,13 +442,15 @@ hwtdi_hwt_get_record(struct hwtd_context *ctx, struct hwtdi_bytes *from,
 	r->file_off = hwtdi_le(at + 72, 8);
 	r->base = hwtdi_le(at + 80, 8);
 	r->value = hwtdi_le(at + 88, 8);
-	if (fixed >= HWTDI_HWT_RECORD_SIZE) {
+	if (fixed >= HWTDI_HWT_RECORD_WITH_ID) {
 		r->n_build_id = (uint32_t)hwtdi_le(at + 36, 4);
 		if (r->n_build_id > HWTD_MAX_BUILD_ID)
 			return (hwtdi_fail(err, HWTD_E_CORRUPT,
 			    "build-id of %u bytes", r->n_build_id));
 		memcpy(r->build_id, at + 96, HWTD_MAX_BUILD_ID);
 	}
+	if (fixed >= HWTDI_HWT_RECORD_SIZE)
+		r->vmid = (uint32_t)hwtdi_le(at + 128, 4);
 	if ((hwtdi_le(at + 6, 2) & HWTDI_HWT_RECORD_NAMED) == 0)
 		return (HWTD_OK);
 	return (copy_text(ctx, at + fixed, n - fixed, name_out, err));

@@ -78,8 +78,9 @@ enum hwtdi_hwt_image_tag {
 #define HWTDI_HWT_PT_SIZE 24
 #define HWTDI_HWT_PT_FILTER_SIZE 24
 #define HWTDI_HWT_IMAGE_DESC_SIZE 40
-#define HWTDI_HWT_RECORD_SIZE 128
-/* Without the build-id; the least that a reader takes. */
+#define HWTDI_HWT_RECORD_SIZE 136
+/* Of older files: without the virtual machine, and without the build-id. */
+#define HWTDI_HWT_RECORD_WITH_ID 128
 #define HWTDI_HWT_RECORD_LEAST 96
 #define HWTDI_HWT_INDEX_ENTRY_SIZE 40
 #define HWTDI_HWT_END_SIZE 32

@@ -309,7 +309,7 @@ records_name_only_what_is_there(void **state)
 	struct hwtd_trace *trace;
 	struct hand p = { 0 };
 
-	/* A longer fixed part, as a newer version may have it. */
+	/* Of an older version, with a field that none has had. */
 	hand_number(&p, 96 + 8 + 4, 4);
 	hand_number(&p, 96 + 8, 2);
 	hand_number(&p, 1, 2);

@@ -346,7 +346,10 @@ what_breaks_the_rules_changes_nothing(void **state)
 	r.type = HWTD_REC_TYPES;
 	assert_int_equal(hwtd_trace_add_record(t, &r, NULL), HWTD_E_INVALID);
 	r.type = 0;
-	r.flags = HWTD_RECF_SWITCH_OUT << 1;
+	r.flags = HWTD_RECF_HYPERVISOR_SPACE << 1;
+	assert_int_equal(hwtd_trace_add_record(t, &r, NULL), HWTD_E_INVALID);
+	r.flags = HWTD_RECF_VMID;
+	r.vmid = HWTD_NO_ID;
 	assert_int_equal(hwtd_trace_add_record(t, &r, NULL), HWTD_E_INVALID);
 	assert_int_equal(hwtd_trace_add_image(t, &i, NULL, NULL),
 	    HWTD_E_INVALID);
