@@ -15,6 +15,7 @@
 
 #include "base/library.h"
 #include "decode/code/code_table.h"
+#include "space/timeline.h"
 
 /* Where code bytes come from. */
 struct hwtdi_code_span {
@@ -23,6 +24,8 @@ struct hwtdi_code_span {
 	uint64_t address;
 	uint64_t length;
 	uint32_t section;
+	/* When it can have been there. */
+	struct hwtdi_moments moments;
 };
 
 /* Where code is asked for. */
@@ -32,6 +35,8 @@ struct hwtdi_code_query {
 	/* Raw count of the stream's clock. */
 	bool has_count;
 	uint64_t count;
+	/* When it can be, by what was found before. */
+	struct hwtdi_moments moments;
 	/* Sections that were found to fit; the first that is possible holds. */
 	const uint32_t *chosen;
 	size_t n_chosen;
@@ -44,7 +49,7 @@ struct hwtdi_code_source {
 	 * The span that holds `address`.  HWTD_OK; HWTD_END: this one, but
 	 * there may be others, see `choice`; HWTD_E_NOT_FOUND: nothing (more)
 	 * is mapped; HWTD_E_UNSUPPORTED: something is, but its bytes are
-	 * missing.
+	 * missing; HWTD_E_STATE: what can be there contradicts `moments`.
 	 */
 	int (*find)(void *arg, const struct hwtdi_code_query *query,
 	    uint64_t address, struct hwtdi_code_span *out);

@@ -20,6 +20,7 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 		.stream = lane->stream,
 		.stream_off = query->stream_off,
 		.has_time = query->has_count && lane->timed,
+		.moments = query->moments,
 		.chosen = query->chosen,
 		.n_chosen = query->n_chosen,
 		.choice = query->choice,
@@ -39,6 +40,7 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 	out->address = span.address;
 	out->length = span.length;
 	out->section = span.section;
+	out->moments = span.moments;
 	return (rc);
 }
 

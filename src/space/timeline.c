@@ -411,14 +411,11 @@ see_map(const struct hwtdi_timeline *tl, uint32_t map, uint64_t addr,
 	return (c);
 }
 
-/* What a space has itself; of JIT code only, or of all. */
-static const struct change *
-see_space(const struct hwtdi_timeline *tl, uint32_t space, uint64_t t,
-    uint64_t addr, bool only_jit, struct view *view)
+/* A space at moment `t`; NULL: nothing was done to it yet. */
+static const struct version *
+version_at(const struct hwtdi_timeline *tl, uint32_t space, uint64_t t)
 {
 	const struct space *s = &tl->spaces[space];
-	const struct version *v;
-	const struct change *c;
 	size_t low = 0, high = s->n;
 
 	/* The first version that is from later than `t`. */
@@ -430,9 +427,30 @@ see_space(const struct hwtdi_timeline *tl, uint32_t space, uint64_t t,
 		else
 			high = mid;
 	}
-	if (low == 0)
+	return (low == 0 ? NULL : &s->versions[low - 1]);
+}
+
+uint64_t
+hwtdi_timeline_epoch(const struct hwtdi_timeline *tl, uint32_t space,
+    uint64_t t)
+{
+	const struct version *v = NULL;
+
+	if (space < tl->table.n)
+		v = version_at(tl, space, t);
+	return (v == NULL ? 0 : v->epoch);
+}
+
+/* What a space has itself; of JIT code only, or of all. */
+static const struct change *
+see_space(const struct hwtdi_timeline *tl, uint32_t space, uint64_t t,
+    uint64_t addr, bool only_jit, struct view *view)
+{
+	const struct version *v = version_at(tl, space, t);
+	const struct change *c;
+
+	if (v == NULL)
 		return (&tl->changes[0]);
-	v = &s->versions[low - 1];
 	narrow(view, v->epoch, 0, UINT64_MAX);
 	c = see_map(tl, v->jit, addr, view);
 	if (only_jit || (c->piece.flags & HWTDI_PIECE_NOTHING) == 0)

@@ -62,6 +62,18 @@ struct hwtdi_place {
 	struct hwtdi_piece piece;
 };
 
+/*
+ * Moments of a space that are possible.  Records without time leave many open;
+ * what was executed before closes some: a program that started does not stop
+ * having started.
+ */
+struct hwtdi_moments {
+	/* HWTD_NO_ID: nothing is known. */
+	uint32_t space;
+	uint64_t since;
+	uint64_t until;
+};
+
 struct hwtdi_timeline;
 
 /* Instead of a record's number: before all records. */
@@ -145,6 +157,13 @@ int hwtdi_timeline_find(const struct hwtdi_timeline *timeline, uint32_t space,
     size_t max, size_t *n_out);
 
 #define HWTDI_TIMELINE_MAX_STEPS 256
+
+/*
+ * The moment from which a space is what it is at moment `t` but for mappings:
+ * since the last exec, exit or fork of it; 0: since the beginning.  O(log n).
+ */
+uint64_t hwtdi_timeline_epoch(const struct hwtdi_timeline *timeline,
+    uint32_t space, uint64_t t);
 
 /*
  * Everything mapped at moment `seq`, by address, what goes on as one; with

@@ -8,6 +8,9 @@
 /* Mappings that can lie at one address at one place, and are compared. */
 #define MAX_PLACES 8
 
+/* Programs of one process that can run at one place, and are looked at. */
+#define MAX_EPOCHS 4
+
 /* Pages of two mappings are compared to find out if they differ. */
 #define COMPARED 4096
 
@@ -108,27 +111,43 @@ struct candidates {
 	size_t n;
 	/* There are older ones; and some of which the bytes are not known. */
 	bool more, unread;
-	uint64_t seq;
+	struct hwtdi_moments moments;
 };
+
+/* When it is, by the records and by what is known already. */
+static void
+find_moments(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *where, struct hwtdi_moments *out)
+{
+	const struct hwtdi_trace_space *space = &trace->space;
+	const struct hwtdi_moments *known = &where->moments;
+
+	(void)hwtdi_trace_space_find(space, where->context, &out->space);
+	hwtdi_position_range(space->positions, where->stream,
+	    where->stream_off, where->has_time, where->time_ns, &out->since,
+	    &out->until);
+	/* Positions of records are rough, but they hold for sure later on. */
+	if (known->space != out->space || known->since > out->until ||
+	    known->until < out->since)
+		return;
+	if (known->since > out->since)
+		out->since = known->since;
+	if (known->until < out->until)
+		out->until = known->until;
+}
 
 static void
 find_candidates(const struct hwtd_trace *trace,
-    const struct hwtdi_code_place *where, uint64_t address,
+    const struct hwtdi_moments *moments, uint64_t address,
     struct candidates *c)
 {
-	const struct hwtdi_trace_space *space = &trace->space;
 	struct hwtdi_place places[MAX_PLACES];
-	uint64_t lo = 0, hi = 0;
 	size_t n = 0;
-	uint32_t no;
 	int rc;
 
-	hwtdi_position_range(space->positions, where->stream,
-	    where->stream_off, where->has_time, where->time_ns, &lo, &hi);
-	(void)hwtdi_trace_space_find(space, where->context, &no);
-	rc = hwtdi_timeline_find(space->timeline, no, lo, hi, address, places,
-	    MAX_PLACES, &n);
-	c->seq = hi;
+	rc = hwtdi_timeline_find(trace->space.timeline, moments->space,
+	    moments->since, moments->until, address, places, MAX_PLACES, &n);
+	c->moments = *moments;
 	c->n_places = 0;
 	c->n = 0;
 	c->more = rc != HWTD_OK;
@@ -162,31 +181,111 @@ chosen_place(const struct hwtdi_code_place *where, const struct candidates *c)
 	return (NULL);
 }
 
+/* The same code can be at the address at one of these moments. */
+static bool
+occurs(const struct hwtd_trace *trace, const struct hwtdi_moments *moments,
+    uint64_t address, const struct hwtdi_span *span)
+{
+	struct candidates c;
+
+	find_candidates(trace, moments, address, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		struct hwtdi_span a = *span;
+
+		if (same_code(&a, &c.spans[i], address))
+			return (true);
+	}
+	return (c.more);
+}
+
+/*
+ * An exec is a barrier: code of the old program runs before it, code of the
+ * new one after it.  Of the moments that were possible those stay whose program
+ * has the code; what that tells is added to what is known.
+ */
+static void
+add_moments(const struct hwtd_trace *trace, uint64_t address,
+    const struct hwtdi_span *span, const struct hwtdi_moments *moments,
+    struct hwtdi_moments *known)
+{
+	const struct hwtdi_timeline *timeline = trace->space.timeline;
+	struct hwtdi_moments epoch = *moments;
+	bool newest = true;
+
+	if (known->space != moments->space) {
+		known->space = moments->space;
+		known->since = 0;
+		known->until = UINT64_MAX;
+	}
+	for (unsigned int i = 0; i < MAX_EPOCHS; i++) {
+		epoch.since = hwtdi_timeline_epoch(timeline, epoch.space,
+		    epoch.until);
+		/* Mostly all of it is one epoch. */
+		if (i == 0 && epoch.since <= moments->since)
+			return;
+		if (epoch.since < moments->since)
+			epoch.since = moments->since;
+		if (occurs(trace, &epoch, address, span)) {
+			if (newest && i > 0)
+				known->until = epoch.until;
+			newest = false;
+			known->since = epoch.since;
+		}
+		if (epoch.since <= moments->since)
+			return;
+		epoch.until = epoch.since - 1;
+	}
+	/* There are older ones, which may have it too. */
+	known->since = moments->since;
+}
+
+/* Nothing that is possible lies there; would it without what is known? */
+static int
+not_found(const struct hwtd_trace *trace, const struct hwtdi_code_place *where,
+    uint64_t address)
+{
+	struct hwtdi_code_place open = *where;
+	struct hwtdi_moments moments;
+	struct candidates c;
+
+	open.moments.space = HWTD_NO_ID;
+	find_moments(trace, &open, &moments);
+	find_candidates(trace, &moments, address, &c);
+	return (c.n_places == 0 ? HWTD_E_NOT_FOUND : HWTD_E_STATE);
+}
+
 int
 hwtdi_trace_find_code(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *where, uint64_t address,
     struct hwtdi_span *out)
 {
-	const struct hwtdi_place *place;
+	const struct hwtdi_place *place = NULL;
+	struct hwtdi_moments moments;
 	struct candidates c;
+	int rc = HWTD_OK;
 
-	find_candidates(trace, where, address, &c);
+	find_moments(trace, where, &moments);
+	find_candidates(trace, &moments, address, &c);
 	if (c.n_places == 0)
-		return (HWTD_E_NOT_FOUND);
-	if (c.n == 1 && !c.more && !c.unread) {
+		return (not_found(trace, where, address));
+	if (c.n == 1 && !c.more && !c.unread)
 		*out = c.spans[0];
-		return (HWTD_OK);
+	else
+		place = c.n == 0 ? &c.places[0] : chosen_place(where, &c);
+	if (place != NULL) {
+		if (!span_of(trace, place, address, out) &&
+		    !stand_in(trace, moments.until, address, place, out))
+			return (HWTD_E_UNSUPPORTED);
+	} else if (c.n != 1 || c.more || c.unread) {
+		if (where->choice >= c.n)
+			return (c.unread ? HWTD_E_UNSUPPORTED
+					 : HWTD_E_NOT_FOUND);
+		*out = c.spans[where->choice];
+		rc = HWTD_END;
 	}
-	place = c.n == 0 ? &c.places[0] : chosen_place(where, &c);
-	if (place != NULL)
-		return (span_of(trace, place, address, out) ||
-			    stand_in(trace, c.seq, address, place, out)
-			? HWTD_OK
-			: HWTD_E_UNSUPPORTED);
-	if (where->choice >= c.n)
-		return (c.unread ? HWTD_E_UNSUPPORTED : HWTD_E_NOT_FOUND);
-	*out = c.spans[where->choice];
-	return (HWTD_END);
+	out->moments = where->moments;
+	add_moments(trace, address, out, &moments, &out->moments);
+	return (rc);
 }
 
 bool

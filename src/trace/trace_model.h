@@ -8,6 +8,7 @@
 #include <hwtdecode/trace.h>
 
 #include "base/library.h"
+#include "space/timeline.h"
 
 struct hwtd_context *hwtdi_trace_library(const struct hwtd_trace *trace);
 struct hwtd_trace *hwtdi_trace_hold(struct hwtd_trace *trace);
@@ -63,6 +64,8 @@ struct hwtdi_span {
 	uint64_t length;
 	/* Section id; stands for image and generation. */
 	uint32_t section;
+	/* When it can have been there; those of the place, and what it adds. */
+	struct hwtdi_moments moments;
 };
 
 /* Where code is asked for. */
@@ -73,6 +76,8 @@ struct hwtdi_code_place {
 	uint64_t stream_off;
 	bool has_time;
 	uint64_t time_ns;
+	/* When it can be, by what was found before. */
+	struct hwtdi_moments moments;
 	/* Sections that were found to fit; the first that is possible holds. */
 	const uint32_t *chosen;
 	size_t n_chosen;
@@ -85,7 +90,9 @@ struct hwtdi_code_place {
  *
  * HWTD_OK; HWTD_END: this one, but there may be others that differ, see
  * `choice`; HWTD_E_NOT_FOUND (nothing, or nothing more, is mapped);
- * HWTD_E_UNSUPPORTED (what is mapped has no bytes: a missing image).
+ * HWTD_E_UNSUPPORTED (what is mapped has no bytes: a missing image);
+ * HWTD_E_STATE (what can be there contradicts what was found before: it belongs
+ * to a program that had ended, or had not started).
  */
 int hwtdi_trace_find_code(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *place, uint64_t address,

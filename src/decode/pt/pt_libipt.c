@@ -272,6 +272,7 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	d->search_off = at;
 	d->span.length = 0;
 	d->n_chosen = d->trial ? d->n_chosen : 0;
+	d->moments.space = HWTD_NO_ID;
 	d->anchor_flags = 0;
 	d->isa = HWTD_ISA_UNKNOWN;
 	d->transaction = false;

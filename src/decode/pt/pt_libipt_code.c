@@ -21,6 +21,12 @@ hwtdi_ipt_isa(enum pt_exec_mode mode)
 	}
 }
 
+static bool
+is_kernel(uint64_t ip)
+{
+	return (ip >> 63 != 0);
+}
+
 /* Ask the code source; of several answers take the one that fits. */
 static int
 ask(struct hwtdi_decoder *d, uint64_t ip)
@@ -30,20 +36,27 @@ ask(struct hwtdi_decoder *d, uint64_t ip)
 		.stream_off = d->segment.stream_off + d->asked_off,
 		.has_count = (d->asked_flags & HWTDI_ANCHOR_TIME) != 0,
 		.count = d->asked_count,
+		.moments = d->moments,
 		.chosen = d->chosen,
 		.n_chosen = d->n_chosen,
 	};
 	int rc;
 
 	rc = d->code.find(d->code.arg, &query, ip, &d->span);
-	if (rc != HWTD_END)
+	if (rc == HWTD_END) {
+		rc = hwtdi_ipt_choose(d, &query, ip);
+		if (rc != HWTD_OK)
+			return (rc);
+		query.n_chosen = d->n_chosen;
+		rc = d->code.find(d->code.arg, &query, ip, &d->span);
+	}
+	if (rc != HWTD_OK && rc != HWTD_END)
 		return (rc);
-	rc = hwtdi_ipt_choose(d, &query, ip);
-	if (rc != HWTD_OK)
-		return (rc);
-	query.n_chosen = d->n_chosen;
-	rc = d->code.find(d->code.arg, &query, ip, &d->span);
-	return (rc == HWTD_END ? HWTD_OK : rc);
+	d->moments = d->span.moments;
+	/* The kernel can start another program. */
+	if (is_kernel(ip))
+		d->moments.until = UINT64_MAX;
+	return (HWTD_OK);
 }
 
 bool

@@ -267,6 +267,9 @@ flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct hwtd_gap *gap;
 	size_t off = (size_t)d->anchor_off;
 
+	/* What is not traced in between can start another program. */
+	if (ev->type == ptev_enabled || ev->type == ptev_overflow)
+		d->moments.until = UINT64_MAX;
 	switch (ev->type) {
 	case ptev_enabled:
 		rare = put_rare(d, flow, HWTD_EV_ENABLE);

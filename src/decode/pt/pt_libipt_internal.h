@@ -59,6 +59,8 @@ struct hwtdi_decoder {
 	/* Sections that were found to fit where several were possible. */
 	uint32_t chosen[HWTDI_IPT_CHOICES];
 	size_t n_chosen;
+	/* When it can be, by the code that was found since then. */
+	struct hwtdi_moments moments;
 	/* This decoder only tries out a choice; where it failed, and why. */
 	bool trial, lost;
 	size_t lost_off;
