@@ -64,6 +64,12 @@ lc_assert_images(struct hwtd_trace *trace, const char *want)
 			    HWTD_OK);
 			n += (size_t)snprintf(got + n, sizeof(got) - n,
 			    "%.40s ", s.path);
+			/* Each block says where the next one is. */
+			if ((e->flags & HWTD_EVF_TARGET) != 0 &&
+			    i + 1 < rows.n &&
+			    rows.at[i + 1].row.kind == HWTD_EV_BLOCK)
+				assert_int_equal(e->target,
+				    rows.at[i + 1].row.ip);
 		} else if (e->kind == HWTD_EV_GAP) {
 			n += (size_t)snprintf(got + n, sizeof(got) - n,
 			    "[%s %llx] ",

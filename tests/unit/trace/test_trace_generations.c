@@ -272,6 +272,38 @@ pokes_change_as_little_as_a_byte(void **state)
 	}
 }
 
+/* The first byte stays: the instruction is a branch, then none. */
+static void
+instructions_of_two_sections_are_told_apart(void **state)
+{
+	static const uint8_t before[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x90,
+		0xff, 0xe0 };
+	static const uint8_t branch[] = { 0x85, 0x00, 0x00, 0x00, 0x00 };
+	struct pt_packets p = { 0 };
+	struct hwtd_trace *trace;
+	struct hwtd_record r;
+
+	(void)state;
+	enter_kernel(&p, 1000, "N");
+	enter_kernel(&p, 2000, NULL);
+	trace = lc_program(&p, 5);
+	r = in_kernel(HWTD_REC_MMAP, KERNEL, 0x1000,
+	    mr_image(trace, "kernel", before, sizeof(before)), 0);
+	mr_time(&r, 0);
+	mr_add(trace, &r);
+	r = in_kernel(HWTD_REC_CODE, KERNEL + 1, 5,
+	    mr_image(trace, "branch", branch, 5), 0);
+	mr_time(&r, 500);
+	mr_add(trace, &r);
+	r.image = mr_image(trace, "none", before + 1, 5);
+	mr_time(&r, 1500);
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	lc_assert_images(trace, "code kernel kernel code kernel none kernel");
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
 /* New code is written over two functions and the gap between them. */
 static void
 code_may_overlap_what_lay_there_in_any_way(void **state)
@@ -358,6 +390,7 @@ main(void)
 		cmocka_unit_test(memory_shows_its_bytes_of_the_time),
 		cmocka_unit_test(pokes_of_the_kernel_count_from_their_time),
 		cmocka_unit_test(pokes_change_as_little_as_a_byte),
+		cmocka_unit_test(instructions_of_two_sections_are_told_apart),
 		cmocka_unit_test(code_may_overlap_what_lay_there_in_any_way),
 		cmocka_unit_test(pokes_without_time_are_found_by_the_packets),
 	};
