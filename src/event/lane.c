@@ -269,6 +269,7 @@ skip_rows(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 		}
 	}
 	rows->n -= i;
+	rows->n_hidden = 0;
 	memmove(rows->rows, rows->rows + i, rows->n * sizeof(rows->rows[0]));
 }
 

@@ -50,6 +50,37 @@ filtered_rows_keep_no_details(void **state)
 	pt_free(&packets);
 }
 
+/* The rows to skip after a seek may be more than are hidden at a time. */
+static void
+a_seek_past_many_filtered_rows_ends(void **state)
+{
+	struct hwtd_events_options opts = { .size = sizeof(opts),
+		.kinds = 1u << HWTD_EV_ENABLE };
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct pt_packets packets = { 0 };
+	struct mt_rows rows = { 0 };
+	struct hwtd_events *ev;
+	struct hwtd_trace *trace = mt_create();
+
+	(void)state;
+	pt_psb(&packets);
+	pt_psbend(&packets);
+	for (int i = 0; i < OVERFLOWS; i++)
+		pt_ovf(&packets);
+	(void)mt_stream(trace, &packets, NULL);
+	ev = mt_events(mt_seal(trace), &opts);
+	assert_int_equal(hwtd_events_seek_offset(ev, 0, packets.n, NULL),
+	    HWTD_OK);
+	mt_read(ev, 64, &rows);
+	assert_int_equal(rows.n, 0);
+	assert_int_equal(hwtd_events_stats(ev, &stats), HWTD_OK);
+	assert_int_equal(stats.gaps[HWTD_GAP_OVERFLOW], OVERFLOWS);
+	mt_rows_free(&rows);
+	hwtd_events_close(ev);
+	hwtd_trace_close(trace);
+	pt_free(&packets);
+}
+
 static void
 times_out_of_range_are_the_end_of_time(void **state)
 {
@@ -139,6 +170,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filtered_rows_keep_no_details),
+		cmocka_unit_test(a_seek_past_many_filtered_rows_ends),
 		cmocka_unit_test(times_out_of_range_are_the_end_of_time),
 	};
 
