@@ -9,7 +9,8 @@
  * Order: (time_ns, stream, stream_off).  Rows of a stream keep its order.
  * Within a segment (see hwtd_events_open()) time never goes back, and from one
  * segment to the next only if the hardware's clock does.  Streams without a
- * clock come last, by id.
+ * clock come last, by id.  Records, where asked for, come before the rows from
+ * which on they hold, see HWTD_EV_RECORD.
  */
 #ifndef HWTDECODE_EVENT_H
 #define HWTDECODE_EVENT_H
@@ -68,7 +69,18 @@ enum hwtd_event_kind {
 	HWTD_EV_POWER = 13,
 	/** A sample, for instance of Arm SPE.  `value`: detail row. */
 	HWTD_EV_SAMPLE = 14,
-	/** A sideband record passing by.  `value`: record number. */
+	/**
+	 * A record of the trace, once; only where `kinds` names this kind.
+	 * `value` is its number for hwtd_trace_record(), `ip` its address,
+	 * `context` holds its process, thread and CPU, `stream` and
+	 * `stream_off` are what it names, else HWTD_NO_ID and 0.
+	 *
+	 * With time it comes before the rows of that time, with time 0 before
+	 * all rows.  Without time, but with a byte of a stream, it comes in
+	 * that stream, before the rows at or after the byte.  With neither it
+	 * comes right after the record it follows, or first.  It has no time
+	 * but its own.
+	 */
 	HWTD_EV_RECORD = 15
 };
 
@@ -157,7 +169,8 @@ struct hwtd_event {
 	 * Bytes from the start of the raw stream to where the decoder stood
 	 * when it had the row: at or behind the end of the packets that the
 	 * row needed, by as much as the engine reads ahead.  Never goes back
-	 * within a stream.  The bytes of a gap are in its detail.
+	 * within a stream, but for records.  The bytes of a gap are in its
+	 * detail.
 	 */
 	uint64_t stream_off;
 	/** By kind. */
@@ -393,11 +406,15 @@ struct hwtd_events_options {
 	uint32_t level;
 	/** Threads that decode.  0 or 1: the caller's alone. */
 	uint32_t jobs;
-	/** Bit (1 << kind) for each kind wanted.  0: all but RECORD. */
+	/**
+	 * Bit (1 << kind) for each kind wanted.  0: all but RECORD.  For
+	 * RECORD alone streams are decoded only as far as it takes to place
+	 * those that name a byte and no time, or if the cursor is strict.
+	 */
 	uint32_t kinds;
 	/** HWTD_DECODE_* bits. */
 	uint32_t flags;
-	/** Only these streams' CPUs.  NULL: all. */
+	/** Only streams and records of these CPUs.  NULL: all. */
 	const uint32_t *cpus;
 	size_t n_cpus;
 	/** Only these thread ids.  NULL: all. */
@@ -409,7 +426,7 @@ struct hwtd_events_options {
 	/** Only rows with a time in one of these, ns.  NULL: all. */
 	const struct hwtd_range *times_ns;
 	size_t n_times;
-	/** Only rows whose code touches one of these.  NULL: all. */
+	/** Only rows whose code, or record, touches one.  NULL: all. */
 	const struct hwtd_range *addresses;
 	size_t n_addresses;
 	/** Name of the engine, for instance "libipt".  NULL: the default. */
@@ -422,7 +439,10 @@ struct hwtd_events_options {
 /** The first gap ends the cursor with HWTD_E_CORRUPT. */
 #define HWTD_DECODE_STRICT 0x1
 
-/** What a cursor has seen so far.  Filters do not change it. */
+/**
+ * What a cursor has seen so far.  Filters do not change it, but for `kinds` of
+ * RECORD alone, which may leave streams unread.
+ */
 struct hwtd_stats {
 	/** sizeof(struct hwtd_stats) as the caller knows it. */
 	size_t size;
@@ -439,7 +459,7 @@ struct hwtd_stats {
 	uint64_t insns;
 	/** Blocks as HWTD_EV_BLOCK defines them, at either level. */
 	uint64_t blocks;
-	/** First and last known time, ns; valid if has_time. */
+	/** First and last known time of streams, ns; valid if has_time. */
 	uint64_t first_ns;
 	uint64_t last_ns;
 	uint32_t has_time;
@@ -504,7 +524,8 @@ HWTD_MUST int hwtd_events_read(struct hwtd_events *ev,
 /**
  * Go to the first row at or after a time.
  *
- * Streams without time are read from their start again.
+ * Streams without time are read from their start again.  Records are
+ * read from that time on; one without time, if the row that it comes before is.
  *
  * @param[in,out] ev       Open cursor.
  * @param[in]     time_ns  On the clock of the trace.
@@ -518,6 +539,7 @@ HWTD_MUST int hwtd_events_seek_ns(struct hwtd_events *ev, uint64_t time_ns,
 
 /**
  * Go to the first row of a stream at or after an offset; of this stream only.
+ * Of records those are read that name a byte of it at or after the offset.
  *
  * @param[in,out] ev          Open cursor; afterwards it reads one stream.
  * @param[in]     stream      Stream id.

@@ -32,31 +32,41 @@ struct hwtd_events {
 	/* Damage of the file that belongs to no stream: the next to tell. */
 	size_t damage_no;
 	bool strict_end;
+	struct hwtdi_record_lane records;
 };
 
-static const struct hwtd_event *
-head(const struct hwtd_events *ev, size_t lane_no)
+/* Stands for the records that come by time, which no lane has. */
+#define RECORDS SIZE_MAX
+
+static uint64_t
+row_time(const struct hwtd_event *row)
+{
+	return ((row->flags & HWTD_EVF_TIME) != 0 ? row->time_ns : 0);
+}
+
+/* The time of what is next in the lane. */
+static uint64_t
+head_time(const struct hwtd_events *ev, size_t lane_no)
 {
 	const struct hwtdi_lane *lane = ev->lanes[lane_no];
+	const struct hwtdi_mark *mark = hwtdi_lane_mark(lane);
 
-	return (&lane->rows[lane->front]->rows[lane->at]);
+	return (mark != NULL
+		? mark->time_ns
+		: row_time(&lane->rows[lane->front]->rows[lane->at]));
 }
 
 /* Order of rows: (time, stream, offset); within a lane as they come. */
 static bool
-row_before(const struct hwtd_event *x, size_t x_lane,
-    const struct hwtd_event *y, size_t y_lane)
+time_before(uint64_t x, size_t x_lane, uint64_t y, size_t y_lane)
 {
-	uint64_t tx = (x->flags & HWTD_EVF_TIME) != 0 ? x->time_ns : 0;
-	uint64_t ty = (y->flags & HWTD_EVF_TIME) != 0 ? y->time_ns : 0;
-
-	return (tx != ty ? tx < ty : x_lane < y_lane);
+	return (x != y ? x < y : x_lane < y_lane);
 }
 
 static bool
 before(const struct hwtd_events *ev, size_t a, size_t b)
 {
-	return (row_before(head(ev, a), a, head(ev, b), b));
+	return (time_before(head_time(ev, a), a, head_time(ev, b), b));
 }
 
 static void
@@ -104,13 +114,13 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 	bool turned = false;
 	int rc;
 
-	if (lane->ended)
+	if (lane->ended || hwtdi_lane_empty(lane))
 		return (HWTD_END);
 	rc = hwtdi_lane_ready(lane, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	rows = lane->rows[lane->front];
-	while (!lane->opened || lane->at >= rows->n) {
+	while (!lane->opened || !hwtdi_lane_has(lane)) {
 		if (lane->opened && rows->rc == HWTD_END) {
 			lane->ended = true;
 			hwtdi_lane_rest(lane);
@@ -170,16 +180,25 @@ settle(struct hwtd_events *ev, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
-/* The lane whose row is next.  HWTD_OK, HWTD_END, HWTD_AGAIN or an error. */
+/*
+ * The lane whose row is next, or RECORDS.  HWTD_OK, HWTD_END, HWTD_AGAIN or
+ * an error.
+ */
 static int
 next_lane(struct hwtd_events *ev, size_t *lane_out, struct hwtd_error *err)
 {
+	uint64_t ns;
 	int rc;
 
 	if (ev->waiting) {
 		rc = settle(ev, err);
 		if (rc != HWTD_OK)
 			return (rc);
+	}
+	if (hwtdi_record_lane_next(&ev->records, &ns) &&
+	    (ev->n_heap == 0 || ns <= head_time(ev, ev->heap[0]))) {
+		*lane_out = RECORDS;
+		return (HWTD_OK);
 	}
 	if (ev->n_heap > 0) {
 		*lane_out = ev->heap[0];
@@ -198,23 +217,48 @@ next_lane(struct hwtd_events *ev, size_t *lane_out, struct hwtd_error *err)
 	return (HWTD_END);
 }
 
-/* How many rows of the lane come before those of every other lane. */
+/* The first lane of the heap is read up to this time and lane. */
+static void
+turn_ends(const struct hwtd_events *ev, uint64_t *ns_out, size_t *lane_out)
+{
+	uint64_t ns;
+
+	*ns_out = UINT64_MAX;
+	*lane_out = SIZE_MAX;
+	if (ev->n_heap > 1) {
+		*lane_out = ev->heap[1];
+		if (ev->n_heap > 2 && before(ev, ev->heap[2], *lane_out))
+			*lane_out = ev->heap[2];
+		*ns_out = head_time(ev, *lane_out);
+	}
+	/* Records come before all rows of their time. */
+	if (hwtdi_record_lane_next(&ev->records, &ns) && ns <= *ns_out) {
+		*ns_out = ns;
+		*lane_out = 0;
+	}
+}
+
+/*
+ * How many rows of the lane, which has the next one, come before those of
+ * every other lane and before a record.
+ */
 static size_t
 run_length(const struct hwtd_events *ev, size_t lane_no, size_t most)
 {
 	const struct hwtdi_lane *lane = ev->lanes[lane_no];
 	const struct hwtdi_rows *rows = lane->rows[lane->front];
 	size_t n = rows->n - lane->at, k = 1, other;
+	uint64_t ns;
 
+	if (lane->mark < rows->n_marks)
+		n = rows->marks[lane->mark].at - lane->at;
 	if (n > most)
 		n = most;
-	if (ev->n_heap <= 1)
+	if (ev->n_heap == 0)
 		return (n);
-	other = ev->heap[1];
-	if (ev->n_heap > 2 && before(ev, ev->heap[2], other))
-		other = ev->heap[2];
+	turn_ends(ev, &ns, &other);
 	while (k < n &&
-	    row_before(&rows->rows[lane->at + k], lane_no, head(ev, other),
+	    time_before(row_time(&rows->rows[lane->at + k]), lane_no, ns,
 		other))
 		k++;
 	return (k);
@@ -383,14 +427,61 @@ accept(struct hwtd_events *ev, struct hwtd_batch *batch)
 	batch->n++;
 }
 
+/* Records at places[*at_inout, end), while there is room. */
+static int
+fill_from_places(struct hwtd_events *ev,
+    const struct hwtdi_record_place *places, size_t *at_inout, size_t end,
+    struct hwtd_batch *batch, struct hwtd_error *err)
+{
+	int rc;
+
+	for (; *at_inout < end && batch->n < batch->cap; ++*at_inout) {
+		rc = hwtdi_record_lane_row(&ev->records, &places[*at_inout],
+		    next_place(batch), err);
+		if (rc < 0)
+			return (rc);
+		if (rc != HWTD_END)
+			ev->stats.kinds[HWTD_EV_RECORD]++;
+		if (rc == HWTD_OK)
+			batch->n++;
+	}
+	return (HWTD_OK);
+}
+
+/* The records that come by time, up to the next row. */
+static int
+fill_from_records(struct hwtd_events *ev, struct hwtd_batch *batch,
+    struct hwtd_error *err)
+{
+	struct hwtdi_record_lane *records = &ev->records;
+	const uint64_t ns = ev->n_heap > 0 ? head_time(ev, ev->heap[0])
+					   : UINT64_MAX;
+	size_t end = records->n_timed;
+
+	if (ns < UINT64_MAX)
+		end = hwtdi_record_lane_find(records->places, end, ns + 1);
+	return (fill_from_places(ev, records->places, &records->at, end, batch,
+	    err));
+}
+
 static int
 fill_from_lane(struct hwtd_events *ev, size_t lane_no,
     struct hwtd_batch *batch, struct hwtd_error *err)
 {
 	struct hwtdi_lane *lane = ev->lanes[lane_no];
-	size_t n = run_length(ev, lane_no, batch->cap - batch->n), i;
+	struct hwtdi_mark *mark = hwtdi_lane_mark(lane);
+	size_t n, i;
 	int rc = HWTD_OK;
 
+	if (mark != NULL) {
+		rc = fill_from_places(ev, lane->expander.places, &mark->first,
+		    mark->end, batch, err);
+		if (mark->first == mark->end)
+			lane->mark++;
+		ev->waiting = ev->n_heap > 0;
+		return (rc);
+	}
+	n = run_length(ev, lane_no, batch->cap - batch->n);
 	for (i = 0; i < n && !ev->strict_end; i++) {
 		rc = take(ev, lane, lane->at + i, next_place(batch), err);
 		if (rc != HWTD_OK)
@@ -411,7 +502,9 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 	while (batch->n < batch->cap && !ev->strict_end) {
 		rc = next_lane(ev, &lane, err);
 		if (rc == HWTD_OK)
-			rc = fill_from_lane(ev, lane, batch, err);
+			rc = lane == RECORDS
+			    ? fill_from_records(ev, batch, err)
+			    : fill_from_lane(ev, lane, batch, err);
 		else if (rc == HWTD_END) {
 			rc = stray_damage(ev, next_place(batch), err);
 			if (rc == HWTD_OK)
@@ -509,8 +602,8 @@ add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 			return (hwtdi_fail(err, rc, "no stream %u", i));
 		if (!hwtdi_filter_stream(&ev->filter, i, &desc))
 			continue;
-		rc = hwtdi_lane_create(ev->trace, i, &ev->filter, ev->pool,
-		    &ev->lanes[ev->n_lanes], err);
+		rc = hwtdi_lane_create(ev->trace, i, &ev->filter, &ev->records,
+		    ev->pool, &ev->lanes[ev->n_lanes], err);
 		if (rc != HWTD_OK)
 			return (rc);
 		ev->n_lanes++;
@@ -547,6 +640,9 @@ hwtd_events_open(struct hwtd_trace *trace,
 		rc = hwtdi_pool_create(library, ev->filter.o.jobs, &ev->pool,
 		    err);
 	if (rc == HWTD_OK)
+		rc = hwtdi_record_lane_init(&ev->records, trace, &ev->filter,
+		    err);
+	if (rc == HWTD_OK)
 		rc = add_lanes(ev, err);
 	if (rc != HWTD_OK) {
 		hwtd_events_close(ev);
@@ -572,6 +668,7 @@ hwtd_events_close(struct hwtd_events *ev)
 	hwtdi_free(ev->library, ev->lanes,
 	    info.n_streams * sizeof(struct hwtdi_lane *));
 	hwtdi_free(ev->library, ev->heap, info.n_streams * sizeof(*ev->heap));
+	hwtdi_record_lane_fini(&ev->records);
 	hwtdi_rows_fini(&ev->details);
 	hwtdi_filter_fini(&ev->filter);
 	hwtdi_free(ev->library, ev, sizeof(*ev));
@@ -591,6 +688,7 @@ forget(struct hwtd_events *ev)
 	ev->strict_end = false;
 	ev->damage_no = 0;
 	ev->only = HWTD_NO_ID;
+	hwtdi_record_lane_rewind(&ev->records);
 	memset(&ev->stats, 0, sizeof(ev->stats));
 	ev->stats.size = sizeof(ev->stats);
 }
@@ -604,6 +702,7 @@ hwtd_events_seek_ns(struct hwtd_events *ev, uint64_t time_ns,
 	if (ev == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "no cursor"));
 	forget(ev);
+	hwtdi_record_lane_seek_ns(&ev->records, time_ns);
 	for (size_t i = 0; i < ev->n_lanes; i++) {
 		rc = hwtdi_lane_seek_ns(ev->lanes[i], time_ns, err);
 		if (rc != HWTD_OK)
@@ -623,6 +722,8 @@ hwtd_events_seek_offset(struct hwtd_events *ev, uint32_t stream,
 			continue;
 		forget(ev);
 		ev->only = stream;
+		hwtdi_record_lane_seek_offset(&ev->records, stream,
+		    stream_off);
 		return (hwtdi_lane_seek_offset(ev->lanes[i], stream_off, err));
 	}
 	return (hwtdi_fail(err, HWTD_E_NOT_FOUND,

@@ -93,6 +93,40 @@ set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 	x->fresh_time = false;
 }
 
+/* Records up to `end` come before the row that is next. */
+static int
+put_mark(struct hwtdi_expander *x, struct hwtdi_rows *rows, size_t end,
+    uint64_t time_ns)
+{
+	struct hwtdi_mark *mark;
+
+	if (end == x->i_place)
+		return (HWTD_OK);
+	if (hwtdi_array_grow(rows->library, &rows->marks, &rows->cap_marks,
+		rows->n_marks + 1, sizeof(*rows->marks), NULL) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	mark = &rows->marks[rows->n_marks++];
+	mark->at = rows->n;
+	mark->first = x->i_place;
+	mark->end = end;
+	mark->time_ns = time_ns;
+	x->i_place = end;
+	return (HWTD_OK);
+}
+
+/* Mark the records that come before a row, wanted or not. */
+static int
+pass_records(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    const struct hwtd_event *row)
+{
+	size_t end = x->i_place;
+
+	while (end < x->n_places && x->places[end].key <= row->stream_off)
+		end++;
+	return (put_mark(x, rows, end,
+	    (row->flags & HWTD_EVF_TIME) != 0 ? row->time_ns : 0));
+}
+
 static void
 count(struct hwtdi_rows *rows, const struct hwtd_event *row)
 {
@@ -141,6 +175,8 @@ static int
 put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     const struct hwtd_event *row)
 {
+	if (pass_records(x, rows, row) != HWTD_OK)
+		return (HWTD_E_NOMEM);
 	return (wanted(x, rows, row, NULL) ? append_row(x, rows, row)
 					   : HWTD_OK);
 }
@@ -444,6 +480,8 @@ put_gap(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		gap->time_before_ns = x->time_ns;
 		gap->flags |= HWTD_GAPF_TIME_BEFORE;
 	}
+	if (pass_records(x, rows, row) != HWTD_OK)
+		return (HWTD_E_NOMEM);
 	if (!wanted(x, rows, row, gap))
 		return (HWTD_OK);
 	if (put_detail(rows, &rows->gaps, &rows->n_gaps, &rows->cap_gaps, gap,
@@ -498,6 +536,8 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	case HWTD_EV_MARKER:
 	case HWTD_EV_POWER:
 	case HWTD_EV_ASYNC:
+		if (pass_records(x, rows, row) != HWTD_OK)
+			return (HWTD_E_NOMEM);
 		if (!wanted(x, rows, row, NULL))
 			return (HWTD_OK);
 		return (add_detail(rows, rare, row) == HWTD_OK
@@ -684,4 +724,13 @@ hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
 	set_common(x, &row);
 	return (put_gap(x, rows, &row, &copy) == HWTD_OK ? HWTDI_EXPAND_MORE
 							 : HWTDI_EXPAND_NOMEM);
+}
+
+enum hwtdi_expand_result
+hwtdi_expand_end(struct hwtdi_expander *x, struct hwtdi_rows *rows)
+{
+	return (put_mark(x, rows, x->n_places, x->has_time ? x->time_ns : 0) ==
+		    HWTD_OK
+		? HWTDI_EXPAND_MORE
+		: HWTDI_EXPAND_NOMEM);
 }

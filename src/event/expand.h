@@ -6,9 +6,8 @@
 #define HWTDI_EXPAND_H
 
 #include "decode/decoder.h"
-#include "event/filter.h"
+#include "event/record_lane.h"
 #include "event/rows.h"
-#include "trace/trace_model.h"
 
 struct hwtdi_expander {
 	const struct hwtd_trace *trace;
@@ -34,6 +33,10 @@ struct hwtdi_expander {
 
 	/* From this time or offset on another thread runs; UINT64_MAX: never. */
 	uint64_t until;
+
+	/* Records with a place in the stream; those below i_place came. */
+	const struct hwtdi_record_place *places;
+	size_t n_places, i_place;
 
 	/* The code row at hand, which waits for where execution goes. */
 	bool pending;
@@ -72,5 +75,9 @@ enum hwtdi_expand_result hwtdi_expand(struct hwtdi_expander *x,
 /* Add a gap that no decoder told of. */
 enum hwtdi_expand_result hwtdi_expand_gap(struct hwtdi_expander *x,
     const struct hwtd_gap *gap, struct hwtdi_rows *rows);
+
+/* No row follows: mark the records that are left. */
+enum hwtdi_expand_result hwtdi_expand_end(struct hwtdi_expander *x,
+    struct hwtdi_rows *rows);
 
 #endif /* HWTDI_EXPAND_H */

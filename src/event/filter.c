@@ -172,6 +172,13 @@ holds(const uint32_t *ids, size_t n, uint32_t id)
 }
 
 bool
+hwtdi_filter_records_only(const struct hwtdi_filter *filter)
+{
+	return (filter->o.kinds == (uint32_t)1 << HWTD_EV_RECORD &&
+	    (filter->o.flags & HWTD_DECODE_STRICT) == 0);
+}
+
+bool
 hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
     const struct hwtd_stream_desc *desc)
 {
@@ -232,4 +239,27 @@ hwtdi_filter_row(const struct hwtdi_filter *filter,
 	if (o->n_times != 0 && !in_times(o, row, gap))
 		return (false);
 	return (gap != NULL || o->n_addresses == 0 || in_addresses(o, row));
+}
+
+bool
+hwtdi_filter_record(const struct hwtdi_filter *filter,
+    const struct hwtd_record *record)
+{
+	const struct hwtd_events_options *o = &filter->o;
+	uint64_t last = record->addr;
+
+	if (!holds(o->tids, o->n_tids, record->tid) ||
+	    !holds(o->pids, o->n_pids, record->pid))
+		return (false);
+	if (o->n_times != 0 &&
+	    ((record->flags & HWTD_RECF_TIME) == 0 ||
+		!touches(o->times_ns, o->n_times, record->time_ns,
+		    record->time_ns)))
+		return (false);
+	if ((record->flags & HWTD_RECF_LEN) != 0 && record->len > 0 &&
+	    __builtin_add_overflow(record->addr, record->len - 1, &last))
+		last = UINT64_MAX;
+	return (o->n_addresses == 0 ||
+	    ((record->flags & HWTD_RECF_ADDR) != 0 &&
+		touches(o->addresses, o->n_addresses, record->addr, last)));
 }

@@ -22,6 +22,9 @@ int hwtdi_filter_init(struct hwtdi_filter *filter,
     struct hwtd_error *err);
 void hwtdi_filter_fini(struct hwtdi_filter *filter);
 
+/* Rows of kind RECORD alone are asked for, and gaps do not matter. */
+bool hwtdi_filter_records_only(const struct hwtdi_filter *filter);
+
 bool hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
     const struct hwtd_stream_desc *desc);
 /*
@@ -32,5 +35,9 @@ bool hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
 bool hwtdi_filter_row(const struct hwtdi_filter *filter,
     const struct hwtd_event *row, const struct hwtd_gap *gap,
     const struct hwtd_exec_context *context);
+
+/* The same for a record, which touches all addresses that it speaks of. */
+bool hwtdi_filter_record(const struct hwtdi_filter *filter,
+    const struct hwtd_record *record);
 
 #endif /* HWTDI_FILTER_H */

@@ -67,8 +67,8 @@ open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 
 int
 hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
-    const struct hwtdi_filter *filter, struct hwtdi_pool *pool,
-    struct hwtdi_lane **out, struct hwtd_error *err)
+    const struct hwtdi_filter *filter, const struct hwtdi_record_lane *records,
+    struct hwtdi_pool *pool, struct hwtdi_lane **out, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtd_context *library = hwtdi_trace_library(trace);
@@ -95,12 +95,21 @@ hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
 	base.tid = desc.tid;
 	base.cpu = desc.cpu;
 	lane->timed = desc.clock.counts_per != 0;
+	lane->places_only = hwtdi_filter_records_only(filter);
 	lane->engine = hwtdi_engine_find(desc.tech, filter->engine);
 	hwtdi_code_table_init(&lane->table, library);
 	hwtdi_expander_init(&lane->expander, trace, filter, &lane->table,
 	    stream, &desc.clock, &base);
+	lane->expander.places = hwtdi_record_lane_of(records, stream,
+	    &lane->expander.n_places);
 	*out = lane;
 	return (HWTD_OK);
+}
+
+bool
+hwtdi_lane_empty(const struct hwtdi_lane *lane)
+{
+	return (lane->places_only && lane->expander.n_places == 0);
 }
 
 int
@@ -201,6 +210,29 @@ begin_segment(struct hwtdi_lane *lane, const struct hwtdi_segment *segment,
 	return (lane->engine->start(lane->decoder, segment, &rows->err));
 }
 
+/*
+ * What is left of the stream is not needed: all records have their place, or
+ * without time they come in the order that they are in.
+ */
+static bool
+is_enough(const struct hwtdi_lane *lane)
+{
+	const struct hwtdi_expander *x = &lane->expander;
+
+	return (lane->places_only &&
+	    (!lane->timed || x->i_place == x->n_places));
+}
+
+static int
+end_stream(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
+{
+	lane->state = LANE_DONE;
+	if (hwtdi_expand_end(&lane->expander, rows) == HWTDI_EXPAND_NOMEM)
+		return (hwtdi_fail_nomem(&rows->err,
+		    sizeof(struct hwtdi_mark)));
+	return (HWTD_END);
+}
+
 /* Between segments: tell a gap, begin a segment, or end. */
 static int
 next_part(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
@@ -208,15 +240,15 @@ next_part(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 	struct hwtdi_part part;
 	int rc;
 
+	if (is_enough(lane))
+		return (end_stream(lane, rows));
 	rc = hwtdi_segments_next(&lane->segments, &part, &rows->err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (part.kind == HWTDI_PART_SEGMENT)
 		return (begin_segment(lane, &part.segment, rows));
-	if (part.kind == HWTDI_PART_END) {
-		lane->state = LANE_DONE;
-		return (HWTD_END);
-	}
+	if (part.kind == HWTDI_PART_END)
+		return (end_stream(lane, rows));
 	rows->stats.bytes += part.gap.end - part.gap.first;
 	if (hwtdi_expand_gap(&lane->expander, &part.gap, rows) ==
 	    HWTDI_EXPAND_NOMEM)
@@ -239,7 +271,7 @@ in_segment(struct hwtdi_lane *lane, struct hwtdi_rows *rows, bool *full)
 	default:
 		break;
 	}
-	if (lane->last_flow) {
+	if (lane->last_flow || is_enough(lane)) {
 		lane->state = LANE_BETWEEN;
 		/* Filters may let nothing pass: the user hears of it. */
 		*full = (rows->n == 0 && lane->expander.filter->by_row) ||
@@ -251,10 +283,28 @@ in_segment(struct hwtdi_lane *lane, struct hwtdi_rows *rows, bool *full)
 	return (rc < 0 ? rc : HWTD_OK);
 }
 
+/* `n` rows are left out, and with them records before rows before `ns`. */
+static void
+skip_marks(struct hwtdi_rows *rows, size_t n, uint64_t ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->n_marks; i++) {
+		struct hwtdi_mark mark = rows->marks[i];
+
+		if (mark.at <= n && mark.time_ns < ns)
+			continue;
+		mark.at = mark.at > n ? mark.at - n : 0;
+		rows->marks[kept++] = mark;
+	}
+	rows->n_marks = kept;
+}
+
 /* Leave out rows that come before what was sought. */
 static void
 skip_rows(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 {
+	const bool by_time = lane->skip == HWTDI_SKIP_TO_TIME;
 	size_t i = 0;
 
 	for (; i < rows->n; i++) {
@@ -268,6 +318,8 @@ skip_rows(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 			break;
 		}
 	}
+	/* After a seek by offset, records before it are not even marked. */
+	skip_marks(rows, i, by_time ? lane->skip_to : 0);
 	rows->n -= i;
 	rows->n_hidden = 0;
 	memmove(rows->rows, rows->rows + i, rows->n * sizeof(rows->rows[0]));
@@ -337,6 +389,7 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 	struct hwtdi_rows *front;
 
 	lane->at = 0;
+	lane->mark = 0;
 	if (lane->pool == NULL) {
 		make(lane, lane->rows[lane->front]);
 	} else {
@@ -354,11 +407,31 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 		front->n_contexts, sizeof(*lane->ids),
 		&front->err) != HWTD_OK) {
 		front->n = 0;
+		front->n_marks = 0;
 		front->rc = HWTD_E_NOMEM;
 		return;
 	}
 	for (size_t i = 0; i < front->n_contexts; i++)
 		lane->ids[i] = UINT32_MAX;
+}
+
+bool
+hwtdi_lane_has(const struct hwtdi_lane *lane)
+{
+	const struct hwtdi_rows *rows = lane->rows[lane->front];
+
+	return (lane->at < rows->n || lane->mark < rows->n_marks);
+}
+
+struct hwtdi_mark *
+hwtdi_lane_mark(const struct hwtdi_lane *lane)
+{
+	struct hwtdi_rows *rows = lane->rows[lane->front];
+
+	return (lane->mark < rows->n_marks &&
+		    rows->marks[lane->mark].at == lane->at
+		? &rows->marks[lane->mark]
+		: NULL);
 }
 
 /* Seeking. */
@@ -378,6 +451,8 @@ hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err)
 	lane->opened = false;
 	lane->ended = false;
 	lane->at = 0;
+	lane->mark = 0;
+	lane->expander.i_place = 0;
 	hwtdi_rows_clear(lane->rows[0]);
 	hwtdi_rows_clear(lane->rows[1]);
 	hwtdi_expander_start(&lane->expander);
@@ -388,11 +463,16 @@ int
 hwtdi_lane_seek_offset(struct hwtdi_lane *lane, uint64_t off,
     struct hwtd_error *err)
 {
-	int rc = hwtdi_lane_rewind(lane, err);
+	struct hwtdi_expander *x = &lane->expander;
+	int rc;
 
+	if (hwtdi_lane_empty(lane))
+		return (HWTD_OK);
+	rc = hwtdi_lane_rewind(lane, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_segments_seek(&lane->segments,
 		    off > 0 ? off - 1 : 0, err);
+	x->i_place = hwtdi_record_lane_find(x->places, x->n_places, off);
 	lane->skip = HWTDI_SKIP_TO_OFFSET;
 	lane->skip_to = off;
 	return (rc);
@@ -434,6 +514,8 @@ hwtdi_lane_seek_ns(struct hwtdi_lane *lane, uint64_t time_ns,
 	uint64_t low = 0, high;
 	int rc;
 
+	if (hwtdi_lane_empty(lane))
+		return (HWTD_OK);
 	rc = hwtdi_lane_rewind(lane, err);
 	if (rc != HWTD_OK || !lane->timed || lane->engine == NULL)
 		return (rc);

@@ -32,6 +32,8 @@ struct hwtdi_lane {
 	/* What is needed while the stream is read is there. */
 	bool ready;
 	const struct hwtdi_filter *filter;
+	/* No row is asked for, only where records come among them. */
+	bool places_only;
 	enum {
 		LANE_BETWEEN,
 		LANE_IN_SEGMENT,
@@ -46,8 +48,8 @@ struct hwtdi_lane {
 	/* One batch is read while the other is made. */
 	struct hwtdi_rows *rows[2];
 	unsigned int front;
-	/* The next row of the front batch, and the ids of its contexts. */
-	size_t at;
+	/* The next row and mark of the front batch, the ids of its contexts. */
+	size_t at, mark;
 	uint32_t *ids;
 	size_t cap_ids;
 	bool opened, ended;
@@ -59,11 +61,17 @@ struct hwtdi_lane {
 	bool busy;
 };
 
-/* `pool` may be NULL: batches are made when they are asked for. */
+/*
+ * `records` outlive the lane.  `pool` may be NULL: batches are made when they
+ * are asked for.
+ */
 int hwtdi_lane_create(struct hwtd_trace *trace, uint32_t stream,
-    const struct hwtdi_filter *filter, struct hwtdi_pool *pool,
-    struct hwtdi_lane **out, struct hwtd_error *err);
+    const struct hwtdi_filter *filter, const struct hwtdi_record_lane *records,
+    struct hwtdi_pool *pool, struct hwtdi_lane **out, struct hwtd_error *err);
 void hwtdi_lane_destroy(struct hwtdi_lane *lane);
+
+/* It has no row and no place of a record, and never will. */
+bool hwtdi_lane_empty(const struct hwtdi_lane *lane);
 
 /* Get and give up what is only needed while the stream is read. */
 int hwtdi_lane_ready(struct hwtdi_lane *lane, struct hwtd_error *err);
@@ -74,6 +82,10 @@ void hwtdi_lane_rest(struct hwtdi_lane *lane);
  * will come.
  */
 void hwtdi_lane_turn(struct hwtdi_lane *lane);
+
+/* The front batch has a row or mark left; the mark before the row, or NULL. */
+bool hwtdi_lane_has(const struct hwtdi_lane *lane);
+struct hwtdi_mark *hwtdi_lane_mark(const struct hwtdi_lane *lane);
 
 /* Begin anew. */
 int hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err);

@@ -28,6 +28,8 @@ hwtdi_rows_fini(struct hwtdi_rows *rows)
 	    sizeof(*rows->asyncs));
 	hwtdi_array_free(library, rows->contexts, rows->cap_contexts,
 	    sizeof(*rows->contexts));
+	hwtdi_array_free(library, rows->marks, rows->cap_marks,
+	    sizeof(*rows->marks));
 }
 
 void
@@ -39,6 +41,7 @@ hwtdi_rows_clear(struct hwtdi_rows *rows)
 	rows->n_powers = 0;
 	rows->n_asyncs = 0;
 	rows->n_contexts = 0;
+	rows->n_marks = 0;
 	rows->n_hidden = 0;
 	memset(&rows->stats, 0, sizeof(rows->stats));
 	rows->stats.size = sizeof(rows->stats);

@@ -10,6 +10,16 @@
 
 #define HWTDI_ROWS 1024
 
+/* Records that come before a row. */
+struct hwtdi_mark {
+	/* Index of the row. */
+	size_t at;
+	/* [first, end) of the records with a place in the stream. */
+	size_t first, end;
+	/* Time of the row, also of one that filters left out; or 0. */
+	uint64_t time_ns;
+};
+
 struct hwtdi_rows {
 	struct hwtd_context *library;
 	size_t n;
@@ -26,6 +36,9 @@ struct hwtdi_rows {
 	size_t n_asyncs, cap_asyncs;
 	struct hwtd_exec_context *contexts;
 	size_t n_contexts, cap_contexts;
+
+	struct hwtdi_mark *marks;
+	size_t n_marks, cap_marks;
 
 	/* Rows that filters left out. */
 	size_t n_hidden;

@@ -309,6 +309,12 @@ hwtd_trace_record(const struct hwtd_trace *trace, uint64_t index,
 	    sizeof(*out)));
 }
 
+const size_t *
+hwtdi_trace_record_order(const struct hwtd_trace *trace, size_t *n_out)
+{
+	return (hwtdi_position_order(trace->space.positions, n_out));
+}
+
 int
 hwtd_trace_section(const struct hwtd_trace *trace, uint32_t section,
     struct hwtd_section *out)

@@ -48,6 +48,10 @@ const struct hwtd_damage *hwtdi_trace_find_damage(
 const struct hwtd_pt_config *hwtdi_trace_pt_config(
     const struct hwtd_trace *trace, uint32_t stream);
 
+/* The records by position: indices for hwtd_trace_record().  Borrowed. */
+const size_t *hwtdi_trace_record_order(const struct hwtd_trace *trace,
+    size_t *n_out);
+
 /* Id of an execution context; equal contexts have one id for ever. */
 int hwtdi_trace_intern_context(struct hwtd_trace *trace,
     const struct hwtd_exec_context *context, uint32_t *id_out,
