@@ -11,6 +11,7 @@
 
 #include "support/failing_allocator.h"
 #include "support/long_trace.h"
+#include "support/mapped_trace.h"
 #include "support/row_text.h"
 
 struct fixture {
@@ -55,6 +56,15 @@ setup(void **state)
 		(void)mt_stream(x->trace, &t.packets, &desc);
 		long_trace_free(&t);
 	}
+	for (uint32_t i = 0; i < 40; i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_LOST, i, 0, 0);
+
+		if (i % 4 == 0)
+			mr_time(&r, 40 - i);
+		else if (i % 4 == 1)
+			mr_place(&r, i % 3, 10 * i);
+		mr_add(x->trace, &r);
+	}
 	mt_seal(x->trace);
 	*state = x;
 	return (0);
@@ -80,6 +90,8 @@ static const struct hwtd_range everything[] = { { 0, UINT64_MAX } };
 static const struct hwtd_events_options options[] = {
 	{ .size = sizeof(options[0]) },
 	{ .size = sizeof(options[0]), .level = HWTD_LEVEL_INSN, .jobs = 2 },
+	{ .size = sizeof(options[0]), .kinds = (1u << HWTD_EV_KINDS) - 1 },
+	{ .size = sizeof(options[0]), .kinds = 1u << HWTD_EV_RECORD },
 	{
 	    .size = sizeof(options[0]),
 	    .cpus = ids,
