@@ -36,6 +36,24 @@ show_progress(struct reading *reading)
 		progress_show(&reading->progress, stats.bytes);
 }
 
+/* Write the rows of a batch; how many. */
+static uint64_t
+write_rows(struct reading *reading, const struct hwtd_batch *batch)
+{
+	const uint32_t kinds = reading->options->kinds;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < batch->n; i++) {
+		const struct hwtd_event *row = &batch->events[i];
+
+		if (kinds != 0 && (kinds >> row->kind & 1) == 0)
+			continue;
+		row_write(reading->writer, row, batch);
+		n++;
+	}
+	return (n);
+}
+
 /* Until the end, the limit, a failed write or an interrupt. */
 static int
 read_rows(struct reading *reading, const struct input *input)
@@ -67,9 +85,7 @@ read_rows(struct reading *reading, const struct input *input)
 			    &err);
 			break;
 		}
-		for (size_t i = 0; i < batch.n; i++)
-			row_write(reading->writer, &rows[i], &batch);
-		left -= batch.n;
+		left -= write_rows(reading, &batch);
 		show_progress(reading);
 		if (interrupt_seen()) {
 			row_write_interrupted(reading->writer);
@@ -103,6 +119,10 @@ open_rows(struct reading *reading, const struct input *input, uint32_t level)
 
 	input_events_options(reading->options, &how);
 	how.level = level;
+	/* For records alone no stream is decoded, but loss is asked for. */
+	if (how.kinds == 1u << HWTD_EV_RECORD &&
+	    reading->options->max_loss >= 0)
+		how.kinds |= 1u << HWTD_EV_GAP;
 	int rc = hwtd_events_open(input->trace, &how, &reading->events, &err);
 
 	/* The filter would do, but only after decoding what comes before. */

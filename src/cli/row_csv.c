@@ -70,7 +70,7 @@ row_write_csv(struct row_writer *writer, const struct hwtd_event *row,
 	    context != NULL ? context->pid : 0);
 	field_u64(out, context != NULL && context->tid != HWTD_NO_ID,
 	    context != NULL ? context->tid : 0);
-	field_u64(out, true, row->stream_off);
+	field_u64(out, row_has_offset(writer, row), row->stream_off);
 	field_hex(out, (row->flags & HWTD_EVF_IP) != 0, row->ip);
 	field_hex(out, (row->flags & HWTD_EVF_TARGET) != 0, row->target);
 	field_u64(out, is_code, row->insns);

@@ -1,6 +1,7 @@
 /*
  * What is special about a row, in words: the last column of text and CSV.
  */
+#include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
 struct words {
@@ -173,29 +174,19 @@ describe_async(struct words *words, const struct hwtd_async *async)
 }
 
 static void
-describe_record(struct words *words, const struct hwtd_trace *trace,
-    uint64_t number)
+describe_record(struct words *words, struct row_writer *writer,
+    const struct hwtd_event *row)
 {
-	struct hwtd_record record = { .size = sizeof(record) };
+	struct hwtd_record record;
 
-	if (hwtd_trace_record(trace, number, &record) != HWTD_OK)
+	if (!row_record(writer, row, &record))
 		return;
 	word(words, hwtd_record_type_name(record.type));
 	if (record.pid != HWTD_NO_ID)
 		word_u64(words, "pid", record.pid);
 	if (record.tid != HWTD_NO_ID)
 		word_u64(words, "tid", record.tid);
-	if ((record.flags & HWTD_RECF_ADDR) != 0)
-		word_hex(words, "address", record.addr);
-	if ((record.flags & HWTD_RECF_LEN) != 0)
-		word_hex(words, "length", record.len);
-	if ((record.flags & HWTD_RECF_VALUE) != 0)
-		word_u64(words, "value", record.value);
-	if (record.name != NULL) {
-		output_text(words->out, words->any ? " " : "");
-		words->any = true;
-		output_escaped(words->out, record.name);
-	}
+	record_write_words(words->out, writer->trace, &record);
 }
 
 void
@@ -259,8 +250,7 @@ row_write_detail(struct row_writer *writer, struct output *out,
 			describe_power(&words, power);
 		break;
 	case HWTD_EV_RECORD:
-		if (valued)
-			describe_record(&words, writer->trace, row->value);
+		describe_record(&words, writer, row);
 		break;
 	default:
 		if (valued)

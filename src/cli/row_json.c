@@ -2,6 +2,7 @@
  * Rows as JSON, one object per line, with only the keys that are known.
  */
 #include "cli/json_line.h"
+#include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
 static void
@@ -113,25 +114,14 @@ write_mode(struct output *out, uint64_t value)
 }
 
 static void
-write_record(struct output *out, const struct hwtd_trace *trace,
-    uint64_t number)
+write_record(struct row_writer *writer, const struct hwtd_event *row)
 {
-	struct hwtd_record record = { .size = sizeof(record) };
+	struct hwtd_record record;
 
-	json_u64(out, "record", number);
-	if (hwtd_trace_record(trace, number, &record) != HWTD_OK)
+	if (!row_record(writer, row, &record))
 		return;
-	json_name(out, "type", hwtd_record_type_name(record.type));
-	if ((record.flags & HWTD_RECF_ADDR) != 0)
-		json_hex(out, "address", record.addr);
-	if ((record.flags & HWTD_RECF_LEN) != 0)
-		json_u64(out, "length", record.len);
-	if ((record.flags & HWTD_RECF_FILE_OFF) != 0)
-		json_u64(out, "file_offset", record.file_off);
-	if ((record.flags & HWTD_RECF_VALUE) != 0)
-		json_u64(out, "value", record.value);
-	if (record.name != NULL)
-		json_string(out, "name", record.name);
+	record_write_json_type(writer->out, row->value, &record);
+	record_write_json_rest(writer->out, &record);
 }
 
 static void
@@ -182,7 +172,7 @@ write_value(struct row_writer *writer, const struct hwtd_event *row,
 			write_power(out, power);
 		break;
 	case HWTD_EV_RECORD:
-		write_record(out, writer->trace, row->value);
+		write_record(writer, row);
 		break;
 	default:
 		json_u64(out, "value", row->value);
@@ -228,7 +218,8 @@ row_write_json(struct row_writer *writer, const struct hwtd_event *row,
 		json_bool(out, "time_estimated", true);
 	if (row->stream != HWTD_NO_ID)
 		json_u64(out, "stream", row->stream);
-	json_u64(out, "offset", row->stream_off);
+	if (row_has_offset(writer, row))
+		json_u64(out, "offset", row->stream_off);
 	if (cpu != HWTD_NO_ID)
 		json_u64(out, "cpu", cpu);
 	if (context != NULL && context->pid != HWTD_NO_ID)

@@ -125,6 +125,24 @@ row_async(const struct hwtd_event *row, const struct hwtd_batch *batch)
 	    row, HWTD_EV_ASYNC));
 }
 
+bool
+row_record(const struct row_writer *writer, const struct hwtd_event *row,
+    struct hwtd_record *out)
+{
+	*out = (struct hwtd_record){ .size = sizeof(*out) };
+	return (row->kind == HWTD_EV_RECORD &&
+	    hwtd_trace_record(writer->trace, row->value, out) == HWTD_OK);
+}
+
+bool
+row_has_offset(const struct row_writer *writer, const struct hwtd_event *row)
+{
+	struct hwtd_record record;
+
+	return (!row_record(writer, row, &record) ||
+	    (record.flags & HWTD_RECF_STREAM_OFF) != 0);
+}
+
 const char *
 marker_source_name(uint32_t source)
 {

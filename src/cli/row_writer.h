@@ -67,6 +67,13 @@ const struct hwtd_power *row_power(const struct hwtd_event *row,
 const struct hwtd_async *row_async(const struct hwtd_event *row,
     const struct hwtd_batch *batch);
 
+/* The record that a row tells of; false: none. */
+bool row_record(const struct row_writer *writer, const struct hwtd_event *row,
+    struct hwtd_record *out);
+/* All rows have an offset but those of records that name no byte. */
+bool row_has_offset(const struct row_writer *writer,
+    const struct hwtd_event *row);
+
 /* Names that the library does not keep. */
 const char *marker_source_name(uint32_t source);
 const char *power_what_name(uint32_t what);
