@@ -264,6 +264,42 @@ check_events(struct hwtd_trace *trace, uint32_t stream)
 	fuzz_rows_free(&rows);
 }
 
+/* As rows, alone: each once. */
+static void
+check_records(struct hwtd_trace *trace, const struct hwtd_trace_info *info)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events_options opts = { .size = sizeof(opts),
+		.kinds = 1u << HWTD_EV_RECORD };
+	struct fuzz_rows rows;
+	struct hwtd_events *ev;
+	bool *seen;
+	int rc;
+
+	/* Much can be missing in few bytes; nobody waits for that here. */
+	if (info->n_bytes > MAX_READ || info->n_records > MAX_ROWS)
+		return;
+	rc = hwtd_events_open(trace, &opts, &ev, &err);
+	FUZZ_CHECK(rc == HWTD_OK, "events: %d %s", rc, err.message);
+	fuzz_rows_read(ev, 1024, MAX_ROWS, &rows);
+	hwtd_events_close(ev);
+	FUZZ_CHECK(rows.n == info->n_records &&
+		rows.stats.kinds[HWTD_EV_RECORD] == rows.n,
+	    "%zu rows of %" PRIu64 " records", rows.n, info->n_records);
+	seen = calloc(rows.n + 1, sizeof(*seen));
+	FUZZ_CHECK(seen != NULL, "no memory");
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct hwtd_event *e = &rows.at[i].e;
+
+		FUZZ_CHECK(e->kind == HWTD_EV_RECORD && e->value < rows.n &&
+			!seen[e->value],
+		    "row %zu is record %" PRIu64, i, e->value);
+		seen[e->value] = true;
+	}
+	free(seen);
+	fuzz_rows_free(&rows);
+}
+
 static void
 same_bytes(const struct hwtd_trace *a, const struct hwtd_trace *b,
     uint32_t stream, uint64_t n)
@@ -391,9 +427,11 @@ run(struct hwtd_context *ctx, uint8_t tries, struct file *f)
 		if ((tries & TRY_SAVE) != 0)
 			check_save(ctx, trace, f);
 	}
-	if ((tries & TRY_EVENTS) != 0)
+	if ((tries & TRY_EVENTS) != 0) {
 		for (uint32_t i = 0; i < info.n_streams && i < 4; i++)
 			check_events(trace, i);
+		check_records(trace, &info);
+	}
 	hwtd_trace_close(trace);
 	for (size_t i = 0; i < f->n_chunks; i++)
 		free(f->chunks[i].unpacked);
