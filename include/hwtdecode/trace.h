@@ -180,6 +180,7 @@ struct hwtd_trace_info {
 	size_t size;
 	uint32_t n_streams;
 	uint32_t n_sections;
+	/** Images that were added, then one for each file that records name. */
 	uint32_t n_images;
 	/** Damaged places known without reading payloads. */
 	uint32_t n_damages;
@@ -460,7 +461,15 @@ HWTD_API int hwtd_trace_section(const struct hwtd_trace *trace,
 HWTD_API int hwtd_trace_read_code(const struct hwtd_trace *trace,
     uint32_t section, uint64_t address, void *buf, size_t n, size_t *n_out);
 
-/** Look up an image by id.  @return as hwtd_trace_stream(). */
+/**
+ * Look up an image by id.  Ids count from 0: first images that were added or
+ * saved as such, then, once the trace is sealed, the files that records name in
+ * the order in which they are first needed.  What an archive holds of such a
+ * file belongs to its image and has no id, so an archive has the ids of the
+ * trace that it was made of.
+ *
+ * @return as hwtd_trace_stream().
+ */
 HWTD_API int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
     struct hwtd_image_info *out);
 

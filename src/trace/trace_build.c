@@ -257,39 +257,55 @@ hwtd_trace_add_record(struct hwtd_trace *trace,
 	    err));
 }
 
+/* Append to a list of images. */
+static int
+put(struct hwtd_context *ctx, struct hwtdi_image **list, size_t *n,
+    size_t *cap, const struct hwtdi_image *image, const char *path,
+    uint32_t *id_out, struct hwtd_error *err)
+{
+	struct hwtdi_image *new;
+	char *copy;
+	int rc;
+
+	if (*n >= HWTDI_MAX_IMAGES)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "a trace may have %u images", HWTDI_MAX_IMAGES));
+	rc = hwtdi_array_grow(ctx, list, cap, *n + 1, sizeof(**list), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	copy = hwtdi_strdup(ctx, path);
+	if (copy == NULL)
+		return (hwtdi_fail_nomem(err, strlen(path) + 1));
+	new = &(*list)[*n];
+	*new = *image;
+	new->path = copy;
+	if (id_out != NULL)
+		*id_out = (uint32_t)*n;
+	(*n)++;
+	return (HWTD_OK);
+}
+
 int
 hwtdi_trace_put_image(struct hwtd_trace *trace,
     const struct hwtdi_image *image, const char *path, uint32_t *id_out,
     struct hwtd_error *err)
 {
-	struct hwtd_context *ctx = trace->library;
-	struct hwtdi_image *new;
-	char *copy;
-	int rc;
-
 	if (image->mapped && image->n_bytes != 0 &&
 	    image->n_bytes - 1 > UINT64_MAX - image->address)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "image of %" PRIu64 " bytes at %#" PRIx64
 		    " goes past the end of the address space",
 		    image->n_bytes, image->address));
-	if (trace->n_images >= HWTDI_MAX_IMAGES)
-		return (hwtdi_fail(err, HWTD_E_LIMIT,
-		    "a trace may have %u images", HWTDI_MAX_IMAGES));
-	rc = hwtdi_array_grow(ctx, &trace->images, &trace->cap_images,
-	    trace->n_images + 1, sizeof(*trace->images), err);
-	if (rc != HWTD_OK)
-		return (rc);
-	copy = hwtdi_strdup(ctx, path);
-	if (copy == NULL)
-		return (hwtdi_fail_nomem(err, strlen(path) + 1));
-	new = &trace->images[trace->n_images];
-	*new = *image;
-	new->path = copy;
-	if (id_out != NULL)
-		*id_out = (uint32_t)trace->n_images;
-	trace->n_images++;
-	return (HWTD_OK);
+	return (put(trace->library, &trace->images, &trace->n_images,
+	    &trace->cap_images, image, path, id_out, err));
+}
+
+int
+hwtdi_trace_put_part(struct hwtd_trace *trace, const struct hwtdi_image *part,
+    const char *path, uint32_t *no_out, struct hwtd_error *err)
+{
+	return (put(trace->library, &trace->parts, &trace->n_parts,
+	    &trace->cap_parts, part, path, no_out, err));
 }
 
 int

@@ -16,8 +16,7 @@ compare_parts(const void *va, const void *vb)
 	const struct hwtdi_file_part *a = va, *b = vb;
 	int order = strcmp(a->path, b->path);
 
-	return (order != 0 ? order
-			   : (a->image > b->image) - (a->image < b->image));
+	return (order != 0 ? order : (a->no > b->no) - (a->no < b->no));
 }
 
 int
@@ -26,20 +25,20 @@ hwtdi_named_files_init(struct hwtdi_named_files *files,
 {
 	memset(files, 0, sizeof(*files));
 	files->trace = trace;
-	for (size_t i = 0; i < trace->n_images; i++) {
-		const struct hwtdi_image *image = &trace->images[i];
+	for (size_t i = 0; i < trace->n_parts; i++) {
+		const struct hwtdi_image *part = &trace->parts[i];
 		int rc;
 
-		if (!image->part || image->bytes == NULL ||
-		    image->n_bytes > UINT64_MAX - image->offset)
+		if (part->bytes == NULL ||
+		    part->n_bytes > UINT64_MAX - part->offset)
 			continue;
 		rc = hwtdi_array_grow(trace->library, &files->parts,
 		    &files->cap_parts, files->n_parts + 1,
 		    sizeof(*files->parts), err);
 		if (rc != HWTD_OK)
 			return (rc);
-		files->parts[files->n_parts].path = image->path;
-		files->parts[files->n_parts++].image = (uint32_t)i;
+		files->parts[files->n_parts].path = part->path;
+		files->parts[files->n_parts++].no = (uint32_t)i;
 	}
 	if (files->n_parts > 1)
 		qsort(files->parts, files->n_parts, sizeof(*files->parts),
@@ -141,7 +140,7 @@ next_part(const struct hwtdi_named_files *files, size_t *i, const char *name,
 	while (*i < files->n_parts &&
 	    strcmp(files->parts[*i].path, name) == 0) {
 		const struct hwtdi_image
-		    *part = &files->trace->images[files->parts[(*i)++].image];
+		    *part = &files->trace->parts[files->parts[(*i)++].no];
 
 		if (n_build_id == 0 || part->n_build_id == 0 ||
 		    (part->n_build_id == n_build_id &&

@@ -20,10 +20,10 @@ struct hwtdi_named_file {
 	uint64_t offered_at;
 };
 
-/* A part of a file that was saved with the trace. */
+/* A part of a file that was saved with the trace; its number there. */
 struct hwtdi_file_part {
 	const char *path;
-	uint32_t image;
+	uint32_t no;
 };
 
 /* All of them, found by name and build-id. */
@@ -34,7 +34,7 @@ struct hwtdi_named_files {
 	/* Open-addressed index: number + 1, 0 empty. */
 	uint32_t *slots;
 	size_t n_slots;
-	/* By path, then by image. */
+	/* By path, then by number. */
 	struct hwtdi_file_part *parts;
 	size_t n_parts, cap_parts;
 };

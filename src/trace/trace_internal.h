@@ -18,7 +18,7 @@
 /* Streams of one trace; a file that claims more is refused. */
 #define HWTDI_MAX_STREAMS 65536u
 
-/* Images of one trace. */
+/* Images of one trace, and parts of files. */
 #define HWTDI_MAX_IMAGES (1u << 20)
 
 /* Damaged places of one file; with more it is beyond use. */
@@ -146,6 +146,9 @@ struct hwtd_trace {
 	struct hwtdi_image *images;
 	size_t n_images;
 	size_t cap_images;
+	/* What a file holds of files that records name; no images. */
+	struct hwtdi_image *parts;
+	size_t n_parts, cap_parts;
 	struct hwtdi_record_list records;
 	struct hwtd_damage *damages;
 	size_t n_damages;
@@ -212,6 +215,11 @@ int hwtdi_trace_check_text(const char *what, const char *text,
 /* Add an image whose bytes are taken over on success; see add_image. */
 int hwtdi_trace_put_image(struct hwtd_trace *trace,
     const struct hwtdi_image *image, const char *path, uint32_t *id_out,
+    struct hwtd_error *err);
+
+/* The same for a part of a file; its number among the parts. */
+int hwtdi_trace_put_part(struct hwtd_trace *trace,
+    const struct hwtdi_image *part, const char *path, uint32_t *no_out,
     struct hwtd_error *err);
 
 /*

@@ -148,6 +148,10 @@ hwtd_trace_close(struct hwtd_trace *trace)
 		free_image(ctx, &trace->images[i]);
 	hwtdi_array_free(ctx, trace->images, trace->cap_images,
 	    sizeof(*trace->images));
+	for (size_t i = 0; i < trace->n_parts; i++)
+		free_image(ctx, &trace->parts[i]);
+	hwtdi_array_free(ctx, trace->parts, trace->cap_parts,
+	    sizeof(*trace->parts));
 	hwtdi_record_list_fini(ctx, &trace->records);
 	hwtdi_free(ctx, trace->by_stream,
 	    trace->n_damages * sizeof(*trace->by_stream));

@@ -28,10 +28,11 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 			continue;
 		/* There is nowhere else to find bytes without a file. */
 		rc = hwtdi_writer_image(w, image,
-		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file ||
-			image->part,
-		    err);
+		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file, err);
 	}
+	/* Behind the images, so that these keep their ids. */
+	for (size_t i = 0; rc == HWTD_OK && i < trace->n_parts; i++)
+		rc = hwtdi_writer_image(w, &trace->parts[i], true, err);
 	for (uint32_t i = 0; rc == HWTD_OK && i < trace->n_images; i++)
 		if (trace->images[i].named && (flags & HWTD_SAVE_IMAGES) != 0)
 			rc = hwtdi_trace_archive(trace, i, w, err);

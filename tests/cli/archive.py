@@ -30,6 +30,25 @@ def test_archive_decodes_without_the_originals(case: Case) -> None:
     assert case.run(*words, "again.hwt").want(0).objects() == want
 
 
+def test_info_lists_a_file_of_an_archive_once(case: Case) -> None:
+    spaces.make(case)
+    case.run("archive", "--root=root", "run.hwt", "-o", "whole.hwt").want(0)
+
+    def images(*words: str) -> list[tuple[object, ...]]:
+        rows = case.run("info", "--format=jsonl", *words).want(0).objects()
+        return [
+            (row["image"], row["path"], row.get("build_id"))
+            for row in rows
+            if row["type"] == "image"
+        ]
+
+    want = images("--root=root", "run.hwt")
+    shutil.rmtree(case.folder / "root")
+    got = images("whole.hwt")
+    assert got == want
+    assert len({row[1] for row in got}) == len(got)
+
+
 def test_import_without_images_needs_the_originals(case: Case) -> None:
     spaces.make(case)
     case.run("import", "--root=root", "run.hwt", "-o", "copy.hwt").want(0)

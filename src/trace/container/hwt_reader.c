@@ -9,11 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "image/image_bytes.h"
 #include "trace/container/hwt_fields.h"
-
-/* Ids that may be missing before a stream or an image: lost descriptions. */
-#define MAX_LOST_IDS 4096u
 
 /*
  * Descriptions and records that a file may unpack to.  A few kilobytes of
@@ -31,23 +27,22 @@ chunk_bytes(const struct hwtdi_hwt_header *h)
 	return (HWTDI_HWT_HEADER_SIZE + (uint64_t)h->stored_size);
 }
 
-/* Note that a chunk was not taken in. */
-static int
-refuse(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+int
+hwtdi_hwt_refuse(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
     const char *what, struct hwtd_error *err)
 {
 	return (hwtdi_trace_note_damage(r->trace, h->file_off, chunk_bytes(h),
 	    HWTD_NO_ID, 0, 0, err, "%s", what));
 }
 
-/* The same for an error in the payload; other errors end the reading. */
-static int
-refuse_for(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
-    const struct hwtd_error *inner, struct hwtd_error *err)
+int
+hwtdi_hwt_refuse_for(struct hwtdi_hwt_reader *r,
+    const struct hwtdi_hwt_header *h, const struct hwtd_error *inner,
+    struct hwtd_error *err)
 {
 	if (inner->code != HWTD_E_CORRUPT && inner->code != HWTD_E_INVALID)
 		return (hwtdi_fail_pass(err, inner));
-	return (refuse(r, h, inner->message, err));
+	return (hwtdi_hwt_refuse(r, h, inner->message, err));
 }
 
 /* Count what will be kept; a file of many small bombs ends here. */
@@ -73,10 +68,10 @@ count_bytes(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	    max_image));
 }
 
-/* Unpack a payload, *ok_out false if it is damaged; that was noted then. */
-static int
-unpack(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
-    struct hwtdi_bytes *out, bool *ok_out, struct hwtd_error *err)
+int
+hwtdi_hwt_take_payload(struct hwtdi_hwt_reader *r,
+    const struct hwtdi_hwt_header *h, struct hwtdi_bytes *out, bool *ok_out,
+    struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	int rc = count_bytes(r, h, err);
@@ -87,13 +82,13 @@ unpack(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	if (r->table_bytes >
 	    TABLE_BYTES_FREE + TABLE_BYTES_PER_BYTE * r->trace->file.size) {
 		r->table_bytes -= h->raw_size;
-		return (refuse(r, h,
+		return (hwtdi_hwt_refuse(r, h,
 		    "unpacks to more than a file of this size can hold", err));
 	}
 	*ok_out = hwtdi_hwt_unpack(&r->unpacker, &r->trace->file, h, &inner) ==
 	    HWTD_OK;
 	if (!*ok_out)
-		return (refuse_for(r, h, &inner, err));
+		return (hwtdi_hwt_refuse_for(r, h, &inner, err));
 	out->at = r->unpacker.raw;
 	out->left = h->raw_size;
 	out->bad = false;
@@ -112,7 +107,7 @@ accept_meta(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	bool ok;
 	int rc;
 
-	rc = unpack(r, h, &from, &ok, err);
+	rc = hwtdi_hwt_take_payload(r, h, &from, &ok, err);
 	if (rc != HWTD_OK || !ok)
 		return (rc);
 	while ((rc = hwtdi_hwt_get_field(&from, &f, &inner)) == HWTD_OK) {
@@ -129,7 +124,8 @@ accept_meta(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		if (rc != HWTD_OK)
 			break;
 	}
-	return (rc == HWTD_END ? HWTD_OK : refuse_for(r, h, &inner, err));
+	return (rc == HWTD_END ? HWTD_OK
+			       : hwtdi_hwt_refuse_for(r, h, &inner, err));
 }
 
 /* Streams that are named but not described, so that ids stay true. */
@@ -165,11 +161,11 @@ check_stream_id(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		    "chunk at %" PRIu64 " names stream %" PRIu32
 		    "; a file may have %u",
 		    h->file_off, h->id, HWTDI_MAX_STREAMS));
-	if (h->id <= r->trace->n_streams + MAX_LOST_IDS)
+	if (h->id <= r->trace->n_streams + HWTDI_HWT_MAX_LOST_IDS)
 		return (HWTD_OK);
 	*ok_out = false;
-	return (refuse(r, h, "stream id is far beyond the streams described",
-	    err));
+	return (hwtdi_hwt_refuse(r, h,
+	    "stream id is far beyond the streams described", err));
 }
 
 static int
@@ -190,10 +186,11 @@ accept_stream(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	if (rc != HWTD_OK || !ok)
 		return (rc);
 	if (h->id < r->trace->n_streams)
-		return (refuse(r, h, "stream is described twice", err));
+		return (hwtdi_hwt_refuse(r, h, "stream is described twice",
+		    err));
 	rc = lost_streams(r, h->id, err);
 	if (rc == HWTD_OK)
-		rc = unpack(r, h, &from, &ok, err);
+		rc = hwtdi_hwt_take_payload(r, h, &from, &ok, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (!ok)
@@ -209,7 +206,7 @@ accept_stream(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	}
 	if (rc == HWTD_OK)
 		return (HWTD_OK);
-	rc = refuse_for(r, h, &inner, err);
+	rc = hwtdi_hwt_refuse_for(r, h, &inner, err);
 	if (rc == HWTD_OK)
 		rc = lost_streams(r, h->id + 1, err);
 	return (rc);
@@ -296,12 +293,13 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		return (rc);
 	s = r->trace->streams[h->id];
 	if (h->position < s->end)
-		return (refuse(r, h, "stream offsets go back", err));
+		return (hwtdi_hwt_refuse(r, h, "stream offsets go back", err));
 	if (h->position > (uint64_t)INT64_MAX - h->raw_size)
-		return (refuse(r, h, "stream offset is out of reach", err));
+		return (hwtdi_hwt_refuse(r, h, "stream offset is out of reach",
+		    err));
 	if (h->raw_size == 0) {
 		/* There will be no reading that could notice damage. */
-		rc = unpack(r, h, &nothing, &ok, err);
+		rc = hwtdi_hwt_take_payload(r, h, &nothing, &ok, err);
 		if (rc != HWTD_OK || !ok)
 			return (rc);
 	}
@@ -326,18 +324,19 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	return (hwtdi_stream_place(r->trace->library, s, &stretch, err));
 }
 
+/* Streams and images of the trace instead of those of the file. */
 static void
-unknown_to_none(struct hwtd_record *record, const struct hwtd_trace *trace,
+translate_ids(const struct hwtdi_hwt_reader *r, struct hwtd_record *record,
     bool *bad)
 {
 	if (record->stream != HWTD_NO_ID &&
-	    record->stream >= trace->n_streams) {
+	    record->stream >= r->trace->n_streams) {
 		record->stream = HWTD_NO_ID;
 		*bad = true;
 	}
-	if (record->image != HWTD_NO_ID && record->image >= trace->n_images) {
-		record->image = HWTD_NO_ID;
-		*bad = true;
+	if (record->image != HWTD_NO_ID) {
+		record->image = hwtdi_hwt_image_of(r, record->image);
+		*bad = *bad || record->image == HWTD_NO_ID;
 	}
 }
 
@@ -354,7 +353,7 @@ take_records(struct hwtdi_hwt_reader *r, struct hwtdi_bytes from, bool add,
 	while ((rc = hwtdi_hwt_get_record(ctx, &from, &record, &name, err)) ==
 	    HWTD_OK) {
 		if (add) {
-			unknown_to_none(&record, r->trace, bad_ids);
+			translate_ids(r, &record, bad_ids);
 			record.name = name;
 			rc = hwtdi_record_list_add(ctx, &r->trace->records,
 			    &record, err);
@@ -378,233 +377,22 @@ accept_records(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	int rc;
 
 	if (h->position < r->next_record)
-		return (refuse(r, h, "record numbers go back", err));
-	rc = unpack(r, h, &from, &ok, err);
+		return (hwtdi_hwt_refuse(r, h, "record numbers go back", err));
+	rc = hwtdi_hwt_take_payload(r, h, &from, &ok, err);
 	if (rc != HWTD_OK || !ok)
 		return (rc);
 	/* Either the whole chunk or nothing. */
 	rc = take_records(r, from, false, &bad_ids, &inner);
 	if (rc != HWTD_OK)
-		return (refuse_for(r, h, &inner, err));
+		return (hwtdi_hwt_refuse_for(r, h, &inner, err));
 	r->next_record = h->position;
 	rc = take_records(r, from, true, &bad_ids, err);
 	if (rc == HWTD_OK && bad_ids)
-		rc = refuse(r, h,
+		rc = hwtdi_hwt_refuse(r, h,
 		    "records name streams or images that are "
 		    "not in the file",
 		    err);
 	return (rc);
-}
-
-/* Look for the bytes of an image where they came from. */
-static int
-find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
-    struct hwtd_error *err)
-{
-	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct hwtd_context *ctx = r->trace->library;
-	uint8_t *bytes = NULL;
-	uint64_t n = 0;
-	int rc;
-
-	if (!image->from_file || !image->has_sum || image->n_bytes == 0)
-		return (HWTD_OK);
-	rc = hwtdi_image_read(ctx, image->path, image->offset, image->n_bytes,
-	    &bytes, &n, &inner);
-	if (rc == HWTD_E_NOMEM)
-		return (hwtdi_fail_pass(err, &inner));
-	if (rc != HWTD_OK) {
-		hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",
-		    "code of an image is missing: %s", inner.message);
-		return (HWTD_OK);
-	}
-	if (XXH3_64bits(bytes, (size_t)n) == image->sum) {
-		image->bytes = bytes;
-		return (HWTD_OK);
-	}
-	hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",
-	    "%.120s: changed since it was traced; its code is missing",
-	    image->path);
-	hwtdi_free(ctx, bytes, (size_t)n);
-	return (HWTD_OK);
-}
-
-static void
-drop_loading(struct hwtdi_hwt_reader *r)
-{
-	struct hwtdi_hwt_loading *l = &r->loading;
-
-	hwtdi_array_free(r->trace->library, l->bytes.at, l->bytes.cap, 1);
-	memset(l, 0, sizeof(*l));
-}
-
-/* The bytes of the image are complete, or never will be. */
-static int
-finish_image(struct hwtdi_hwt_reader *r, struct hwtd_error *err)
-{
-	struct hwtdi_hwt_loading *l = &r->loading;
-	struct hwtdi_image *image;
-	uint8_t *bytes;
-	const char *fault = NULL;
-	int rc = HWTD_OK;
-
-	if (!l->active)
-		return (HWTD_OK);
-	image = &r->trace->images[l->id];
-	if (l->broken || l->bytes.n != image->n_bytes)
-		fault = "image is incomplete";
-	else if (image->has_sum &&
-	    XXH3_64bits(l->bytes.at, l->bytes.n) != image->sum)
-		fault = "image does not match its checksum";
-	if (fault != NULL) {
-		/* Once is enough if a damaged chunk was noted already. */
-		if (r->trace->n_damages == l->damages_before)
-			rc = hwtdi_trace_note_damage(r->trace, l->file_off,
-			    HWTDI_HWT_HEADER_SIZE, HWTD_NO_ID, 0, 0, err, "%s",
-			    fault);
-		drop_loading(r);
-		return (rc == HWTD_OK ? find_image_bytes(r, image, err) : rc);
-	}
-	/* Keeps exactly the bytes that closing will give back. */
-	bytes = hwtdi_resize(r->trace->library, l->bytes.at, l->bytes.cap,
-	    l->bytes.n);
-	if (bytes == NULL)
-		return (hwtdi_fail_nomem(err, l->bytes.n));
-	image->bytes = bytes;
-	memset(l, 0, sizeof(*l));
-	return (HWTD_OK);
-}
-
-static int
-lost_images(struct hwtdi_hwt_reader *r, uint32_t up_to, struct hwtd_error *err)
-{
-	const struct hwtdi_image none = { 0 };
-	int rc = HWTD_OK;
-
-	while (rc == HWTD_OK && r->trace->n_images < up_to)
-		rc = hwtdi_trace_put_image(r->trace, &none, "unknown", NULL,
-		    err);
-	return (rc);
-}
-
-/* Add the image that a payload describes. */
-static int
-add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
-    struct hwtdi_bytes from, struct hwtd_error *err)
-{
-	struct hwtd_context *ctx = r->trace->library;
-	struct hwtdi_image image = { 0 };
-	struct hwtdi_hwt_image i;
-	char *path;
-	int rc;
-
-	rc = hwtdi_hwt_get_image(ctx, from, &i, &path, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	image.offset = i.offset;
-	image.n_bytes = i.n_bytes;
-	image.mapped = (i.flags & HWTDI_HWT_IMAGE_MAPPED) != 0;
-	image.address = image.mapped ? i.address : 0;
-	image.from_file = (i.flags & HWTDI_HWT_IMAGE_FILE) != 0;
-	image.has_sum = (i.flags & HWTDI_HWT_IMAGE_HASH) != 0;
-	image.sum = i.sum;
-	image.part = (i.flags & HWTDI_HWT_IMAGE_PART) != 0;
-	image.state = HWTD_IMAGE_FOUND;
-	image.n_build_id = i.n_build_id;
-	memcpy(image.build_id, i.build_id, sizeof(image.build_id));
-	rc = hwtdi_trace_put_image(r->trace, &image, path, NULL, err);
-	hwtdi_strfree(ctx, path);
-	if (rc != HWTD_OK)
-		return (rc);
-	if ((i.flags & HWTDI_HWT_IMAGE_BYTES) == 0)
-		return (find_image_bytes(r, &r->trace->images[h->id], err));
-	if (i.n_bytes > ctx->max_image || i.n_bytes > ctx->max_alloc)
-		return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
-		    "image of %" PRIu64 " bytes is over max_image or "
-		    "max_alloc",
-		    i.n_bytes));
-	r->loading.active = true;
-	r->loading.id = h->id;
-	r->loading.file_off = h->file_off;
-	r->loading.damages_before = r->trace->n_damages;
-	return (HWTD_OK);
-}
-
-static int
-accept_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
-    struct hwtd_error *err)
-{
-	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct hwtdi_bytes from;
-	bool ok;
-	int rc;
-
-	rc = finish_image(r, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	if (h->id < r->trace->n_images)
-		return (refuse(r, h, "image is described twice", err));
-	if (h->id - r->trace->n_images > MAX_LOST_IDS)
-		return (refuse(r, h,
-		    "image id is far beyond the images "
-		    "described",
-		    err));
-	rc = lost_images(r, h->id, err);
-	if (rc == HWTD_OK)
-		rc = unpack(r, h, &from, &ok, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	if (!ok)
-		return (lost_images(r, h->id + 1, err));
-	rc = add_image(r, h, from, &inner);
-	if (rc == HWTD_OK)
-		return (HWTD_OK);
-	rc = refuse_for(r, h, &inner, err);
-	if (rc == HWTD_OK)
-		rc = lost_images(r, h->id + 1, err);
-	return (rc);
-}
-
-static int
-accept_image_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
-    struct hwtd_error *err)
-{
-	struct hwtdi_hwt_loading *l = &r->loading;
-	struct hwtdi_bytes from;
-	bool ok;
-	int rc;
-
-	/* Of an image whose description is lost: that was noted. */
-	if (!l->active || l->id != h->id)
-		return (r->trace->n_damages != 0
-			? HWTD_OK
-			: refuse(r, h, "bytes of an image that is not there",
-			      err));
-	if (l->broken)
-		return (HWTD_OK);
-	if (h->position != l->bytes.n ||
-	    h->raw_size > r->trace->images[l->id].n_bytes - l->bytes.n) {
-		l->broken = true;
-		return (r->trace->n_damages != l->damages_before
-			? HWTD_OK
-			: refuse(r, h, "bytes of an image are out of place",
-			      err));
-	}
-	rc = unpack(r, h, &from, &ok, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	if (!ok) {
-		l->broken = true;
-		return (HWTD_OK);
-	}
-	rc = hwtdi_array_grow(r->trace->library, &l->bytes.at, &l->bytes.cap,
-	    l->bytes.n + from.left, 1, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	if (from.left != 0)
-		memcpy(l->bytes.at + l->bytes.n, from.at, from.left);
-	l->bytes.n += from.left;
-	return (HWTD_OK);
 }
 
 int
@@ -621,12 +409,13 @@ hwtdi_hwt_accept(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	case HWTDI_HWT_RECORDS:
 		return (accept_records(r, h, err));
 	case HWTDI_HWT_IMAGE:
-		return (accept_image(r, h, err));
+		return (hwtdi_hwt_accept_image(r, h, err));
 	case HWTDI_HWT_IMAGE_DATA:
-		return (accept_image_data(r, h, err));
+		return (hwtdi_hwt_accept_image_data(r, h, err));
 	case HWTDI_HWT_INDEX:
 	case HWTDI_HWT_END:
-		return (refuse(r, h, "index before the end of the file", err));
+		return (hwtdi_hwt_refuse(r, h,
+		    "index before the end of the file", err));
 	default:
 		if (h->flags & HWTDI_HWT_CRITICAL)
 			return (hwtdi_fail_at(err, HWTD_E_UNSUPPORTED,
@@ -749,10 +538,10 @@ hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 	if (rc == HWTD_OK && !done)
 		rc = hwtdi_hwt_scan(&r, err);
 	if (rc == HWTD_OK)
-		rc = finish_image(&r, err);
+		rc = hwtdi_hwt_finish_images(&r, err);
 	if (rc == HWTD_OK)
 		rc = end_with_damage(trace, err);
-	drop_loading(&r);
+	hwtdi_hwt_drop_images(&r);
 	hwtdi_hwt_unpacker_fini(&r.unpacker);
 	if (rc == HWTD_OK)
 		apply_options(trace, opts->pt != NULL ? &pt : NULL,

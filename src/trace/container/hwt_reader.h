@@ -4,6 +4,7 @@
 #ifndef HWTDI_HWT_READER_H
 #define HWTDI_HWT_READER_H
 
+#include "base/bytes.h"
 #include "trace/container/hwt_chunk.h"
 #include "trace/trace_internal.h"
 
@@ -18,6 +19,15 @@ int hwtdi_hwt_recognize(const struct hwtd_trace *trace, bool *is_out,
  */
 int hwtdi_hwt_read(struct hwtd_trace *trace,
     const struct hwtd_open_options *opts, struct hwtd_error *err);
+
+/* Ids that may be missing before a stream or an image: lost descriptions. */
+#define HWTDI_HWT_MAX_LOST_IDS 4096u
+
+/* What the file calls an image: one of the trace, or a part of a file. */
+struct hwtdi_hwt_image_id {
+	uint32_t no;
+	bool part;
+};
 
 /* An image whose bytes are being read. */
 struct hwtdi_hwt_loading {
@@ -44,7 +54,40 @@ struct hwtdi_hwt_reader {
 	uint64_t table_bytes;
 	uint64_t image_bytes;
 	struct hwtdi_hwt_loading loading;
+	/* By the ids of the file. */
+	struct hwtdi_hwt_image_id *image_ids;
+	size_t n_image_ids, cap_image_ids;
 };
+
+/* Note that a chunk was not taken in. */
+int hwtdi_hwt_refuse(struct hwtdi_hwt_reader *reader,
+    const struct hwtdi_hwt_header *header, const char *what,
+    struct hwtd_error *err);
+
+/* The same for an error in the payload; other errors end the reading. */
+int hwtdi_hwt_refuse_for(struct hwtdi_hwt_reader *reader,
+    const struct hwtdi_hwt_header *header, const struct hwtd_error *inner,
+    struct hwtd_error *err);
+
+/* Unpack a payload, *ok_out false if it is damaged; that was noted then. */
+int hwtdi_hwt_take_payload(struct hwtdi_hwt_reader *reader,
+    const struct hwtdi_hwt_header *header, struct hwtdi_bytes *out,
+    bool *ok_out, struct hwtd_error *err);
+
+/* Take in a description of an image, and bytes of it. */
+int hwtdi_hwt_accept_image(struct hwtdi_hwt_reader *reader,
+    const struct hwtdi_hwt_header *header, struct hwtd_error *err);
+int hwtdi_hwt_accept_image_data(struct hwtdi_hwt_reader *reader,
+    const struct hwtdi_hwt_header *header, struct hwtd_error *err);
+
+/* No bytes of images will follow; and give up what images were read with. */
+int hwtdi_hwt_finish_images(struct hwtdi_hwt_reader *reader,
+    struct hwtd_error *err);
+void hwtdi_hwt_drop_images(struct hwtdi_hwt_reader *reader);
+
+/* The image of the trace that the file calls `id`; HWTD_NO_ID: there is none. */
+uint32_t hwtdi_hwt_image_of(const struct hwtdi_hwt_reader *reader,
+    uint32_t id);
 
 /* Take in one chunk, in file order, whose header is valid or indexed. */
 int hwtdi_hwt_accept(struct hwtdi_hwt_reader *reader,

@@ -300,6 +300,48 @@ image_of_a_changed_file_has_no_code(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Ids of the file count parts, those of the trace do not. */
+static void
+records_name_images_behind_parts(void **state)
+{
+	static const uint32_t ids[] = { 0, 1, 2 };
+	static const uint32_t want[] = { HWTD_NO_ID, 0, HWTD_NO_ID };
+	struct hand_fixture *f = *state;
+	const struct hand_chunk c = { .type = HAND_RECORDS, .id = UINT32_MAX };
+	struct hwtd_image_info info = { .size = sizeof(info) };
+	struct hwtd_record r = { .size = sizeof(r) };
+	struct hwtd_trace *trace;
+	struct hand p = { 0 };
+
+	put_image(&f->file, 0, 0x10, 0, "part");
+	put_image(&f->file, 1, 0, 0, "image");
+	put_image(&f->file, 2, 0x11, 0, "part");
+	for (size_t i = 0; i < 3; i++) {
+		hand_number(&p, 96, 4);
+		hand_number(&p, 96, 2);
+		hand_number(&p, 0, 2);
+		for (size_t k = 0; k < 6; k++)
+			hand_number(&p, k < 2 ? 0 : UINT32_MAX, 4);
+		hand_number(&p, ids[i], 4);
+		hand_number(&p, 0, 4);
+		for (size_t k = 0; k < 7; k++)
+			hand_number(&p, 0, 8);
+	}
+	hand_chunk(&f->file, &c, p.bytes, p.n, p.n);
+	hand_free(&p);
+	hand_finish(&f->file);
+	trace = hand_must_open(f);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_int_equal(hwtd_trace_record(trace, i, &r), HWTD_OK);
+		assert_int_equal(r.image, want[i]);
+	}
+	assert_int_equal(n_damages(trace), 1);
+	assert_int_equal(hwtd_trace_image(trace, 0, &info), HWTD_OK);
+	assert_string_equal(info.path, "image");
+	assert_int_equal(hwtd_trace_image(trace, 1, &info), HWTD_E_NOT_FOUND);
+	hwtd_trace_close(trace);
+}
+
 static void
 records_name_only_what_is_there(void **state)
 {
@@ -376,6 +418,7 @@ main(void)
 		T(image_that_claims_too_much_has_no_code),
 		T(image_over_the_limit_is_a_limit),
 		T(image_of_a_changed_file_has_no_code),
+		T(records_name_images_behind_parts),
 		T(records_name_only_what_is_there),
 		T(damaged_file_header_does_not_hide_the_chunks),
 	};

@@ -380,6 +380,48 @@ headers_behind_the_code_are_kept(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Parts of files are not listed beside the files. */
+static void
+images_of_an_archive_are_those_of_the_trace(void **state)
+{
+	static const uint8_t jit[] = { 0xc3 };
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = mr_create(f->dir.path);
+	struct hwtd_trace *again;
+	struct hwtd_image_info a = { .size = sizeof(a) };
+	struct hwtd_image_info b = { .size = sizeof(b) };
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	struct hwtd_record r;
+	uint32_t n = 0, id = mr_image(trace, "jit", jit, sizeof(jit));
+
+	mr_mmap(trace, 5, 0x20000, 0x1000, id);
+	add_library(trace, 5, 0xcd);
+	r = mr_record(HWTD_REC_EXEC, 6, PROGRAM, 0);
+	r.name = "/bin/program";
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	save(trace, f->first, HWTD_SAVE_IMAGES);
+	again = open_again(f, f->first);
+	/* And once more, from parts. */
+	save(again, f->second, 0);
+	hwtd_trace_close(again);
+	assert_int_equal(unlink(f->library), 0);
+	again = open_again(f, f->second);
+	for (; hwtd_trace_image(trace, n, &a) == HWTD_OK; n++) {
+		assert_int_equal(hwtd_trace_image(again, n, &b), HWTD_OK);
+		assert_string_equal(a.path, b.path);
+		assert_int_equal(a.state, b.state);
+		assert_int_equal(a.n_build_id, b.n_build_id);
+	}
+	assert_int_equal(n, 3);
+	assert_int_equal(hwtd_trace_image(again, n, &b), HWTD_E_NOT_FOUND);
+	assert_int_equal(hwtd_trace_info(again, &info), HWTD_OK);
+	assert_int_equal(info.n_images, n);
+	mr_assert(again, 5, NULL, 0x20000, "jit", 0);
+	hwtd_trace_close(trace);
+	hwtd_trace_close(again);
+}
+
 static int
 set_up(void **state)
 {
@@ -424,6 +466,7 @@ main(void)
 		T(archive_holds_mapped_code_only),
 		T(versions_of_one_name_stay_apart),
 		T(headers_behind_the_code_are_kept),
+		T(images_of_an_archive_are_those_of_the_trace),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
