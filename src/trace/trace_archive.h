@@ -8,10 +8,10 @@
 #include "trace/trace_internal.h"
 
 /*
- * Write what records map of a named file, and its headers, as parts from which
- * a reader makes the file again.
+ * Write what records map of named files, and their headers, as parts from which
+ * a reader makes the files again.  Files of equal bytes are written once.
  */
-int hwtdi_trace_archive(const struct hwtd_trace *trace, uint32_t image,
-    struct hwtdi_writer *w, struct hwtd_error *err);
+int hwtdi_trace_archive(const struct hwtd_trace *trace, struct hwtdi_writer *w,
+    struct hwtd_error *err);
 
 #endif /* HWTDI_TRACE_ARCHIVE_H */

@@ -29,8 +29,9 @@ hwtdi_named_files_init(struct hwtdi_named_files *files,
 		const struct hwtdi_image *part = &trace->parts[i];
 		int rc;
 
-		if (part->bytes == NULL ||
-		    part->n_bytes > UINT64_MAX - part->offset)
+		if (!part->same_file &&
+		    (part->bytes == NULL ||
+			part->n_bytes > UINT64_MAX - part->offset))
 			continue;
 		rc = hwtdi_array_grow(trace->library, &files->parts,
 		    &files->cap_parts, files->n_parts + 1,
@@ -157,13 +158,23 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
     struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = files->trace->library;
-	const size_t first = first_part(files, name);
+	size_t first = first_part(files, name), i = first;
 	const struct hwtdi_image *part;
 	uint64_t end = 0;
-	size_t i;
 
+	part = next_part(files, &i, name, build_id, n_build_id);
+	if (part != NULL && part->same_file) {
+		/* The file has other names, and this is where its parts are. */
+		part = &files->trace->parts[part->file_part];
+		name = part->path;
+		build_id = part->build_id;
+		n_build_id = part->n_build_id;
+		first = first_part(files, name);
+	}
 	for (i = first; (part = next_part(files, &i, name, build_id,
 			     n_build_id)) != NULL;) {
+		if (part->same_file)
+			continue;
 		/* Parts of two files of one name are not mixed. */
 		if (n_build_id == 0) {
 			build_id = part->build_id;
@@ -186,8 +197,9 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 	image->sparse = true;
 	for (i = first; (part = next_part(files, &i, name, build_id,
 			     n_build_id)) != NULL;)
-		memcpy(image->bytes + part->offset, part->bytes,
-		    (size_t)part->n_bytes);
+		if (!part->same_file)
+			memcpy(image->bytes + part->offset, part->bytes,
+			    (size_t)part->n_bytes);
 	return (HWTD_OK);
 }
 

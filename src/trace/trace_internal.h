@@ -77,6 +77,9 @@ struct hwtdi_image {
 	char *file;
 	/* A named file's part that was saved with the trace. */
 	bool part;
+	/* No bytes: the file is that of part `file_part` before it. */
+	bool same_file;
+	uint32_t file_part;
 	/* Records name it; made at seal, and not saved as such. */
 	bool named;
 	/* Only what was saved as parts is there; the rest is 0. */
@@ -95,6 +98,8 @@ struct hwtdi_image {
 	/* NULL: known by name only; its code is missing. */
 	uint8_t *bytes;
 	uint64_t n_bytes;
+	/* The bytes belong to an image or part before it. */
+	bool borrowed;
 	/* Of the bytes, as a file says; to find them again under `path`. */
 	bool has_sum;
 	uint64_t sum;

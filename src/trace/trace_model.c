@@ -127,7 +127,8 @@ free_image(struct hwtd_context *ctx, struct hwtdi_image *image)
 {
 	hwtdi_strfree(ctx, image->path);
 	hwtdi_strfree(ctx, image->file);
-	hwtdi_free(ctx, image->bytes, (size_t)image->n_bytes);
+	if (!image->borrowed)
+		hwtdi_free(ctx, image->bytes, (size_t)image->n_bytes);
 }
 
 void

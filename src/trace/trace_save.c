@@ -7,6 +7,33 @@
 #include "trace/trace_archive.h"
 #include "trace/trace_internal.h"
 
+/* Parts that the trace was read with, under new ids. */
+static int
+save_parts(const struct hwtd_trace *trace, struct hwtdi_writer *w,
+    struct hwtd_error *err)
+{
+	const size_t room = trace->n_parts * sizeof(uint32_t);
+	uint32_t *ids;
+	int rc = HWTD_OK;
+
+	if (trace->n_parts == 0)
+		return (HWTD_OK);
+	ids = hwtdi_alloc(trace->library, room);
+	if (ids == NULL)
+		return (hwtdi_fail_nomem(err, room));
+	for (size_t i = 0; rc == HWTD_OK && i < trace->n_parts; i++) {
+		const struct hwtdi_image *part = &trace->parts[i];
+
+		ids[i] = HWTD_NO_ID;
+		rc = part->same_file
+		    ? hwtdi_writer_same_file(w, part, ids[part->file_part],
+			  err)
+		    : hwtdi_writer_image(w, part, true, &ids[i], err);
+	}
+	hwtdi_free(trace->library, ids, room);
+	return (rc);
+}
+
 static int
 save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
     uint32_t flags, struct hwtd_error *err)
@@ -28,14 +55,13 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 			continue;
 		/* There is nowhere else to find bytes without a file. */
 		rc = hwtdi_writer_image(w, image,
-		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file, err);
+		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file, NULL,
+		    err);
 	}
 	/* Behind the images, so that these keep their ids. */
-	for (size_t i = 0; rc == HWTD_OK && i < trace->n_parts; i++)
-		rc = hwtdi_writer_image(w, &trace->parts[i], true, err);
-	for (uint32_t i = 0; rc == HWTD_OK && i < trace->n_images; i++)
-		if (trace->images[i].named && (flags & HWTD_SAVE_IMAGES) != 0)
-			rc = hwtdi_trace_archive(trace, i, w, err);
+	rc = rc == HWTD_OK ? save_parts(trace, w, err) : rc;
+	if (rc == HWTD_OK && (flags & HWTD_SAVE_IMAGES) != 0)
+		rc = hwtdi_trace_archive(trace, w, err);
 	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++)
 		rc = hwtdi_writer_record(w, &trace->records.records[i], err);
 	if (rc == HWTD_OK)

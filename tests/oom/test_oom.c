@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/mapped_trace.h"
 #include "support/temp_dir.h"
 
 #define CASE(name) TEST_FIXTURES "/pt-good/" name
@@ -348,6 +349,36 @@ from_raw_bytes(struct run *r)
 	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1));
 }
 
+/* Two names of one file, a third that is not there; saved, opened, saved. */
+static bool
+with_archive(struct run *r)
+{
+	static const char *const names[] = { "a.so", "b.so", "gone.so" };
+	struct hwtd_save_options save = { .size = sizeof(save) };
+	char path[300], paths[3][300];
+	struct hwtd_record record;
+
+	save.flags = HWTD_SAVE_IMAGES;
+	temp_dir_file(&dir, "archive.hwt", path);
+	STEP(r, hwtd_trace_create(r->ctx, NULL, &r->trace, &err));
+	if (!add_stream(r, TIMED, false) || !add_rest(r))
+		return (false);
+	for (uint32_t i = 0; i < 3; i++) {
+		record = mr_record(HWTD_REC_MMAP, i, 0x10000, 0x1000);
+		record.name = temp_dir_file(&dir, names[i], paths[i]);
+		record.flags |= HWTD_RECF_FILE_OFF;
+		record.file_off = 0x1000;
+		STEP(r, hwtd_trace_add_record(r->trace, &record, &err));
+	}
+	STEP(r, hwtd_trace_seal(r->trace, &err));
+	STEP(r, hwtd_trace_save(r->trace, path, &save, &err));
+	hwtd_trace_close(r->trace);
+	r->trace = NULL;
+	STEP(r, hwtd_trace_open(r->ctx, path, NULL, &r->trace, &err));
+	STEP(r, hwtd_trace_save(r->trace, path, &save, &err));
+	return (read_events(r, HWTD_LEVEL_BLOCK, 1));
+}
+
 /* One run of a pipeline in which request `n` fails; 0: none. */
 static void
 run_once(struct run *r, bool (*pipeline)(struct run *), uint64_t n,
@@ -455,6 +486,21 @@ raw_bytes_survive_every_failed_allocation(void **state)
 	every_way(from_raw_bytes);
 }
 
+static void
+archives_survive_every_failed_allocation(void **state)
+{
+	static const uint8_t code[] = { 0x90, 0xc3 };
+	const struct small_elf elf = { .code = code,
+		.n_code = sizeof(code),
+		.build_id = 1 };
+	char path[300];
+
+	(void)state;
+	small_elf_write(&elf, temp_dir_file(&dir, "a.so", path));
+	small_elf_write(&elf, temp_dir_file(&dir, "b.so", path));
+	every_way(with_archive);
+}
+
 static int
 set_up(void **state)
 {
@@ -480,6 +526,7 @@ main(void)
 		cmocka_unit_test(jobs_survive_every_failed_allocation),
 		cmocka_unit_test(trace_file_survives_every_failed_allocation),
 		cmocka_unit_test(raw_bytes_survive_every_failed_allocation),
+		cmocka_unit_test(archives_survive_every_failed_allocation),
 	};
 
 	return (cmocka_run_group_tests(tests, set_up, tear_down));

@@ -120,7 +120,7 @@ hwtdi_hwt_put_image(struct hwtdi_hwt_buffer *to,
     const struct hwtdi_hwt_image *image, const char *path,
     struct hwtd_error *err)
 {
-	uint8_t v[HWTDI_HWT_IMAGE_DESC_SIZE];
+	uint8_t v[HWTDI_HWT_IMAGE_DESC_SIZE], id[4];
 	int rc;
 
 	hwtdi_put_le(v, image->offset, 8);
@@ -135,6 +135,14 @@ hwtdi_hwt_put_image(struct hwtdi_hwt_buffer *to,
 	if (rc == HWTD_OK && image->n_build_id != 0)
 		rc = hwtdi_hwt_put_field(to, HWTDI_HWT_IMAGE_BUILD_ID,
 		    image->build_id, image->n_build_id, err);
+	hwtdi_put_le(id, image->same_bytes, sizeof(id));
+	if (rc == HWTD_OK && image->same_bytes != HWTD_NO_ID)
+		rc = hwtdi_hwt_put_field(to, HWTDI_HWT_IMAGE_SAME_BYTES, id,
+		    sizeof(id), err);
+	hwtdi_put_le(id, image->same_file, sizeof(id));
+	if (rc == HWTD_OK && image->same_file != HWTD_NO_ID)
+		rc = hwtdi_hwt_put_field(to, HWTDI_HWT_IMAGE_SAME_FILE, id,
+		    sizeof(id), err);
 	return (rc);
 }
 
@@ -376,6 +384,15 @@ get_image_field(struct hwtd_context *ctx, const struct hwtdi_hwt_field *f,
 		image->n_build_id = (uint32_t)f->n;
 		memcpy(image->build_id, v, f->n);
 		return (HWTD_OK);
+	case HWTDI_HWT_IMAGE_SAME_BYTES:
+	case HWTDI_HWT_IMAGE_SAME_FILE:
+		if (f->n < 4)
+			return (too_short("id of an image", f->n, err));
+		if (f->tag == HWTDI_HWT_IMAGE_SAME_BYTES)
+			image->same_bytes = (uint32_t)hwtdi_le(v, 4);
+		else
+			image->same_file = (uint32_t)hwtdi_le(v, 4);
+		return (HWTD_OK);
 	default:
 		return (HWTD_OK);
 	}
@@ -391,6 +408,8 @@ hwtdi_hwt_get_image(struct hwtd_context *ctx, struct hwtdi_bytes from,
 	int rc;
 
 	memset(image, 0, sizeof(*image));
+	image->same_bytes = HWTD_NO_ID;
+	image->same_file = HWTD_NO_ID;
 	while ((rc = hwtdi_hwt_get_field(&from, &f, err)) == HWTD_OK) {
 		rc = get_image_field(ctx, &f, image, &path, &described, err);
 		if (rc != HWTD_OK)

@@ -37,6 +37,9 @@ struct hwtdi_hwt_image {
 	uint32_t flags;
 	uint32_t n_build_id;
 	uint8_t build_id[HWTD_MAX_BUILD_ID];
+	/* Ids of images; HWTD_NO_ID: none. */
+	uint32_t same_bytes;
+	uint32_t same_file;
 };
 
 int hwtdi_hwt_put_image(struct hwtdi_hwt_buffer *to,

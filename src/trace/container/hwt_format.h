@@ -62,7 +62,9 @@ enum hwtdi_hwt_stream_tag {
 enum hwtdi_hwt_image_tag {
 	HWTDI_HWT_IMAGE_DESC = 1,
 	HWTDI_HWT_IMAGE_PATH = 2,
-	HWTDI_HWT_IMAGE_BUILD_ID = 3
+	HWTDI_HWT_IMAGE_BUILD_ID = 3,
+	HWTDI_HWT_IMAGE_SAME_BYTES = 4,
+	HWTDI_HWT_IMAGE_SAME_FILE = 5
 };
 
 /* `flags` of an image. */

@@ -149,6 +149,66 @@ lost_images(struct hwtdi_hwt_reader *r, uint32_t up_to, struct hwtd_error *err)
 	return (rc);
 }
 
+/* The image or part with an id that comes before the next one. */
+static int
+before(const struct hwtdi_hwt_reader *r, uint32_t id, struct hwtdi_image **out,
+    struct hwtd_error *err)
+{
+	if (id >= r->n_image_ids)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "is said to equal image %" PRIu32
+		    ", which does not come before it",
+		    id));
+	*out = at_id(r, id);
+	return (HWTD_OK);
+}
+
+/* Take the bytes of another image, if these are not lost. */
+static int
+share_bytes(struct hwtdi_hwt_reader *r, uint32_t id, struct hwtdi_image *image,
+    struct hwtd_error *err)
+{
+	struct hwtdi_image *other = NULL;
+	int rc = before(r, id, &other, err);
+
+	if (rc != HWTD_OK || other == NULL || other->bytes == NULL)
+		return (rc);
+	/* Once for all that equal it. */
+	if (!other->has_sum) {
+		other->sum = XXH3_64bits(other->bytes, (size_t)other->n_bytes);
+		other->has_sum = true;
+	}
+	if (!image->has_sum || image->n_bytes != other->n_bytes ||
+	    image->sum != other->sum)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "is said to equal image %" PRIu32 ", and does not", id));
+	image->bytes = other->bytes;
+	image->borrowed = true;
+	return (HWTD_OK);
+}
+
+/* Take the file of another part. */
+static int
+share_file(const struct hwtdi_hwt_reader *r, uint32_t id,
+    struct hwtdi_image *image, struct hwtd_error *err)
+{
+	struct hwtdi_image *other = NULL;
+	int rc = before(r, id, &other, err);
+
+	if (rc != HWTD_OK || other == NULL)
+		return (rc);
+	if (!r->image_ids[id].part)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "is said to be of the file of image %" PRIu32
+		    ", which is no part of one",
+		    id));
+	image->same_file = true;
+	image->file_part = other->same_file ? other->file_part
+					    : r->image_ids[id].no;
+	image->n_bytes = 0;
+	return (HWTD_OK);
+}
+
 /* Add the image that a payload describes. */
 static int
 add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
@@ -174,9 +234,17 @@ add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	image.state = HWTD_IMAGE_FOUND;
 	image.n_build_id = i.n_build_id;
 	memcpy(image.build_id, i.build_id, sizeof(image.build_id));
-	rc = put_image(r, &image, path, err);
+	if (image.part && i.same_file != HWTD_NO_ID) {
+		i.flags &= ~(uint32_t)HWTDI_HWT_IMAGE_BYTES;
+		rc = share_file(r, i.same_file, &image, err);
+	} else if (i.same_bytes != HWTD_NO_ID &&
+	    (i.flags & HWTDI_HWT_IMAGE_BYTES) == 0) {
+		rc = share_bytes(r, i.same_bytes, &image, err);
+	}
+	if (rc == HWTD_OK)
+		rc = put_image(r, &image, path, err);
 	hwtdi_strfree(ctx, path);
-	if (rc != HWTD_OK)
+	if (rc != HWTD_OK || image.borrowed || image.same_file)
 		return (rc);
 	if ((i.flags & HWTDI_HWT_IMAGE_BYTES) == 0)
 		return (find_image_bytes(r, at_id(r, h->id), err));

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "trace/container/hwt_fields.h"
+#include "trace/container/hwt_stored.h"
 
 #define DEFAULT_LEVEL 3
 #define DEFAULT_CHUNK ((uint32_t)1 << 20)
@@ -51,6 +52,7 @@ struct hwtdi_writer {
 	size_t n_streams;
 	size_t cap_streams;
 	uint32_t n_images;
+	struct hwtdi_hwt_stored stored;
 	uint64_t n_records;
 	uint64_t records_position;
 	struct hwtdi_hwt_buffer records;
@@ -297,6 +299,7 @@ hwtdi_writer_destroy(struct hwtdi_writer *w)
 	hwtdi_strfree(ctx, w->temp);
 	hwtdi_strfree(ctx, w->path);
 	hwtdi_array_free(ctx, w->streams, w->cap_streams, sizeof(*w->streams));
+	hwtdi_hwt_stored_fini(&w->stored, ctx);
 	hwtdi_array_free(ctx, w->records.bytes, w->records.cap, 1);
 	hwtdi_array_free(ctx, w->index.bytes, w->index.cap, 1);
 	hwtdi_array_free(ctx, w->chunk, w->cap_chunk, 1);
@@ -471,29 +474,57 @@ put_image_bytes(struct hwtdi_writer *w, uint32_t id,
 	return (rc);
 }
 
-int
-hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
-    bool with_bytes, struct hwtd_error *err)
+static int
+put_image(struct hwtdi_writer *w, const struct hwtdi_hwt_image *image,
+    const char *path, struct hwtd_error *err)
 {
 	struct hwtdi_hwt_buffer b = { .library = w->library };
-	struct hwtdi_hwt_image i = {
-		.offset = image->offset,
-		.n_bytes = image->n_bytes,
-		.address = image->address,
-	};
 	int rc;
+
+	rc = hwtdi_hwt_put_image(&b, image, path, err);
+	if (rc == HWTD_OK)
+		rc = put_chunk(w, HWTDI_HWT_IMAGE, w->n_images, 0, 0, b.bytes,
+		    b.n, err);
+	hwtdi_array_free(w->library, b.bytes, b.cap, 1);
+	return (rc);
+}
+
+/* What the file says about an image without its bytes. */
+static struct hwtdi_hwt_image
+describe(const struct hwtdi_image *image)
+{
+	struct hwtdi_hwt_image i = {
+		.same_bytes = HWTD_NO_ID,
+		.same_file = HWTD_NO_ID,
+	};
 
 	i.n_build_id = image->n_build_id;
 	memcpy(i.build_id, image->build_id, sizeof(i.build_id));
-	with_bytes = with_bytes && image->bytes != NULL;
 	if (image->part)
 		i.flags |= HWTDI_HWT_IMAGE_PART;
 	if (image->mapped)
 		i.flags |= HWTDI_HWT_IMAGE_MAPPED;
 	if (image->from_file)
 		i.flags |= HWTDI_HWT_IMAGE_FILE;
-	if (with_bytes)
-		i.flags |= HWTDI_HWT_IMAGE_BYTES;
+	return (i);
+}
+
+int
+hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
+    bool with_bytes, uint32_t *id_out, struct hwtd_error *err)
+{
+	struct hwtdi_hwt_image i = describe(image);
+	struct hwtdi_hwt_stored_image bytes = {
+		.n_bytes = image->n_bytes,
+		.bytes = image->bytes,
+		.id = w->n_images,
+	};
+	int rc = HWTD_OK;
+
+	i.offset = image->offset;
+	i.n_bytes = image->n_bytes;
+	i.address = image->address;
+	with_bytes = with_bytes && image->bytes != NULL;
 	if (image->bytes != NULL) {
 		i.sum = XXH3_64bits(image->bytes, (size_t)image->n_bytes);
 		i.flags |= HWTDI_HWT_IMAGE_HASH;
@@ -501,13 +532,36 @@ hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
 		i.sum = image->sum;
 		i.flags |= HWTDI_HWT_IMAGE_HASH;
 	}
-	rc = hwtdi_hwt_put_image(&b, &i, image->path, err);
+	bytes.sum = i.sum;
+	if (with_bytes && image->n_bytes != 0 &&
+	    hwtdi_hwt_stored_find(&w->stored, &bytes, &i.same_bytes))
+		with_bytes = false;
+	if (with_bytes) {
+		i.flags |= HWTDI_HWT_IMAGE_BYTES;
+		rc = hwtdi_hwt_stored_add(&w->stored, w->library, &bytes, err);
+	}
 	if (rc == HWTD_OK)
-		rc = put_chunk(w, HWTDI_HWT_IMAGE, w->n_images, 0, 0, b.bytes,
-		    b.n, err);
-	hwtdi_array_free(w->library, b.bytes, b.cap, 1);
+		rc = put_image(w, &i, image->path, err);
 	if (rc == HWTD_OK && with_bytes)
 		rc = put_image_bytes(w, w->n_images, image, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (id_out != NULL)
+		*id_out = w->n_images;
+	w->n_images++;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_same_file(struct hwtdi_writer *w, const struct hwtdi_image *image,
+    uint32_t part, struct hwtd_error *err)
+{
+	struct hwtdi_hwt_image i = describe(image);
+	int rc;
+
+	i.flags = HWTDI_HWT_IMAGE_PART | HWTDI_HWT_IMAGE_FILE;
+	i.same_file = part;
+	rc = put_image(w, &i, image->path, err);
 	if (rc == HWTD_OK)
 		w->n_images++;
 	return (rc);

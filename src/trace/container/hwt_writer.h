@@ -53,9 +53,17 @@ int hwtdi_writer_bytes(struct hwtdi_writer *writer, uint32_t stream,
 int hwtdi_writer_end_stream(struct hwtdi_writer *writer, uint32_t stream,
     struct hwtd_error *err);
 
-/* The next image; `with_bytes` writes them too. */
+/*
+ * The next image; `with_bytes` writes them too, unless the file has them: they
+ * are borrowed until the writer is destroyed.  `id_out` may be NULL.
+ */
 int hwtdi_writer_image(struct hwtdi_writer *writer,
-    const struct hwtdi_image *image, bool with_bytes, struct hwtd_error *err);
+    const struct hwtdi_image *image, bool with_bytes, uint32_t *id_out,
+    struct hwtd_error *err);
+
+/* Say that the file of an image is that of a part that was written. */
+int hwtdi_writer_same_file(struct hwtdi_writer *writer,
+    const struct hwtdi_image *image, uint32_t part, struct hwtd_error *err);
 
 /* Append a record; its ids are not checked.  It is in the file after hwtdi_writer_flush(). */
 int hwtdi_writer_record(struct hwtdi_writer *writer,

@@ -11,6 +11,7 @@
 
 #include "support/mapped_trace.h"
 #include "support/row_text.h"
+#include "support/saved_trace.h"
 #include "support/temp_dir.h"
 
 #define PROGRAM 0x555500000000u
@@ -60,38 +61,6 @@ build(struct fixture *f)
 	return (mt_seal(trace));
 }
 
-static struct hwtd_trace *
-open_again(struct fixture *f, const char *path)
-{
-	const char *dir = f->dir.path;
-	const struct hwtd_search search = { .size = sizeof(search),
-		.dirs = &dir,
-		.n_dirs = 1,
-		.flags = HWTD_SEARCH_NO_ORIGINAL };
-	const struct hwtd_open_options opts = { .size = sizeof(opts),
-		.search = &search };
-	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_context *ctx;
-	struct hwtd_trace *trace = NULL;
-
-	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
-	if (hwtd_trace_open(ctx, path, &opts, &trace, &err) != HWTD_OK)
-		fail_msg("%s", err.message);
-	hwtd_context_destroy(ctx);
-	return (trace);
-}
-
-static void
-save(struct hwtd_trace *trace, const char *path, uint32_t flags)
-{
-	const struct hwtd_save_options opts = { .size = sizeof(opts),
-		.flags = flags };
-	struct hwtd_error err = { .size = sizeof(err) };
-
-	if (hwtd_trace_save(trace, path, &opts, &err) != HWTD_OK)
-		fail_msg("%s", err.message);
-}
-
 static char *
 text_of(struct hwtd_trace *trace)
 {
@@ -113,12 +82,12 @@ archive_decodes_without_the_files(void **state)
 	char *want = text_of(trace), *got;
 
 	assert_null(strstr(want, "gap"));
-	save(trace, f->first, HWTD_SAVE_IMAGES);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES);
 	hwtd_trace_close(trace);
 	assert_int_equal(unlink(f->program), 0);
 	assert_int_equal(unlink(f->library), 0);
 
-	trace = open_again(f, f->first);
+	trace = st_open(f->first, f->dir.path);
 	got = text_of(trace);
 	/* Sections may have other numbers; these have not. */
 	assert_string_equal(got, want);
@@ -129,10 +98,10 @@ archive_decodes_without_the_files(void **state)
 	free(got);
 
 	/* Saved again, it still does. */
-	save(trace, f->second, HWTD_SAVE_IMAGES);
+	st_save(trace, f->second, HWTD_SAVE_IMAGES);
 	hwtd_trace_close(trace);
 	assert_int_equal(unlink(f->first), 0);
-	trace = open_again(f, f->second);
+	trace = st_open(f->second, f->dir.path);
 	got = text_of(trace);
 	assert_string_equal(got, want);
 	hwtd_trace_close(trace);
@@ -147,15 +116,15 @@ without_images_the_files_are_needed(void **state)
 	struct hwtd_trace *trace = build(f);
 	char *want = text_of(trace), *got;
 
-	save(trace, f->first, 0);
+	st_save(trace, f->first, 0);
 	hwtd_trace_close(trace);
-	trace = open_again(f, f->first);
+	trace = st_open(f->first, f->dir.path);
 	got = text_of(trace);
 	assert_string_equal(got, want);
 	hwtd_trace_close(trace);
 	free(got);
 	assert_int_equal(unlink(f->library), 0);
-	trace = open_again(f, f->first);
+	trace = st_open(f->first, f->dir.path);
 	got = text_of(trace);
 	assert_non_null(strstr(got, "gap no-code"));
 	hwtd_trace_close(trace);
@@ -173,10 +142,10 @@ archived_code_goes_before_files(void **state)
 	struct hwtd_trace *trace = build(f);
 	char *want = text_of(trace), *got;
 
-	save(trace, f->first, HWTD_SAVE_IMAGES);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES);
 	hwtd_trace_close(trace);
 	small_elf_write(&elf, f->program);
-	trace = open_again(f, f->first);
+	trace = st_open(f->first, f->dir.path);
 	got = text_of(trace);
 	assert_string_equal(got, want);
 	hwtd_trace_close(trace);
@@ -207,8 +176,8 @@ records_come_back_as_they_were(void **state)
 	struct hwtd_record b = { .size = sizeof(b) };
 	uint64_t n = 0;
 
-	save(trace, f->first, 0);
-	again = open_again(f, f->first);
+	st_save(trace, f->first, 0);
+	again = st_open(f->first, f->dir.path);
 	while (hwtd_trace_record(trace, n, &a) == HWTD_OK) {
 		assert_int_equal(hwtd_trace_record(again, n, &b), HWTD_OK);
 		assert_same_record(&a, &b);
@@ -229,16 +198,11 @@ static void
 archive_holds_mapped_code_only(void **state)
 {
 	struct fixture *f = *state;
-	uint8_t *big = malloc(4 << 20);
+	uint8_t *big = st_noise(4 << 20, 1);
 	struct hwtd_trace *trace;
 	struct hwtd_record r = mr_record(HWTD_REC_MMAP, 5, 0x10000, 0x1000);
-	uint64_t x = 1;
 	size_t n;
 
-	for (size_t i = 0; i < 4u << 20; i++) {
-		x = x * 6364136223846793005u + 1442695040888963407u;
-		big[i] = (uint8_t)(x >> 56);
-	}
 	write_file(f->library, big, 4 << 20);
 	trace = mr_create(f->dir.path);
 	r.name = "/lib/library.so";
@@ -246,12 +210,12 @@ archive_holds_mapped_code_only(void **state)
 	r.file_off = 0x200000;
 	mr_add(trace, &r);
 	(void)mt_seal(trace);
-	save(trace, f->first, HWTD_SAVE_IMAGES);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES);
 	hwtd_trace_close(trace);
-	free(read_file(f->first, &n));
+	n = st_size(f->first);
 	assert_true(n > 0x1000 && n < 0x8000);
 	assert_int_equal(unlink(f->library), 0);
-	trace = open_again(f, f->first);
+	trace = st_open(f->first, f->dir.path);
 	mr_assert(trace, 5, NULL, 0x10010, "/lib/library.so", 0x200010);
 	{
 		struct hwtd_mapping m = { .size = sizeof(m) };
@@ -268,22 +232,6 @@ archive_holds_mapped_code_only(void **state)
 	}
 	hwtd_trace_close(trace);
 	free(big);
-}
-
-static uint8_t
-code_of(const struct hwtd_trace *trace, uint32_t pid)
-{
-	struct hwtd_mapping m = { .size = sizeof(m) };
-	uint8_t byte = 0;
-	size_t n;
-
-	assert_int_equal(hwtd_space_lookup(trace, pid, NULL, LIBRARY + 0x1000,
-			     &m),
-	    HWTD_OK);
-	assert_int_equal(hwtd_trace_read_code(trace, m.section,
-			     LIBRARY + 0x1000, &byte, 1, &n),
-	    HWTD_OK);
-	return (byte);
 }
 
 static void
@@ -329,14 +277,14 @@ versions_of_one_name_stay_apart(void **state)
 	add_library(trace, 1, 1);
 	add_library(trace, 2, 2);
 	(void)mt_seal(trace);
-	save(trace, f->first, HWTD_SAVE_IMAGES);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES);
 	hwtd_trace_close(trace);
 	hwtd_context_destroy(ctx);
 	for (int i = 0; i < 2; i++)
 		temp_dir_remove(&dir[i]);
-	trace = open_again(f, f->first);
-	assert_int_equal(code_of(trace, 1), 0x90);
-	assert_int_equal(code_of(trace, 2), 0xcc);
+	trace = st_open(f->first, f->dir.path);
+	assert_int_equal(st_code(trace, 1, LIBRARY + 0x1000), 0x90);
+	assert_int_equal(st_code(trace, 2, LIBRARY + 0x1000), 0xcc);
 	hwtd_trace_close(trace);
 }
 
@@ -371,12 +319,12 @@ headers_behind_the_code_are_kept(void **state)
 	trace = mr_create(f->dir.path);
 	add_library(trace, 5, 0xcd);
 	(void)mt_seal(trace);
-	assert_int_equal(code_of(trace, 5), straight[0]);
-	save(trace, f->first, HWTD_SAVE_IMAGES);
+	assert_int_equal(st_code(trace, 5, LIBRARY + 0x1000), straight[0]);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES);
 	hwtd_trace_close(trace);
 	assert_int_equal(unlink(f->library), 0);
-	trace = open_again(f, f->first);
-	assert_int_equal(code_of(trace, 5), straight[0]);
+	trace = st_open(f->first, f->dir.path);
+	assert_int_equal(st_code(trace, 5, LIBRARY + 0x1000), straight[0]);
 	hwtd_trace_close(trace);
 }
 
@@ -400,13 +348,13 @@ images_of_an_archive_are_those_of_the_trace(void **state)
 	r.name = "/bin/program";
 	mr_add(trace, &r);
 	(void)mt_seal(trace);
-	save(trace, f->first, HWTD_SAVE_IMAGES);
-	again = open_again(f, f->first);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES);
+	again = st_open(f->first, f->dir.path);
 	/* And once more, from parts. */
-	save(again, f->second, 0);
+	st_save(again, f->second, 0);
 	hwtd_trace_close(again);
 	assert_int_equal(unlink(f->library), 0);
-	again = open_again(f, f->second);
+	again = st_open(f->second, f->dir.path);
 	for (; hwtd_trace_image(trace, n, &a) == HWTD_OK; n++) {
 		assert_int_equal(hwtd_trace_image(again, n, &b), HWTD_OK);
 		assert_string_equal(a.path, b.path);
