@@ -11,7 +11,7 @@
 #include "image/elf_file.h"
 #include "image/elf_tables.h"
 
-/* Headers lie at the front of a file: of ELF, segments and notes. */
+/* Headers mostly lie at the front of a file: of ELF, segments and notes. */
 #define HEADER_BYTES 4096
 
 struct range {
@@ -233,10 +233,16 @@ add_elf(struct archive *a, const struct hwtdi_image *image)
 		rc = add_range(a, image, hwtdi_elf_segment_off(&t, 0),
 		    hwtdi_elf_segment_off(&t, t.n_segments) -
 			hwtdi_elf_segment_off(&t, 0));
+	/* The number of segments, where it does not fit the header. */
+	if (rc == HWTD_OK && t.header.e_phnum == PN_XNUM &&
+	    t.header.e_shoff != 0)
+		rc = add_range(a, image, hwtdi_elf_section_off(&t, 0),
+		    hwtdi_elf_section_off(&t, 1) -
+			hwtdi_elf_section_off(&t, 0));
 	/* Where code ends decides what a mapping shows, so it is kept whole. */
 	for (uint32_t i = 0; rc == HWTD_OK && hwtdi_elf_segment(&t, i, &ph);
 	     i++)
-		if (ph.p_type == PT_INTERP ||
+		if (ph.p_type == PT_INTERP || ph.p_type == PT_NOTE ||
 		    (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) != 0))
 			rc = add_range(a, image, ph.p_offset, ph.p_filesz);
 	return (rc);

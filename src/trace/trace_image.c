@@ -195,6 +195,11 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 		return (hwtdi_trace_no_room(ctx, end, err));
 	image->n_bytes = end;
 	image->sparse = true;
+	/* It may be in a section, which is not there any more. */
+	if (image->n_build_id == 0 && n_build_id != 0) {
+		image->n_build_id = n_build_id;
+		memcpy(image->build_id, build_id, n_build_id);
+	}
 	for (i = first; (part = next_part(files, &i, name, build_id,
 			     n_build_id)) != NULL;)
 		if (!part->same_file)

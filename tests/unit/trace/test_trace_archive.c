@@ -9,10 +9,13 @@
 
 #include <cmocka.h>
 
+#include "image/elf_file.h"
+#include "support/elf_writer.h"
 #include "support/mapped_trace.h"
 #include "support/row_text.h"
 #include "support/saved_trace.h"
 #include "support/temp_dir.h"
+#include "trace/trace_internal.h"
 
 #define PROGRAM 0x555500000000u
 #define LIBRARY 0x7f0000000000u
@@ -328,6 +331,146 @@ headers_behind_the_code_are_kept(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Whether two files tell the same about their code. */
+static void
+assert_same_elf(const struct hwtdi_elf_file *a, const struct hwtdi_elf_file *b)
+{
+	assert_int_equal(a->type, b->type);
+	assert_int_equal(a->machine, b->machine);
+	assert_int_equal(a->entry, b->entry);
+	assert_int_equal(a->lowest_vaddr, b->lowest_vaddr);
+	assert_int_equal(a->largest_align, b->largest_align);
+	assert_string_equal(a->interpreter, b->interpreter);
+	assert_int_equal(a->build_id.n, b->build_id.n);
+	assert_memory_equal(a->build_id.bytes, b->build_id.bytes,
+	    sizeof(a->build_id.bytes));
+	assert_int_equal(a->n_segments, b->n_segments);
+	for (size_t i = 0; i < a->n_segments; i++) {
+		const struct hwtdi_elf_segment *x = &a->segments[i];
+		const struct hwtdi_elf_segment *y = &b->segments[i];
+
+		assert_int_equal(x->vaddr, y->vaddr);
+		assert_int_equal(x->file_off, y->file_off);
+		assert_int_equal(x->file_bytes, y->file_bytes);
+		assert_int_equal(x->memory_bytes, y->memory_bytes);
+		assert_int_equal(x->cut, y->cut);
+	}
+}
+
+/*
+ * A file with two executable segments, of which one is not mapped, and all
+ * that may lie anywhere far from its front.  `note`: in a segment of notes,
+ * or else in a section; `many`: the number of segments is in section 0.
+ */
+static void
+write_scattered(const char *path, bool note, bool many)
+{
+	enum {
+		PHNUM = 56,
+		SHOFF = 40,
+		SH_INFO = 44
+	};
+	const struct elf_writer_section notes = { .name = ".note.gnu.build-id",
+		.type = 7,
+		.size = 36 };
+	uint8_t id[20];
+	struct elf_writer w;
+	size_t at, shoff = 0;
+
+	memset(id, 0xef, sizeof(id));
+	elf_writer_init(&w, true, false, 3, 62);
+	for (uint64_t i = 1; i <= 2; i++) {
+		at = elf_writer_put(&w, straight, sizeof(straight), 0x4000);
+		(void)elf_writer_segment(&w,
+		    &(struct elf_writer_segment){ 1, 5, at, at,
+			sizeof(straight), 0x800, 4096 });
+	}
+	at = elf_writer_put(&w, "/lib/linker", 12, 0x4000);
+	(void)elf_writer_segment(&w,
+	    &(struct elf_writer_segment){ 3, 4, at, at, 12, 12, 1 });
+	(void)elf_writer_put(&w, NULL, 0x4000, 1);
+	at = elf_writer_put_note(&w, 3, id, sizeof(id));
+	if (note)
+		(void)elf_writer_segment(&w,
+		    &(struct elf_writer_segment){ 4, 4, at, at, 36, 36, 4 });
+	else
+		w.sections[elf_writer_section(&w, &notes)].off = at;
+	if (many && note)
+		(void)elf_writer_section(&w,
+		    &(struct elf_writer_section){ .name = "", .type = 1 });
+	elf_writer_finish(&w);
+	for (size_t i = 0; i < 4; i++)
+		shoff |= (size_t)w.bytes[SHOFF + i] << (8 * i);
+	if (many) {
+		elf_writer_poke(&w, shoff + SH_INFO, w.n_segments, 4);
+		elf_writer_poke(&w, PHNUM, 0xffff, 2);
+	}
+	write_file(path, w.bytes, w.n_bytes);
+	elf_writer_free(&w);
+}
+
+static void
+what_headers_say_is_kept(void **state)
+{
+	static const struct {
+		const char *name;
+		bool note, many;
+	} cases[] = {
+		{ "notes in a segment", true, false },
+		{ "notes in a section", false, false },
+		{ "many segments", true, true },
+		{ "many segments, notes in a section", false, true },
+	};
+	struct fixture *f = *state;
+	struct hwtd_image_info info = { .size = sizeof(info) };
+	struct hwtdi_elf_file before, after;
+	struct hwtd_record r;
+	struct hwtd_trace *trace;
+	uint8_t *bytes;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		print_message("case %s\n", cases[i].name);
+		write_scattered(f->library, cases[i].note, cases[i].many);
+		trace = mr_create(f->dir.path);
+		r = mr_record(HWTD_REC_MMAP, 5, LIBRARY + 0x4000, 0x800);
+		r.name = "/lib/library.so";
+		r.flags |= HWTD_RECF_FILE_OFF;
+		r.file_off = 0x4000;
+		mr_add(trace, &r);
+		(void)mt_seal(trace);
+		st_save(trace, f->first, HWTD_SAVE_IMAGES);
+		bytes = read_file(f->library, &n);
+		assert_int_equal(hwtdi_elf_file_init(&before, trace->library,
+				     "", bytes, n, NULL),
+		    HWTD_OK);
+		free(bytes);
+		assert_int_equal(before.build_id.n, 20);
+		assert_int_equal(before.n_segments, 2);
+		assert_int_equal(unlink(f->library), 0);
+
+		struct hwtd_trace *again = st_open(f->first, f->dir.path);
+
+		assert_int_equal(hwtd_trace_image(again, 0, &info), HWTD_OK);
+		assert_int_equal(info.n_build_id, 20);
+		assert_int_equal(info.build_id[19], 0xef);
+		assert_int_equal(hwtdi_elf_file_init(&after, trace->library,
+				     "", again->images[0].bytes,
+				     again->images[0].n_bytes, NULL),
+		    HWTD_OK);
+		if (!cases[i].note) {
+			/* That one the archive tells by itself. */
+			assert_int_equal(after.build_id.n, 0);
+			after.build_id = before.build_id;
+		}
+		assert_same_elf(&before, &after);
+		hwtdi_elf_file_fini(&before, trace->library);
+		hwtdi_elf_file_fini(&after, trace->library);
+		hwtd_trace_close(trace);
+		hwtd_trace_close(again);
+	}
+}
+
 /* Parts of files are not listed beside the files. */
 static void
 images_of_an_archive_are_those_of_the_trace(void **state)
@@ -414,6 +557,7 @@ main(void)
 		T(archive_holds_mapped_code_only),
 		T(versions_of_one_name_stay_apart),
 		T(headers_behind_the_code_are_kept),
+		T(what_headers_say_is_kept),
 		T(images_of_an_archive_are_those_of_the_trace),
 	};
 
