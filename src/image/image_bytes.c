@@ -4,13 +4,12 @@
 #include "image/image_bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/regular_file.h"
 
 static int
 take(struct hwtd_context *ctx, uint64_t n, uint8_t **bytes_out,
@@ -75,21 +74,12 @@ fill(int fd, uint64_t offset, uint8_t *bytes, uint64_t n,
 }
 
 static int
-read_part(struct hwtd_context *ctx, int fd, uint64_t offset, uint64_t length,
-    uint8_t **bytes_out, uint64_t *n_out, struct hwtd_error *err)
+read_part(struct hwtd_context *ctx, int fd, uint64_t bytes, uint64_t offset,
+    uint64_t length, uint8_t **bytes_out, uint64_t *n_out,
+    struct hwtd_error *err)
 {
-	struct stat st;
-	uint64_t bytes;
 	int rc;
 
-	if (fstat(fd, &st) != 0)
-		return (hwtdi_fail_sys(err, errno, "cannot read: %s",
-		    strerror(errno)));
-	if (!S_ISREG(st.st_mode))
-		return (hwtdi_fail_sys(err,
-		    S_ISDIR(st.st_mode) ? EISDIR : ESPIPE,
-		    "not a regular file"));
-	bytes = (uint64_t)st.st_size;
 	if (offset > bytes || length > bytes - offset)
 		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, bytes,
 		    "has %" PRIu64 " bytes, too few for %" PRIu64
@@ -115,14 +105,15 @@ hwtdi_image_read(struct hwtd_context *ctx, const char *path, uint64_t offset,
     uint64_t length, uint8_t **bytes_out, uint64_t *n_out,
     struct hwtd_error *err)
 {
-	int fd, rc;
+	uint64_t bytes = 0;
+	int fd = -1, rc;
 
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return (hwtdi_fail_sys(err, errno,
-		    "%.120s: cannot open image: %s", path, strerror(errno)));
-	rc = read_part(ctx, fd, offset, length, bytes_out, n_out, err);
+	rc = hwtdi_regular_file_open(path, &fd, &bytes, err);
+	if (rc != HWTD_OK) {
+		hwtdi_fail_prefix(err, "%.120s: cannot open image", path);
+		return (rc);
+	}
+	rc = read_part(ctx, fd, bytes, offset, length, bytes_out, n_out, err);
 	(void)close(fd);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM)
 		hwtdi_fail_prefix(err, "%.120s", path);

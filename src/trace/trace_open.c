@@ -2,13 +2,12 @@
  * Opening a file: what kind of file it is, and which reader takes it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/regular_file.h"
 #include "trace/container/hwt_reader.h"
 #include "trace/import/lldb.h"
 #include "trace/import/raw.h"
@@ -44,42 +43,24 @@ hwtdi_trace_file_read(const struct hwtdi_trace_file *file, uint64_t off,
 	return (HWTD_OK);
 }
 
-static const char *
-kind_text(mode_t mode)
-{
-	if (S_ISDIR(mode))
-		return ("is a directory; name a file in it");
-	if (S_ISFIFO(mode))
-		return ("is a pipe; save it to a file first");
-	return ("is not a regular file; copy it to one first");
-}
-
 static int
 open_file(struct hwtd_trace *trace, const char *path, uint32_t tech,
     struct hwtd_error *err)
 {
-	struct stat st;
+	int rc;
 
 	trace->file.path = hwtdi_strdup(trace->library, path);
 	if (trace->file.path == NULL)
 		return (hwtdi_fail_nomem(err, strlen(path) + 1));
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-	trace->file.fd = open(path,
-	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (trace->file.fd < 0)
-		return (hwtdi_fail_sys(err, errno, "cannot open: %s",
-		    strerror(errno)));
-	if (fstat(trace->file.fd, &st) != 0)
-		return (hwtdi_fail_sys(err, errno, "cannot read: %s",
-		    strerror(errno)));
-	if (!S_ISREG(st.st_mode))
-		return (hwtdi_fail_sys(err,
-		    S_ISDIR(st.st_mode) ? EISDIR : ESPIPE, "%s",
-		    kind_text(st.st_mode)));
-	if (st.st_size == 0 && tech == HWTD_TECH_UNKNOWN)
+	rc = hwtdi_regular_file_open(path, &trace->file.fd, &trace->file.size,
+	    err);
+	if (rc != HWTD_OK) {
+		hwtdi_fail_prefix(err, "cannot open");
+		return (rc);
+	}
+	if (trace->file.size == 0 && tech == HWTD_TECH_UNKNOWN)
 		return (hwtdi_fail_at(err, HWTD_E_UNRECOGNIZED, 0,
 		    "is empty; there is no trace in it"));
-	trace->file.size = (uint64_t)st.st_size;
 	return (HWTD_OK);
 }
 

@@ -3,14 +3,12 @@
  */
 #include "trace/import/side_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/regular_file.h"
 
 int
 hwtdi_side_path(struct hwtd_context *ctx, const char *beside, const char *name,
@@ -35,25 +33,6 @@ hwtdi_side_path(struct hwtd_context *ctx, const char *beside, const char *name,
 	memcpy(path, slash != NULL ? beside : "./", folder);
 	memcpy(path + folder, name, n + 1);
 	*out = path;
-	return (HWTD_OK);
-}
-
-static int
-open_regular(struct hwtdi_trace_file *file, struct hwtd_error *err)
-{
-	struct stat st;
-
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-	file->fd = open(file->path,
-	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (file->fd < 0 || fstat(file->fd, &st) != 0)
-		return (hwtdi_fail_sys(err, errno, "cannot read %.100s: %s",
-		    file->path, strerror(errno)));
-	if (!S_ISREG(st.st_mode))
-		return (hwtdi_fail_sys(err,
-		    S_ISDIR(st.st_mode) ? EISDIR : ESPIPE,
-		    "%.100s is not a regular file", file->path));
-	file->size = (uint64_t)st.st_size;
 	return (HWTD_OK);
 }
 
@@ -104,7 +83,9 @@ hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
 	rc = hwtdi_side_path(ctx, trace->file.path, name, &file.path, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	rc = open_regular(&file, err);
+	rc = hwtdi_regular_file_open(file.path, &file.fd, &file.size, err);
+	if (rc != HWTD_OK)
+		hwtdi_fail_prefix(err, "cannot read %.100s", file.path);
 	if (rc == HWTD_OK)
 		rc = read_all(out, ctx, &file, err);
 	if (file.fd >= 0)

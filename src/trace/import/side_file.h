@@ -20,8 +20,9 @@ int hwtdi_side_path(struct hwtd_context *ctx, const char *beside,
     const char *name, char **out, struct hwtd_error *err);
 
 /*
- * Read a file named like that and note it in the trace.  HWTD_E_IO (missing, no regular file),
- * HWTD_E_LIMIT (larger than max_alloc or max_memory), HWTD_E_NOMEM.
+ * Read a file named like that and note it in the trace.  HWTD_E_IO (missing,
+ * no regular file, not as empty as it claims), HWTD_E_LIMIT (larger than
+ * max_alloc or max_memory), HWTD_E_NOMEM.
  */
 int hwtdi_side_file_read(struct hwtdi_side_file *file,
     struct hwtd_trace *trace, const char *name, struct hwtd_error *err);

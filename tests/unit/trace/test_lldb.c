@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -352,6 +353,30 @@ refusals_name_the_place(void **state)
 	}
 }
 
+/* What procfs says about sizes is not true. */
+static void
+streams_that_claim_to_be_empty_are_refused(void **state)
+{
+	struct bundle_fixture *f = *state;
+	struct hwtd_trace *trace = NULL;
+
+	if (access("/proc/self/maps", R_OK) != 0)
+		skip();
+	assert_int_equal(bundle_try_open(f,
+			     PROCESS("\"modules\":[],\"threads\":[{\"tid\":1,"
+				     "\"iptTrace\":\"/proc/self/maps\"}]"),
+			     NULL, &trace),
+	    HWTD_E_IO);
+	assert_non_null(strstr(f->err.message,
+	    ".iptTrace: cannot read /proc/self/maps: claims to be empty"));
+	bundle_put(f, "t", "", 0);
+	trace = bundle_must_open(f,
+	    PROCESS("\"modules\":[],\"threads\":[{\"tid\":1,"
+		    "\"iptTrace\":\"t\"}]"));
+	assert_int_equal(bundle_stream_at(trace, 0).n_bytes, 0);
+	hwtd_trace_close(trace);
+}
+
 static void
 addresses_are_numbers_or_texts(void **state)
 {
@@ -507,6 +532,7 @@ main(void)
 		TEST(kernel_is_a_record_of_its_own),
 		TEST(processor_of_another_vendor_is_what_the_user_says),
 		TEST(refusals_name_the_place),
+		TEST(streams_that_claim_to_be_empty_are_refused),
 		TEST(addresses_are_numbers_or_texts),
 		TEST(text_that_needs_more_memory_than_allowed_is_refused),
 		TEST(every_refused_allocation_is_told),
