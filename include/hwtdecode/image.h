@@ -78,7 +78,14 @@ struct hwtd_image_info {
 	uint64_t n_bytes;
 	/** Why it is missing or refused; one line. */
 	char text[96];
+	/** HWTD_IMAGE_INFO_* bits. */
+	uint32_t flags;
+	uint32_t reserved;
 };
+
+/** The trace names its file, which is no ELF program, library or object: its
+ * bytes are saved only with HWTD_SAVE_ANY_FILE. */
+#define HWTD_IMAGE_INFO_NO_PROGRAM 0x1
 
 /** Where the files of images are looked for.  All zero means defaults. */
 struct hwtd_search {

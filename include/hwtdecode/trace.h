@@ -242,6 +242,15 @@ struct hwtd_save_options {
 #define HWTD_SAVE_IMAGES 0x1
 
 /**
+ * Write bytes of any file that the trace names.  A trace can name every file
+ * of this machine, and who gets the saved trace gets these bytes.  Without this
+ * flag files that are no ELF program, library or object are left out, with a
+ * warning in the log, and a bundle is not saved whose streams or records are
+ * in files outside of its own folder.
+ */
+#define HWTD_SAVE_ANY_FILE 0x2
+
+/**
  * Open a trace file; the format is recognised by content.
  *
  * @param[in]  ctx        A context; kept alive by the trace.
@@ -381,8 +390,8 @@ HWTD_MUST int hwtd_trace_seal(struct hwtd_trace *trace,
  * @param[in]  opts   NULL: defaults.
  * @param[out] err    Filled on failure.  May be NULL.
  *
- * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE, HWTD_E_IO, HWTD_E_NOMEM,
- *         HWTD_E_TOO_NEW.
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed, or it needs
+ *         HWTD_SAVE_ANY_FILE), HWTD_E_IO, HWTD_E_NOMEM, HWTD_E_TOO_NEW.
  *
  * Source: hwtdecode-trace(5).
  * Since:  0.1

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cli/image_report.h"
-#include "cli/input.h"
 #include "cli/message.h"
+#include "cli/save.h"
 
 static bool
 options_fit(const struct options *options)
@@ -40,12 +40,15 @@ summarise(const struct input *input, const struct options *options,
 	struct hwtd_image_info info = { .size = sizeof(info) };
 	struct stat st;
 	bool *shown = images_shown(input);
-	uint32_t held = 0, missing = 0;
+	uint32_t held = 0, missing = 0, left_out = 0;
 
 	for (uint32_t i = 0;
 	     hwtd_trace_image(input->trace, i, &info) == HWTD_OK; i++) {
 		if (info.state != HWTD_IMAGE_FOUND)
 			missing++;
+		else if ((info.flags & HWTD_IMAGE_INFO_NO_PROGRAM) != 0 &&
+		    !options->any_file)
+			left_out++;
 		else if (shown != NULL && shown[i])
 			held++;
 	}
@@ -57,6 +60,12 @@ summarise(const struct input *input, const struct options *options,
 		output_format(out, ", %" PRIu64 " bytes",
 		    (uint64_t)st.st_size);
 	output_char(out, '\n');
+	if (left_out > 0)
+		output_format(out,
+		    "%" PRIu32 " %s no ELF file of a program and left out; "
+		    "--any-file takes %s\n",
+		    left_out, left_out == 1 ? "image is" : "images are",
+		    left_out == 1 ? "it" : "them");
 	if (missing == 0)
 		return;
 	output_format(out, "%" PRIu32 " %s not there:\n", missing,
@@ -83,12 +92,6 @@ summarise(const struct input *input, const struct options *options,
 int
 cmd_archive(const struct options *options)
 {
-	struct hwtd_error err = { .size = sizeof(err) };
-	const struct hwtd_save_options how = {
-		.size = sizeof(how),
-		.level = options->no_compress ? -1 : options->level,
-		.flags = HWTD_SAVE_IMAGES,
-	};
 	struct input input;
 	struct output out;
 
@@ -98,13 +101,10 @@ cmd_archive(const struct options *options)
 
 	if (code != EXIT_DONE)
 		return (code);
-	if (hwtd_trace_save(input.trace, options->output, &how, &err) !=
-	    HWTD_OK) {
-		error_drop_path(&err, options->output);
-		code = say_library_error(options->output, &err);
-	} else if (!output_open(&out, NULL)) {
+	code = save_input(&input, options, true);
+	if (code == EXIT_DONE && !output_open(&out, NULL)) {
 		code = EXIT_FAILED;
-	} else {
+	} else if (code == EXIT_DONE) {
 		summarise(&input, options, &out);
 		if (!output_close(&out, true))
 			code = EXIT_FAILED;

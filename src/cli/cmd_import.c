@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "cli/input.h"
 #include "cli/message.h"
+#include "cli/save.h"
 
 static bool
 options_fit(const struct options *options)
@@ -40,7 +40,6 @@ options_fit(const struct options *options)
 int
 cmd_import(const struct options *options)
 {
-	struct hwtd_error err = { .size = sizeof(err) };
 	struct input input;
 
 	if (!options_fit(options))
@@ -51,17 +50,8 @@ cmd_import(const struct options *options)
 		return (code);
 	const bool embed = options->embed ||
 	    (!options->no_embed && options->n_images > 0);
-	const struct hwtd_save_options how = {
-		.size = sizeof(how),
-		.level = options->no_compress ? -1 : options->level,
-		.flags = embed ? HWTD_SAVE_IMAGES : 0,
-	};
 
-	if (hwtd_trace_save(input.trace, options->output, &how, &err) !=
-	    HWTD_OK) {
-		error_drop_path(&err, options->output);
-		code = say_library_error(options->output, &err);
-	}
+	code = save_input(&input, options, embed);
 	input_close(&input);
 	return (code);
 }

@@ -393,6 +393,9 @@ take_other_option(struct options *options, const struct option_entry *entry,
 	case OPTION_NO_EMBED:
 		options->no_embed = true;
 		return (true);
+	case OPTION_ANY_FILE:
+		options->any_file = true;
+		return (true);
 	case OPTION_FORMAT:
 		options->format = (enum output_format)choice;
 		return (true);

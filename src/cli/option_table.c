@@ -41,6 +41,9 @@ const struct option_entry option_table[] = {
 	    "with --image or --images." },
 	{ OPTION_NO_EMBED, "no-embed", 0, GROUP_COMMAND, COMMAND_IMPORT, NULL,
 	    NULL, "Store no code; the files must be there to decode." },
+	{ OPTION_ANY_FILE, "any-file", 0, GROUP_COMMAND, SAVERS, NULL, NULL,
+	    "Store bytes of any file that the input names, not only of "
+	    "programs and of streams in its folder." },
 
 	{ OPTION_AT, "at", 0, GROUP_COMMAND, COMMAND_MAPS, "POSITION", NULL,
 	    "start, end, a time (ns, or with us, ms, s) or STREAM:OFFSET.  "

@@ -48,6 +48,7 @@ enum option_id {
 	OPTION_LEVEL,
 	OPTION_EMBED,
 	OPTION_NO_EMBED,
+	OPTION_ANY_FILE,
 	OPTION_FORMAT,
 	OPTION_OUTPUT,
 	OPTION_NO_HEADER,
@@ -186,6 +187,7 @@ struct options {
 	int level;
 	bool embed;
 	bool no_embed;
+	bool any_file;
 
 	/* Output. */
 	enum output_format format;

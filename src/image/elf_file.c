@@ -312,6 +312,18 @@ hwtdi_elf_file_init(struct hwtdi_elf_file *file, struct hwtd_context *ctx,
 	return (rc);
 }
 
+bool
+hwtdi_elf_is_program(const void *bytes, uint64_t n_bytes)
+{
+	struct hwtdi_elf_tables t;
+
+	return (hwtdi_elf_tables_init(&t, "", bytes, n_bytes, NULL) ==
+		HWTD_OK &&
+	    (t.header.e_type == HWTDI_ELF_REL ||
+		t.header.e_type == HWTDI_ELF_EXEC ||
+		t.header.e_type == HWTDI_ELF_DYN));
+}
+
 void
 hwtdi_elf_file_fini(struct hwtdi_elf_file *file, struct hwtd_context *ctx)
 {

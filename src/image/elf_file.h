@@ -16,6 +16,9 @@
 /* Executable segments of one file; further ones are left out and noted. */
 #define HWTDI_ELF_MAX_SEGMENTS 1024u
 
+/* Bytes of the largest header of a file. */
+#define HWTDI_ELF_HEADER_MAX 64u
+
 /* Bytes of a build-id, of PT_INTERP and of a debug link, with its NUL. */
 #define HWTDI_BUILD_ID_MAX 64u
 #define HWTDI_ELF_PATH_MAX 1024u
@@ -87,6 +90,9 @@ struct hwtdi_elf_file {
 int hwtdi_elf_file_init(struct hwtdi_elf_file *file, struct hwtd_context *ctx,
     const char *name, const void *bytes, uint64_t n_bytes,
     struct hwtd_error *err);
+
+/* Whether bytes begin like an ELF file that is run or loaded; no core file. */
+bool hwtdi_elf_is_program(const void *bytes, uint64_t n_bytes);
 
 void hwtdi_elf_file_fini(struct hwtdi_elf_file *file,
     struct hwtd_context *ctx);

@@ -32,6 +32,7 @@ struct source {
 
 struct archive {
 	const struct hwtd_trace *trace;
+	bool any_file;
 	struct hwtdi_writer *w;
 	/* By image: the first one of equal bytes, or none; and its part. */
 	uint32_t *files, *first_parts;
@@ -89,7 +90,8 @@ find_equal(struct archive *a)
 		const struct hwtdi_image *image = &trace->images[i];
 
 		a->files[i] = HWTD_NO_ID;
-		if (!is_whole(image))
+		if (!is_whole(image) ||
+		    (!a->any_file && hwtdi_trace_is_stranger(image)))
 			continue;
 		sources[n].image = (uint32_t)i;
 		sources[n].n_bytes = image->n_bytes;
@@ -302,11 +304,14 @@ write_files(struct archive *a)
 }
 
 int
-hwtdi_trace_archive(const struct hwtd_trace *trace, struct hwtdi_writer *w,
-    struct hwtd_error *err)
+hwtdi_trace_archive(const struct hwtd_trace *trace, bool any_file,
+    struct hwtdi_writer *w, struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = trace->library;
-	struct archive a = { .trace = trace, .w = w, .err = err };
+	struct archive a = { .trace = trace,
+		.any_file = any_file,
+		.w = w,
+		.err = err };
 	const size_t room = trace->n_images * sizeof(uint32_t);
 	int rc = HWTD_OK;
 

@@ -180,6 +180,7 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 			build_id = part->build_id;
 			n_build_id = part->n_build_id;
 		}
+		image->stranger |= part->stranger;
 		if (part->offset + part->n_bytes > end)
 			end = part->offset + part->n_bytes;
 	}

@@ -84,6 +84,8 @@ struct hwtdi_image {
 	bool named;
 	/* Only what was saved as parts is there; the rest is 0. */
 	bool sparse;
+	/* Its bytes were looked for in a file, which is no program. */
+	bool stranger;
 	/* An hwtd_image_state, and why it is missing. */
 	uint32_t state;
 	char text[96];
@@ -145,6 +147,8 @@ struct hwtd_trace {
 	/* Paths of files that it names. */
 	char **side_files;
 	size_t n_side_files, cap_side_files;
+	/* The first of them that is not in its folder; NULL: none. */
+	const char *outside;
 	struct hwtdi_stream **streams;
 	size_t n_streams;
 	size_t cap_streams;
@@ -226,6 +230,9 @@ int hwtdi_trace_put_image(struct hwtd_trace *trace,
 int hwtdi_trace_put_part(struct hwtd_trace *trace,
     const struct hwtdi_image *part, const char *path, uint32_t *no_out,
     struct hwtd_error *err);
+
+/* Whether its bytes are of a file that is no program and that a trace named. */
+bool hwtdi_trace_is_stranger(const struct hwtdi_image *image);
 
 /*
  * Note damage of the file: [file_off, file_off + file_bytes).  `stream` may

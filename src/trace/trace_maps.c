@@ -300,5 +300,7 @@ hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
 	row.file = i->file != NULL ? i->file : "";
 	row.n_bytes = i->bytes != NULL ? i->n_bytes : 0;
 	memcpy(row.text, i->text, sizeof(row.text));
+	if (hwtdi_trace_is_stranger(i))
+		row.flags |= HWTD_IMAGE_INFO_NO_PROGRAM;
 	return (hwtdi_result_copy(out, &row, sizeof(row)));
 }

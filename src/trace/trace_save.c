@@ -4,13 +4,14 @@
 #include <inttypes.h>
 
 #include "base/fail.h"
+#include "image/elf_file.h"
 #include "trace/trace_archive.h"
 #include "trace/trace_internal.h"
 
 /* Parts that the trace was read with, under new ids. */
 static int
-save_parts(const struct hwtd_trace *trace, struct hwtdi_writer *w,
-    struct hwtd_error *err)
+save_parts(const struct hwtd_trace *trace, bool any_file,
+    struct hwtdi_writer *w, struct hwtd_error *err)
 {
 	const size_t room = trace->n_parts * sizeof(uint32_t);
 	uint32_t *ids;
@@ -28,7 +29,8 @@ save_parts(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 		rc = part->same_file
 		    ? hwtdi_writer_same_file(w, part, ids[part->file_part],
 			  err)
-		    : hwtdi_writer_image(w, part, true, &ids[i], err);
+		    : hwtdi_writer_image(w, part, any_file || !part->stranger,
+			  &ids[i], err);
 	}
 	hwtdi_free(trace->library, ids, room);
 	return (rc);
@@ -39,6 +41,7 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
     uint32_t flags, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	const bool any_file = (flags & HWTD_SAVE_ANY_FILE) != 0;
 	uint32_t id;
 	int rc;
 
@@ -55,13 +58,15 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 			continue;
 		/* There is nowhere else to find bytes without a file. */
 		rc = hwtdi_writer_image(w, image,
-		    (flags & HWTD_SAVE_IMAGES) != 0 || !image->from_file, NULL,
-		    err);
+		    !image->from_file ||
+			((flags & HWTD_SAVE_IMAGES) != 0 &&
+			    (any_file || !image->stranger)),
+		    NULL, err);
 	}
 	/* Behind the images, so that these keep their ids. */
-	rc = rc == HWTD_OK ? save_parts(trace, w, err) : rc;
+	rc = rc == HWTD_OK ? save_parts(trace, any_file, w, err) : rc;
 	if (rc == HWTD_OK && (flags & HWTD_SAVE_IMAGES) != 0)
-		rc = hwtdi_trace_archive(trace, w, err);
+		rc = hwtdi_trace_archive(trace, any_file, w, err);
 	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++)
 		rc = hwtdi_writer_record(w, &trace->records.records[i], err);
 	if (rc == HWTD_OK)
@@ -134,6 +139,27 @@ save_stream(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 	return (rc);
 }
 
+bool
+hwtdi_trace_is_stranger(const struct hwtdi_image *image)
+{
+	return (image->stranger ||
+	    (image->named && !image->sparse && image->bytes != NULL &&
+		!hwtdi_elf_is_program(image->bytes, image->n_bytes)));
+}
+
+/* Say which images will have no bytes. */
+static void
+warn_of_strangers(const struct hwtd_trace *trace, uint32_t flags)
+{
+	for (size_t i = 0; i < trace->n_images; i++)
+		if ((flags & HWTD_SAVE_IMAGES) != 0 &&
+		    hwtdi_trace_is_stranger(&trace->images[i]))
+			hwtdi_log(trace->library, HWTD_LOG_WARNING, "trace",
+			    "%.150s: is no ELF program, library or object; "
+			    "its bytes are not saved",
+			    trace->images[i].path);
+}
+
 int
 hwtd_trace_save(struct hwtd_trace *trace, const char *path,
     const struct hwtd_save_options *opts, struct hwtd_error *err)
@@ -152,9 +178,16 @@ hwtd_trace_save(struct hwtd_trace *trace, const char *path,
 	if (!trace->sealed)
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "the trace is not sealed"));
-	if (o.flags & ~(uint32_t)HWTD_SAVE_IMAGES)
+	if (o.flags & ~(uint32_t)(HWTD_SAVE_IMAGES | HWTD_SAVE_ANY_FILE))
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "save flags %#" PRIx32 " are not known", o.flags));
+	if (trace->outside != NULL && (o.flags & HWTD_SAVE_ANY_FILE) == 0)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "%.150s is named by the bundle and not in its folder; "
+		    "only HWTD_SAVE_ANY_FILE saves it",
+		    trace->outside));
+	if ((o.flags & HWTD_SAVE_ANY_FILE) == 0)
+		warn_of_strangers(trace, o.flags);
 	if (o.chunk_bytes == 0)
 		o.chunk_bytes = (uint32_t)1 << 20;
 	wo.level = o.level;

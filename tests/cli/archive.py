@@ -1,5 +1,6 @@
 """hwtdecode archive: a trace that decodes without any other file."""
 
+import json
 import shutil
 
 import spaces
@@ -57,6 +58,56 @@ def test_import_without_images_needs_the_originals(case: Case) -> None:
     shutil.rmtree(case.folder / "root")
     bare = case.run("events", "--kind=block", "--no-header", "copy.hwt")
     bare.want(0, out="")
+
+
+def bundle(case: Case, stream: str, module: str) -> None:
+    """trace.json with one thread and one module."""
+    process = {
+        "pid": 1,
+        "threads": [{"tid": 1, "iptTrace": stream}],
+        "modules": [{"systemPath": module, "loadAddress": 4096}],
+    }
+    cpu = {"vendor": "GenuineIntel", "family": 6, "model": 79, "stepping": 1}
+    case.write(
+        "bundle/trace.json",
+        json.dumps(
+            {"type": "intel-pt", "cpuInfo": cpu, "processes": [process]}
+        ),
+    )
+
+
+def test_bundles_take_no_other_files_along(case: Case) -> None:
+    (case.folder / "bundle").mkdir()
+    secret = b"root:x:0:0:root:/root:/bin/sh\n"
+    case.write("secret", secret)
+    case.write("bundle/run.pt", b"")
+    words = ["archive", "bundle/trace.json", "--no-compress", "-o", "a.hwt"]
+    path = str(case.folder / "secret")
+
+    bundle(case, "run.pt", path)
+    case.run(*words).want(
+        0,
+        out_has=(
+            "a.hwt: code of 0 images, ",
+            "1 image is no ELF file of a program and left out; "
+            "--any-file takes it\n",
+        ),
+        err_has=f"{path}: is no ELF program, library or object; ",
+    )
+    assert secret not in (case.folder / "a.hwt").read_bytes()
+    case.run(*words, "--any-file").want(0, out_has="code of 1 image, ", err="")
+    assert secret in (case.folder / "a.hwt").read_bytes()
+
+    bundle(case, path, "run.pt")
+    (case.folder / "a.hwt").unlink()
+    for command in ("archive", "import"):
+        case.run(command, *words[1:]).want(
+            1, out="", err_has=("not in its folder", "add --any-file\n")
+        )
+        assert not (case.folder / "a.hwt").exists()
+    case.run("info", "bundle/trace.json").want(0, err="")
+    case.run("import", *words[1:], "--any-file").want(0, out="", err="")
+    assert secret in (case.folder / "a.hwt").read_bytes()
 
 
 def test_output_is_needed_and_a_regular_file(case: Case) -> None:

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "image/elf_file.h"
 #include "image/image_bytes.h"
 #include "trace/container/hwt_fields.h"
 #include "trace/container/hwt_reader.h"
@@ -51,6 +52,25 @@ put_image(struct hwtdi_hwt_reader *r, const struct hwtdi_image *image,
 	return (rc);
 }
 
+/* See whether the file of an image that was found is a program. */
+static int
+check_program(struct hwtd_context *ctx, struct hwtdi_image *image,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	uint8_t *bytes = NULL;
+	uint64_t n = 0;
+	int rc;
+
+	rc = hwtdi_image_read(ctx, image->path, 0, HWTDI_ELF_HEADER_MAX,
+	    &bytes, &n, &inner);
+	if (rc == HWTD_E_NOMEM)
+		return (hwtdi_fail_pass(err, &inner));
+	image->stranger = rc != HWTD_OK || !hwtdi_elf_is_program(bytes, n);
+	hwtdi_free(ctx, bytes, (size_t)n);
+	return (HWTD_OK);
+}
+
 /* Look for the bytes of an image where they came from. */
 static int
 find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
@@ -75,7 +95,7 @@ find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
 	}
 	if (XXH3_64bits(bytes, (size_t)n) == image->sum) {
 		image->bytes = bytes;
-		return (HWTD_OK);
+		return (check_program(ctx, image, err));
 	}
 	hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",
 	    "%.120s: changed since it was traced; its code is missing",

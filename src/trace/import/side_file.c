@@ -4,6 +4,8 @@
 #include "trace/import/side_file.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +60,28 @@ read_all(struct hwtdi_side_file *out, struct hwtd_context *ctx,
 	return (rc);
 }
 
+/* Whether a file is in the folder of another; links count for what they name. */
+static bool
+is_beside(const char *beside, const char *path)
+{
+	const char *slash = strrchr(beside, '/');
+	char folder[PATH_MAX], file[PATH_MAX];
+	size_t n = slash != NULL ? (size_t)(slash - beside) + 1 : 0;
+
+	if (n >= sizeof(file))
+		return (false);
+	/* With the slash, which the root has and a name has not. */
+	memcpy(file, beside, n);
+	file[n] = '\0';
+	if (realpath(n > 0 ? file : ".", folder) == NULL ||
+	    realpath(path, file) == NULL)
+		return (false);
+	n = strlen(folder);
+	if (n > 0 && folder[n - 1] == '/')
+		n--;
+	return (strncmp(file, folder, n) == 0 && file[n] == '/');
+}
+
 /* Takes over the path on success. */
 static int
 note(struct hwtd_trace *trace, char *path, struct hwtd_error *err)
@@ -66,9 +90,12 @@ note(struct hwtd_trace *trace, char *path, struct hwtd_error *err)
 	    &trace->cap_side_files, trace->n_side_files + 1,
 	    sizeof(*trace->side_files), err);
 
-	if (rc == HWTD_OK)
-		trace->side_files[trace->n_side_files++] = path;
-	return (rc);
+	if (rc != HWTD_OK)
+		return (rc);
+	trace->side_files[trace->n_side_files++] = path;
+	if (trace->outside == NULL && !is_beside(trace->file.path, path))
+		trace->outside = path;
+	return (HWTD_OK);
 }
 
 int

@@ -21,6 +21,8 @@
 /* What another name may cost. */
 #define MORE 1024
 
+#define ALL (HWTD_SAVE_IMAGES | HWTD_SAVE_ANY_FILE)
+
 enum kind {
 	LIBRARY,
 	OBJECT,
@@ -70,13 +72,13 @@ save_both(const struct fixture *f)
 
 	add_map(trace, 5, "/lib/a.so", 0x1000, 0x4000);
 	(void)mt_seal(trace);
-	st_save(trace, f->first, HWTD_SAVE_IMAGES);
+	st_save(trace, f->first, ALL);
 	hwtd_trace_close(trace);
 	trace = mr_create(f->dir.path);
 	add_map(trace, 5, "/lib/a.so", 0x1000, 0x3000);
 	add_map(trace, 6, "/opt/b.so", 0x2000, 0x3000);
 	(void)mt_seal(trace);
-	st_save(trace, f->second, HWTD_SAVE_IMAGES);
+	st_save(trace, f->second, ALL);
 	hwtd_trace_close(trace);
 }
 
@@ -113,7 +115,7 @@ equal_files_are_stored_once(void **state)
 		assert_codes(f, trace, (enum kind)kind);
 
 		/* Saved again it does not grow. */
-		st_save(trace, f->first, HWTD_SAVE_IMAGES);
+		st_save(trace, f->first, ALL);
 		hwtd_trace_close(trace);
 		assert_int_equal(st_size(f->first), size);
 		trace = st_open(f->first, f->dir.path);

@@ -213,7 +213,7 @@ archive_holds_mapped_code_only(void **state)
 	r.file_off = 0x200000;
 	mr_add(trace, &r);
 	(void)mt_seal(trace);
-	st_save(trace, f->first, HWTD_SAVE_IMAGES);
+	st_save(trace, f->first, HWTD_SAVE_IMAGES | HWTD_SAVE_ANY_FILE);
 	hwtd_trace_close(trace);
 	n = st_size(f->first);
 	assert_true(n > 0x1000 && n < 0x8000);
