@@ -174,6 +174,122 @@ by_off(const void *a, const void *b)
 	return (x->off < y->off ? -1 : x->off > y->off);
 }
 
+/* Parts that were saved of the object as it was at its place. */
+struct saved {
+	const struct hwtdi_image **parts;
+	size_t n, cap;
+};
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct hwtdi_image *x = *(const struct hwtdi_image *const *)a;
+	const struct hwtdi_image *y = *(const struct hwtdi_image *const *)b;
+
+	return (x->address < y->address ? -1 : x->address > y->address);
+}
+
+static int
+find_saved(const struct linking *l, const struct hwtdi_image *image,
+    struct saved *saved)
+{
+	const struct hwtdi_image *part;
+	size_t at = 0;
+	int rc;
+
+	while ((part = hwtdi_named_files_next_linked(&l->b->files, image,
+		    &at)) != NULL) {
+		if (part->bytes == NULL || part->n_bytes == 0)
+			continue;
+		rc = hwtdi_array_grow(l->b->trace->library, &saved->parts,
+		    &saved->cap, saved->n + 1, sizeof(part), l->b->err);
+		if (rc != HWTD_OK)
+			return (rc);
+		saved->parts[saved->n++] = part;
+	}
+	if (saved->n > 1)
+		qsort(saved->parts, saved->n, sizeof(part), by_address);
+	return (HWTD_OK);
+}
+
+/* The first part at an address or behind it. */
+static size_t
+first_saved(const struct saved *saved, uint64_t address)
+{
+	size_t low = 0, high = saved->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (saved->parts[middle]->address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+static bool
+is_saved(const struct saved *saved, const struct hwtdi_elf_piece *p)
+{
+	size_t i = first_saved(saved, p->address);
+
+	return (i < saved->n &&
+	    saved->parts[i]->address - p->address < p->length);
+}
+
+/* Take a piece of code from parts; what they lack is not known. */
+static void
+take_saved(struct linking *l, const struct saved *saved,
+    const struct hwtdi_elf_piece *p, uint8_t *copy)
+{
+	const uint64_t end = p->file_off + p->length;
+	uint64_t known = p->file_off;
+
+	for (size_t i = first_saved(saved, p->address);
+	     i < saved->n && saved->parts[i]->address - p->address < p->length;
+	     i++) {
+		const struct hwtdi_image *part = saved->parts[i];
+		const uint64_t skip = part->address - p->address;
+
+		if (part->offset != p->file_off + skip ||
+		    part->n_bytes > p->length - skip || part->offset < known)
+			continue;
+		memcpy(copy + part->offset, part->bytes,
+		    (size_t)part->n_bytes);
+		if (part->offset > known)
+			leave(l, known, part->offset - known);
+		known = part->offset + part->n_bytes;
+	}
+	if (known < end)
+		leave(l, known, end - known);
+}
+
+/* HWTD_E_NOT_FOUND: nothing of it was saved for this place. */
+static int
+link_saved(struct linking *l, const struct hwtdi_image *image,
+    const struct hwtdi_elf_object *object, uint8_t *copy)
+{
+	struct hwtd_context *ctx = l->b->trace->library;
+	struct hwtdi_elf_layout layout = { 0 };
+	struct saved saved = { 0 };
+	bool any = false;
+	int rc;
+
+	rc = find_saved(l, image, &saved);
+	if (rc == HWTD_OK && saved.n > 0)
+		rc = hwtdi_elf_object_layout(object, ctx, &layout, l->b->err);
+	for (size_t i = 0; i < layout.n_pieces && !any; i++)
+		any = is_saved(&saved, &layout.pieces[i]);
+	for (size_t i = 0; i < layout.n_pieces && any; i++)
+		take_saved(l, &saved, &layout.pieces[i], copy);
+	hwtdi_elf_layout_fini(&layout, ctx);
+	hwtdi_array_free(ctx, saved.parts, saved.cap, sizeof(*saved.parts));
+	if (rc != HWTD_OK || l->rc != HWTD_OK)
+		return (rc != HWTD_OK ? rc : l->rc);
+	return (any ? HWTD_OK : HWTD_E_NOT_FOUND);
+}
+
 /* A copy of the file with its code linked; the trace owns it. */
 static int
 link_copy(struct linking *l, const struct hwtdi_image *image,
@@ -197,11 +313,16 @@ link_copy(struct linking *l, const struct hwtdi_image *image,
 	trace->linked[trace->n_linked].bytes = copy;
 	trace->linked[trace->n_linked++].n_bytes = image->n_bytes;
 	l->link.code = copy;
-	rc = hwtdi_elf_relocate(object, &linker, copy, &done, inner);
-	if (l->rc != HWTD_OK)
-		return (l->rc);
+	rc = link_saved(l, image, object, copy);
+	if (rc == HWTD_E_NOT_FOUND) {
+		rc = hwtdi_elf_relocate(object, &linker, copy, &done, inner);
+		if (l->rc != HWTD_OK)
+			return (l->rc);
+		if (rc != HWTD_OK)
+			return (HWTD_E_NOT_FOUND);
+	}
 	if (rc != HWTD_OK)
-		return (HWTD_E_NOT_FOUND);
+		return (rc);
 	if (l->link.n_holes > 1)
 		qsort(l->link.holes, l->link.n_holes, sizeof(*l->link.holes),
 		    by_off);

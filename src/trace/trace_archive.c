@@ -303,6 +303,40 @@ write_files(struct archive *a)
 	return (rc);
 }
 
+/* Code that a loader changed, as it is in memory; without what is unknown. */
+static int
+write_linked(struct archive *a)
+{
+	const struct hwtd_trace *trace = a->trace;
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; rc == HWTD_OK && i < trace->n_sections; i++) {
+		const struct hwtd_section *s = &trace->sections[i];
+		const uint8_t *code = trace->section_code[i];
+		struct hwtdi_image part = trace->images[s->image];
+		/* The writer only reads it. */
+		union {
+			const uint8_t *in;
+			uint8_t *out;
+		} u = { .in = code };
+		struct range range;
+
+		if (code == NULL || code == hwtdi_no_code ||
+		    a->files[s->image] == HWTD_NO_ID ||
+		    !clip(&part, s->file_off, s->length, &range))
+			continue;
+		part.part = true;
+		part.linked = true;
+		part.from_file = false;
+		part.address = s->address;
+		part.offset = range.start;
+		part.n_bytes = range.end - range.start;
+		part.bytes = u.out + range.start;
+		rc = hwtdi_writer_image(a->w, &part, true, NULL, a->err);
+	}
+	return (rc);
+}
+
 int
 hwtdi_trace_archive(const struct hwtd_trace *trace, bool any_file,
     struct hwtdi_writer *w, struct hwtd_error *err)
@@ -327,6 +361,8 @@ hwtdi_trace_archive(const struct hwtd_trace *trace, bool any_file,
 		rc = find_pieces(&a);
 	if (rc == HWTD_OK)
 		rc = write_files(&a);
+	if (rc == HWTD_OK)
+		rc = write_linked(&a);
 	hwtdi_free(ctx, a.files, room);
 	hwtdi_free(ctx, a.first_parts, room);
 	hwtdi_array_free(ctx, a.pieces, a.cap_pieces, sizeof(*a.pieces));

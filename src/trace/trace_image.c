@@ -133,16 +133,21 @@ first_part(const struct hwtdi_named_files *files, const char *name)
 	return (low);
 }
 
-/* The part at `*i` or after it that is of this file, and go behind it. */
+/*
+ * The part at `*i` or after it that is of this file, as it is or as it was
+ * loaded, and go behind it.
+ */
 static const struct hwtdi_image *
 next_part(const struct hwtdi_named_files *files, size_t *i, const char *name,
-    const uint8_t *build_id, uint32_t n_build_id)
+    const uint8_t *build_id, uint32_t n_build_id, bool linked)
 {
 	while (*i < files->n_parts &&
 	    strcmp(files->parts[*i].path, name) == 0) {
 		const struct hwtdi_image
 		    *part = &files->trace->parts[files->parts[(*i)++].no];
 
+		if (part->linked != linked)
+			continue;
 		if (n_build_id == 0 || part->n_build_id == 0 ||
 		    (part->n_build_id == n_build_id &&
 			memcmp(part->build_id, build_id, n_build_id) == 0))
@@ -162,7 +167,7 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 	const struct hwtdi_image *part;
 	uint64_t end = 0;
 
-	part = next_part(files, &i, name, build_id, n_build_id);
+	part = next_part(files, &i, name, build_id, n_build_id, false);
 	if (part != NULL && part->same_file) {
 		/* The file has other names, and this is where its parts are. */
 		part = &files->trace->parts[part->file_part];
@@ -172,7 +177,7 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 		first = first_part(files, name);
 	}
 	for (i = first; (part = next_part(files, &i, name, build_id,
-			     n_build_id)) != NULL;) {
+			     n_build_id, false)) != NULL;) {
 		if (part->same_file)
 			continue;
 		/* Parts of two files of one name are not mixed. */
@@ -202,11 +207,23 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 		memcpy(image->build_id, build_id, n_build_id);
 	}
 	for (i = first; (part = next_part(files, &i, name, build_id,
-			     n_build_id)) != NULL;)
+			     n_build_id, false)) != NULL;)
 		if (!part->same_file)
 			memcpy(image->bytes + part->offset, part->bytes,
 			    (size_t)part->n_bytes);
 	return (HWTD_OK);
+}
+
+const struct hwtdi_image *
+hwtdi_named_files_next_linked(const struct hwtdi_named_files *files,
+    const struct hwtdi_image *image, size_t *at_inout)
+{
+	size_t first = first_part(files, image->path);
+
+	if (*at_inout < first)
+		*at_inout = first;
+	return (next_part(files, at_inout, image->path, image->build_id,
+	    image->n_build_id, true));
 }
 
 /* Take over what a search found. */

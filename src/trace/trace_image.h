@@ -52,6 +52,14 @@ int hwtdi_named_files_get(struct hwtdi_named_files *files, const char *name,
     const uint8_t *build_id, uint32_t n_build_id,
     struct hwtdi_named_file **out, struct hwtd_error *err);
 
+/*
+ * The next of the parts that were saved of the file of `image` as it was when
+ * it was loaded; NULL: there are no more.  *at_inout begins with 0.
+ */
+const struct hwtdi_image *hwtdi_named_files_next_linked(
+    const struct hwtdi_named_files *files, const struct hwtdi_image *image,
+    size_t *at_inout);
+
 /* Where files are looked for; borrowed from the trace. */
 void hwtdi_named_files_places(const struct hwtdi_named_files *files,
     struct hwtdi_image_places *out);

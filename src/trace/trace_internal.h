@@ -80,6 +80,8 @@ struct hwtdi_image {
 	/* No bytes: the file is that of part `file_part` before it. */
 	bool same_file;
 	uint32_t file_part;
+	/* A part as its file was changed when it was loaded, at `address`. */
+	bool linked;
 	/* Records name it; made at seal, and not saved as such. */
 	bool named;
 	/* Only what was saved as parts is there; the rest is 0. */

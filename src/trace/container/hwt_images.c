@@ -82,7 +82,8 @@ find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
 	uint64_t n = 0;
 	int rc;
 
-	if (!image->from_file || !image->has_sum || image->n_bytes == 0)
+	if (!image->from_file || image->linked || !image->has_sum ||
+	    image->n_bytes == 0)
 		return (HWTD_OK);
 	rc = hwtdi_image_read(ctx, image->path, image->offset, image->n_bytes,
 	    &bytes, &n, &inner);
@@ -247,7 +248,8 @@ add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	image.n_bytes = i.n_bytes;
 	image.part = (i.flags & HWTDI_HWT_IMAGE_PART) != 0;
 	image.mapped = !image.part && (i.flags & HWTDI_HWT_IMAGE_MAPPED) != 0;
-	image.address = image.mapped ? i.address : 0;
+	image.linked = image.part && (i.flags & HWTDI_HWT_IMAGE_LINKED) != 0;
+	image.address = image.mapped || image.linked ? i.address : 0;
 	image.from_file = (i.flags & HWTDI_HWT_IMAGE_FILE) != 0;
 	image.has_sum = (i.flags & HWTDI_HWT_IMAGE_HASH) != 0;
 	image.sum = i.sum;

@@ -502,6 +502,8 @@ describe(const struct hwtdi_image *image)
 	memcpy(i.build_id, image->build_id, sizeof(i.build_id));
 	if (image->part)
 		i.flags |= HWTDI_HWT_IMAGE_PART;
+	if (image->linked)
+		i.flags |= HWTDI_HWT_IMAGE_LINKED;
 	if (image->mapped)
 		i.flags |= HWTDI_HWT_IMAGE_MAPPED;
 	if (image->from_file)

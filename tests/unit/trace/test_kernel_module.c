@@ -14,6 +14,7 @@
 #include "support/elf_writer.h"
 #include "support/failing_allocator.h"
 #include "support/library_calls.h"
+#include "support/saved_trace.h"
 #include "support/temp_dir.h"
 
 #define PROGBITS 1
@@ -419,6 +420,56 @@ a_spoilt_module_is_a_missing_image_that_says_why(void **state)
 	temp_dir_remove(&dir);
 }
 
+/* Without the originals code is what it was, and unknown where it was. */
+static void
+an_archive_has_the_code_as_it_was_linked(void **state)
+{
+	static const struct {
+		enum kernel kernel;
+		bool with_debug_file;
+		const char *want;
+	} kinds[] = {
+		{ WITH_SYMBOLS, false, "some.ko kernel some.ko" },
+		{ STRIPPED, true, "some.ko kernel some.ko" },
+		{ STRIPPED, false, "[no-code ffffffff81000011]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct hwtd_trace *trace;
+		struct temp_dir dir, empty;
+		char path[300], again[300];
+
+		temp_dir_create(&dir);
+		temp_dir_create(&empty);
+		write_kernel(&dir, "kernel", kinds[i].kernel);
+		if (kinds[i].with_debug_file)
+			write_kernel(&dir, "kernel.debug", DEBUG_FILE);
+		write_module(&dir, "some.ko", false);
+		trace = traced(&dir, TEXT);
+		load(trace, HWTD_REC_KERNEL, "some.ko", MODULE);
+		load(trace, HWTD_REC_KERNEL, "some.ko", OTHER);
+		load(trace, HWTD_REC_KERNEL, "kernel", KERNEL);
+		(void)mt_seal(trace);
+		st_save(trace, temp_dir_file(&empty, "a.hwt", path),
+		    HWTD_SAVE_IMAGES);
+		hwtd_trace_close(trace);
+		temp_dir_remove(&dir);
+		/* And what was archived is archived again. */
+		for (int k = 0; k < 2; k++) {
+			trace = st_open(path, empty.path);
+			lc_assert_images(trace, kinds[i].want);
+			if (kinds[i].want[0] == 's')
+				assert_calls(trace, OTHER + 16, SERVICE);
+			st_save(trace, temp_dir_file(&empty, "b.hwt", again),
+			    HWTD_SAVE_IMAGES);
+			memcpy(path, again, sizeof(path));
+			hwtd_trace_close(trace);
+		}
+		temp_dir_remove(&empty);
+	}
+}
+
 static int
 build(struct hwtd_context *ctx, const char *dir)
 {
@@ -492,6 +543,7 @@ main(void)
 		cmocka_unit_test(each_place_has_its_own_code),
 		cmocka_unit_test(
 		    a_spoilt_module_is_a_missing_image_that_says_why),
+		cmocka_unit_test(an_archive_has_the_code_as_it_was_linked),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),
 	};
