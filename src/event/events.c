@@ -217,8 +217,8 @@ next_lane(struct hwtd_events *ev, size_t *lane_out, struct hwtd_error *err)
 	return (HWTD_END);
 }
 
-/* The first lane of the heap is read up to this time and lane. */
-static void
+/* The first lane of the heap is read up to this time and lane, or on. */
+static bool
 turn_ends(const struct hwtd_events *ev, uint64_t *ns_out, size_t *lane_out)
 {
 	uint64_t ns;
@@ -236,6 +236,7 @@ turn_ends(const struct hwtd_events *ev, uint64_t *ns_out, size_t *lane_out)
 		*ns_out = ns;
 		*lane_out = 0;
 	}
+	return (*lane_out != SIZE_MAX);
 }
 
 /*
@@ -254,9 +255,8 @@ run_length(const struct hwtd_events *ev, size_t lane_no, size_t most)
 		n = rows->marks[lane->mark].at - lane->at;
 	if (n > most)
 		n = most;
-	if (ev->n_heap == 0)
+	if (ev->n_heap == 0 || !turn_ends(ev, &ns, &other))
 		return (n);
-	turn_ends(ev, &ns, &other);
 	while (k < n &&
 	    time_before(row_time(&rows->rows[lane->at + k]), lane_no, ns,
 		other))

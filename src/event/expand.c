@@ -95,8 +95,7 @@ set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 
 /* Records up to `end` come before the row that is next. */
 static int
-put_mark(struct hwtdi_expander *x, struct hwtdi_rows *rows, size_t end,
-    uint64_t time_ns)
+put_mark(struct hwtdi_expander *x, struct hwtdi_rows *rows, size_t end)
 {
 	struct hwtdi_mark *mark;
 
@@ -109,7 +108,7 @@ put_mark(struct hwtdi_expander *x, struct hwtdi_rows *rows, size_t end,
 	mark->at = rows->n;
 	mark->first = x->i_place;
 	mark->end = end;
-	mark->time_ns = time_ns;
+	mark->time_ns = x->last_ns;
 	x->i_place = end;
 	return (HWTD_OK);
 }
@@ -121,10 +120,13 @@ pass_records(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 {
 	size_t end = x->i_place;
 
+	if (end == x->n_places)
+		return (HWTD_OK);
+	if ((row->flags & HWTD_EVF_TIME) != 0 && row->time_ns > x->last_ns)
+		x->last_ns = row->time_ns;
 	while (end < x->n_places && x->places[end].key <= row->stream_off)
 		end++;
-	return (put_mark(x, rows, end,
-	    (row->flags & HWTD_EVF_TIME) != 0 ? row->time_ns : 0));
+	return (put_mark(x, rows, end));
 }
 
 static void
@@ -729,8 +731,7 @@ hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
 enum hwtdi_expand_result
 hwtdi_expand_end(struct hwtdi_expander *x, struct hwtdi_rows *rows)
 {
-	return (put_mark(x, rows, x->n_places, x->has_time ? x->time_ns : 0) ==
-		    HWTD_OK
+	return (put_mark(x, rows, x->n_places) == HWTD_OK
 		? HWTDI_EXPAND_MORE
 		: HWTDI_EXPAND_NOMEM);
 }

@@ -37,6 +37,8 @@ struct hwtdi_expander {
 	/* Records with a place in the stream; those below i_place came. */
 	const struct hwtdi_record_place *places;
 	size_t n_places, i_place;
+	/* While there are some to come: the latest time of a row. */
+	uint64_t last_ns;
 
 	/* The code row at hand, which waits for where execution goes. */
 	bool pending;

@@ -453,6 +453,7 @@ hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err)
 	lane->at = 0;
 	lane->mark = 0;
 	lane->expander.i_place = 0;
+	lane->expander.last_ns = 0;
 	hwtdi_rows_clear(lane->rows[0]);
 	hwtdi_rows_clear(lane->rows[1]);
 	hwtdi_expander_start(&lane->expander);

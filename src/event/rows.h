@@ -16,7 +16,7 @@ struct hwtdi_mark {
 	size_t at;
 	/* [first, end) of the records with a place in the stream. */
 	size_t first, end;
-	/* Time of the row, also of one that filters left out; or 0. */
+	/* The latest time of rows up to it, also of filtered ones; or 0. */
 	uint64_t time_ns;
 };
 

@@ -504,6 +504,79 @@ records_alone_do_not_decode_for_times(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* The numbers of the records that are read from a time on. */
+static void
+numbers_from(struct hwtd_trace *trace, uint32_t kinds, uint64_t ns,
+    char text[64])
+{
+	const struct hwtd_events_options o = { .size = sizeof(o),
+		.kinds = kinds };
+	struct hwtd_events *ev = mt_events(trace, &o);
+	struct mt_rows rows = { 0 };
+
+	text[0] = '\0';
+	assert_int_equal(hwtd_events_seek_ns(ev, ns, NULL), HWTD_OK);
+	mt_read(ev, 10, &rows);
+	for (size_t i = 0; i < rows.n; i++)
+		if (rows.at[i].row.kind == HWTD_EV_RECORD)
+			(void)snprintf(text + strlen(text), 64 - strlen(text),
+			    "%d ", (int)rows.at[i].row.value);
+	mt_rows_free(&rows);
+	hwtd_events_close(ev);
+}
+
+/* A segment begins without time; the rows before it tell where that is. */
+static void
+a_seek_by_time_finds_records_before_rows_without_time(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *want;
+	} cases[] = { { 0, "0 1 2 3 4 " }, { 1, "0 1 2 3 4 " },
+		{ 100, "0 1 2 3 4 " }, { 101, "1 2 3 4 " },
+		{ 200, "1 2 3 4 " }, { 201, "3 4 " }, { 300, "3 4 " },
+		{ 301, "" } };
+	static const uint32_t kinds[] = { RECORD, ALL,
+		RECORD | 1u << HWTD_EV_POWER };
+	struct hwtd_trace *trace = small_trace(true);
+	struct pt_packets p = { 0 };
+	uint64_t second;
+
+	(void)state;
+	put_packets(&p);
+	second = p.n;
+	pt_clear(&p);
+	pt_psb(&p);
+	pt_fup(&p, PT_IP_48_SIGNED, BASE);
+	pt_mode_exec(&p, 64);
+	pt_psbend(&p);
+	pt_tnt(&p, "T");
+	pt_cyc(&p, 1);
+	pt_tnt(&p, "T");
+	pt_tsc(&p, 300);
+	pt_tnt(&p, "T");
+	pt_leave_at(&p, BASE);
+	mt_extent(trace, 0, HWTD_EXTENT_NEW, p.bytes, p.n);
+	add_at_byte(trace, 0, 0);
+	add_at_byte(trace, 0, second - 5);
+	/* Before a row without time. */
+	add_at_byte(trace, 0, second + 16);
+	add_at_byte(trace, 0, second + p.n - 1);
+	add_plain(trace);
+	pt_free(&p);
+	mt_seal(trace);
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			char text[64];
+
+			print_message("kinds %#x, time %d\n", kinds[k],
+			    (int)cases[i].ns);
+			numbers_from(trace, kinds[k], cases[i].ns, text);
+			assert_string_equal(text, cases[i].want);
+		}
+	hwtd_trace_close(trace);
+}
+
 static void
 a_strict_cursor_for_records_finds_gaps(void **state)
 {
@@ -556,6 +629,8 @@ main(void)
 		cmocka_unit_test(no_stream_is_needed),
 		cmocka_unit_test(many_records_in_one_place_are_no_burden),
 		cmocka_unit_test(records_alone_do_not_decode_for_times),
+		cmocka_unit_test(
+		    a_seek_by_time_finds_records_before_rows_without_time),
 		cmocka_unit_test(a_strict_cursor_for_records_finds_gaps),
 	};
 
