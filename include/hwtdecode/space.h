@@ -82,6 +82,20 @@ HWTD_API int hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
     struct hwtd_mapping *out);
 
 /**
+ * The same for a context, for instance that of a row: also of a virtual machine
+ * or a hypervisor.
+ *
+ * @param[in]  who  `pid`, `vmid`, `level` and the flags that say what is known
+ *                  count.  Machine 0 is the host, unless records speak of it.
+ *
+ * @return As above.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_space_lookup_context(const struct hwtd_trace *trace,
+    const struct hwtd_exec_context *who, const struct hwtd_position *at,
+    uint64_t address, struct hwtd_mapping *out);
+
+/**
  * All mappings of a process at a moment, by address; with those of the kernel
  * and those that hold everywhere.  HWTD_NO_ID: these alone.
  *
@@ -94,14 +108,21 @@ HWTD_MUST int hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err);
 
+/** Only what the space itself has mapped. */
+#define HWTD_MAPS_OWN 0x1
+
 /**
- * As above, only what the process itself has mapped.  To list many processes,
- * list once what holds for all, HWTD_NO_ID above, and the own of each.
+ * The same for a context; see hwtd_space_lookup_context().  Without a process
+ * it is the kernel, that of its machine.  To list many processes, list once
+ * what holds for all, HWTD_NO_ID above, then the own of each.
  *
- * @return As above.  HWTD_NO_ID has nothing.
+ * @param[in]  flags  HWTD_MAPS_*.
+ *
+ * @return As above.
  * Since:  0.1
  */
-HWTD_MUST int hwtd_maps_open_own(struct hwtd_trace *trace, uint32_t pid,
+HWTD_MUST int hwtd_maps_open_context(struct hwtd_trace *trace,
+    const struct hwtd_exec_context *who, uint32_t flags,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err);
 
@@ -133,6 +154,15 @@ struct hwtd_process {
  */
 HWTD_API int hwtd_trace_process(const struct hwtd_trace *trace, size_t index,
     struct hwtd_process *out);
+
+/**
+ * The virtual machines that records speak of, in their order.
+ *
+ * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID, HWTD_E_STATE.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_trace_machine(const struct hwtd_trace *trace, size_t index,
+    uint32_t *vmid_out);
 
 #ifndef HWTD_CDEF
 #ifdef __cplusplus

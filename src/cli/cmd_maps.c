@@ -64,12 +64,14 @@ write_text(struct listing *l, const struct hwtd_mapping *m)
 }
 
 static void
-write_json(struct listing *l, const struct hwtd_mapping *m)
+write_json(struct listing *l, uint32_t vmid, const struct hwtd_mapping *m)
 {
 	struct output *out = l->out;
 	struct hwtd_image_info info;
 
 	json_begin(out, "mapping");
+	if (vmid != HWTD_NO_ID)
+		json_u64(out, "vmid", vmid);
 	if (m->pid != HWTD_NO_ID)
 		json_u64(out, "pid", m->pid);
 	json_hex(out, "address", m->address);
@@ -93,7 +95,7 @@ write_json(struct listing *l, const struct hwtd_mapping *m)
 }
 
 static void
-write_csv(struct listing *l, const struct hwtd_mapping *m)
+write_csv(struct listing *l, uint32_t vmid, const struct hwtd_mapping *m)
 {
 	struct output *out = l->out;
 	struct hwtd_image_info info;
@@ -127,37 +129,64 @@ write_csv(struct listing *l, const struct hwtd_mapping *m)
 	output_text(out, has_image ? image_state_name(info.state) : "");
 	output_char(out, ',');
 	output_csv_string(out, m->path);
+	output_char(out, ',');
+	if (vmid != HWTD_NO_ID)
+		output_u64(out, vmid);
 	output_char(out, '\n');
 }
 
-static void
-write_title(struct listing *l, const struct hwtd_process *p)
-{
-	struct output *out = l->out;
+/* A space that is listed: a process, or a kernel. */
+struct space {
+	/* NULL: a kernel. */
+	const struct hwtd_process *process;
+	/* HWTD_NO_ID: the host. */
+	uint32_t vmid;
+};
 
-	if (l->options->format == FORMAT_CSV)
+static void
+write_json_title(struct output *out, const struct space *space)
+{
+	const struct hwtd_process *p = space->process;
+
+	if (p == NULL && space->vmid == HWTD_NO_ID)
 		return;
-	if (l->options->format == FORMAT_JSONL) {
-		if (p == NULL)
-			return;
-		json_begin(out, "process");
+	json_begin(out, p != NULL ? "process" : "machine");
+	if (space->vmid != HWTD_NO_ID)
+		json_u64(out, "vmid", space->vmid);
+	if (p != NULL) {
 		json_u64(out, "pid", p->pid);
 		if (p->parent != HWTD_NO_ID)
 			json_u64(out, "parent", p->parent);
 		if (p->name[0] != '\0')
 			json_string(out, "name", p->name);
 		json_u64(out, "execs", p->n_execs);
-		json_end(out);
-		return;
 	}
+	json_end(out);
+}
+
+static void
+write_title(struct listing *l, const struct space *space)
+{
+	const struct hwtd_process *p = space->process;
+	struct output *out = l->out;
+
+	if (l->options->format == FORMAT_JSONL)
+		write_json_title(out, space);
+	if (l->options->format != FORMAT_TEXT)
+		return;
 	if (l->any)
 		output_char(out, '\n');
 	l->any = true;
 	output_text(out, l->color ? COLOR_TITLE : "");
-	if (p == NULL)
-		output_text(out, "kernel and all processes");
-	else
+	if (p != NULL)
 		output_format(out, "process %" PRIu32, p->pid);
+	else
+		output_text(out,
+		    space->vmid == HWTD_NO_ID ? "kernel and all processes"
+					      : "kernel");
+	if (space->vmid != HWTD_NO_ID)
+		output_format(out, " of virtual machine %" PRIu32,
+		    space->vmid);
 	output_text(out, l->color ? COLOR_OFF : "");
 	if (p != NULL && p->name[0] != '\0') {
 		output_text(out, "  ");
@@ -168,28 +197,32 @@ write_title(struct listing *l, const struct hwtd_process *p)
 	output_char(out, '\n');
 }
 
-/* What one process has mapped; none: what holds for all. */
 static int
-list_space(struct listing *l, const struct hwtd_process *p)
+list_space(struct listing *l, const struct space *space)
 {
+	const struct hwtd_exec_context who = { .size = sizeof(who),
+		.pid = space->process != NULL ? space->process->pid
+					      : HWTD_NO_ID,
+		.flags = space->vmid != HWTD_NO_ID ? HWTD_CTXF_VMID : 0,
+		.vmid = space->vmid };
+	/* What holds for all is listed once, with the kernel of the host. */
+	const bool all = space->process == NULL && space->vmid == HWTD_NO_ID;
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_mapping m = { .size = sizeof(m) };
 	struct hwtd_maps *maps;
 	int rc;
 
-	rc = p == NULL ? hwtd_maps_open(l->input->trace, HWTD_NO_ID,
-			     &l->options->at, &maps, &err)
-		       : hwtd_maps_open_own(l->input->trace, p->pid,
-			     &l->options->at, &maps, &err);
+	rc = hwtd_maps_open_context(l->input->trace, &who,
+	    all ? 0 : HWTD_MAPS_OWN, &l->options->at, &maps, &err);
 	if (rc != HWTD_OK)
 		return (say_library_error(l->input->name, &err));
-	write_title(l, p);
+	write_title(l, space);
 	while (hwtd_maps_read(maps, &m) == HWTD_OK &&
 	    !output_stopped(l->out)) {
 		if (l->options->format == FORMAT_JSONL)
-			write_json(l, &m);
+			write_json(l, space->vmid, &m);
 		else if (l->options->format == FORMAT_CSV)
-			write_csv(l, &m);
+			write_csv(l, space->vmid, &m);
 		else
 			write_text(l, &m);
 	}
@@ -212,18 +245,26 @@ static int
 list(struct listing *l)
 {
 	struct hwtd_process p = { .size = sizeof(p) };
+	struct space space = { NULL, HWTD_NO_ID };
 	int code;
 
 	if (l->options->format == FORMAT_CSV && !l->options->no_header)
 		output_text(l->out,
 		    "pid,address,length,section,file_offset,flags,image,"
-		    "state,path\n");
-	code = list_space(l, NULL);
+		    "state,path,vmid\n");
+	code = list_space(l, &space);
+	for (size_t i = 0; code == EXIT_DONE &&
+	     hwtd_trace_machine(l->input->trace, i, &space.vmid) == HWTD_OK;
+	     i++)
+		code = list_space(l, &space);
+	space.process = &p;
 	for (size_t i = 0; code == EXIT_DONE &&
 	     hwtd_trace_process(l->input->trace, i, &p) == HWTD_OK;
-	     i++)
+	     i++) {
+		space.vmid = p.vmid;
 		if (is_wanted(l->options, p.pid))
-			code = list_space(l, &p);
+			code = list_space(l, &space);
+	}
 	return (code);
 }
 

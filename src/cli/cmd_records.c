@@ -135,6 +135,7 @@ write_csv(struct listing *l, uint64_t index, const struct hwtd_record *r)
 	write_build_id(out, r->build_id, r->n_build_id);
 	output_char(out, ',');
 	record_write_flags(out, r);
+	csv_u64(out, record_has(r, HWTD_RECF_VMID), r->vmid);
 	output_char(out, '\n');
 }
 
@@ -147,7 +148,7 @@ write_header(const struct listing *l)
 		output_text(l->out,
 		    "record,type,time_ns,cpu,pid,tid,stream,offset,address,"
 		    "length,file_offset,base,value,image,name,build_id,"
-		    "flags\n");
+		    "flags,vmid\n");
 	else if (l->options->format == FORMAT_TEXT)
 		output_format(l->out, "%6s %18s %7s %7s %7s %-13s %s\n",
 		    "record", "time", "cpu", "pid", "tid", "type", "what");

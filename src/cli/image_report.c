@@ -173,7 +173,7 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 	}
 	if (hwtd_trace_exec_context(trace, row->context, &who) != HWTD_OK)
 		who.pid = HWTD_NO_ID;
-	rc = hwtd_space_lookup(trace, who.pid, &at, gap->addr, &mapping);
+	rc = hwtd_space_lookup_context(trace, &who, &at, gap->addr, &mapping);
 	if ((rc != HWTD_OK && rc != HWTD_E_STATE) ||
 	    mapping.image >= missing->input->info.n_images)
 		return;

@@ -16,6 +16,7 @@ static const struct {
 	{ HWTD_RECF_ANONYMOUS, "anonymous" },
 	{ HWTD_RECF_JIT, "jit" },
 	{ HWTD_RECF_SWITCH_OUT, "switch_out" },
+	{ HWTD_RECF_HYPERVISOR_SPACE, "hypervisor" },
 };
 
 #define N_FLAG_NAMES (sizeof(flag_names) / sizeof(flag_names[0]))
@@ -43,6 +44,8 @@ write_place(struct output *out, const struct hwtd_record *r)
 	if (record_has(r, HWTD_RECF_VALUE))
 		output_format(out, " %s %" PRIu64,
 		    r->type == HWTD_REC_FORK ? "parent" : "value", r->value);
+	if (record_has(r, HWTD_RECF_VMID))
+		output_format(out, " vmid %" PRIu32, r->vmid);
 	if (record_has(r, HWTD_RECF_STREAM_OFF)) {
 		output_text(out, " at ");
 		if (r->stream != HWTD_NO_ID)
@@ -110,6 +113,8 @@ record_write_json_rest(struct output *out, const struct hwtd_record *r)
 		json_hex(out, "base", r->base);
 	if (record_has(r, HWTD_RECF_VALUE))
 		json_u64(out, "value", r->value);
+	if (record_has(r, HWTD_RECF_VMID))
+		json_u64(out, "vmid", r->vmid);
 	if (r->image != HWTD_NO_ID)
 		json_u64(out, "image", r->image);
 	if (r->name != NULL)

@@ -122,7 +122,7 @@ find_moments(const struct hwtd_trace *trace,
 	const struct hwtdi_trace_space *space = &trace->space;
 	const struct hwtdi_moments *known = &where->moments;
 
-	(void)hwtdi_trace_space_find(space, where->context, &out->space);
+	out->space = hwtdi_trace_space_see(space, where->context).space;
 	hwtdi_position_range(space->positions, where->stream,
 	    where->stream_off, where->has_time, where->time_ns, &out->since,
 	    &out->until);

@@ -13,6 +13,7 @@ struct hwtd_maps {
 	struct hwtd_mapping *mappings;
 	size_t n, cap, at;
 	/* The space that is walked, and when; only what is its own. */
+	struct hwtdi_seen seen;
 	uint32_t pid;
 	bool own;
 	uint64_t seq;
@@ -48,16 +49,6 @@ position_copy(struct hwtd_position *out, const struct hwtd_position *user,
 		rc = hwtdi_fail(err, HWTD_E_INVALID,
 		    "position flags %#x are not known", out->flags);
 	return (rc);
-}
-
-static uint32_t
-space_of(const struct hwtd_trace *trace, uint32_t pid)
-{
-	const struct hwtd_exec_context who = { .pid = pid };
-	uint32_t space;
-
-	(void)hwtdi_trace_space_find(&trace->space, &who, &space);
-	return (space);
 }
 
 /* After `seq` records `space` shows the same as `place` there. */
@@ -104,42 +95,48 @@ fill(const struct hwtd_trace *trace, const struct hwtdi_place *place,
 	out->path = trace->images[out->image].path;
 }
 
-/* Of which space it is, of those that process `pid` sees. */
+/* Of which space it is, of those that are seen; else it is of `pid`. */
 static void
-fill_space(const struct hwtd_trace *trace, uint32_t pid, uint64_t seq,
-    const struct hwtdi_place *place, struct hwtd_mapping *out)
+fill_space(const struct hwtd_trace *trace, const struct hwtdi_seen *seen,
+    uint32_t pid, uint64_t seq, const struct hwtdi_place *place,
+    struct hwtd_mapping *out)
 {
 	if (is_of(trace, HWTDI_SPACE_ANY, seq, place))
 		out->flags |= HWTD_MAPPINGF_EVERYWHERE;
-	else if (is_of(trace, HWTDI_SPACE_KERNEL, seq, place))
+	else if (is_of(trace, seen->kernel, seq, place))
 		out->flags |= HWTD_MAPPINGF_KERNEL;
 	else
 		out->pid = pid;
 }
 
 int
-hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
-    const struct hwtd_position *at, uint64_t address, struct hwtd_mapping *out)
+hwtd_space_lookup_context(const struct hwtd_trace *trace,
+    const struct hwtd_exec_context *who, const struct hwtd_position *at,
+    uint64_t address, struct hwtd_mapping *out)
 {
 	struct hwtdi_place places[3];
 	struct hwtd_position position;
+	struct hwtd_exec_context w;
 	struct hwtd_mapping mapping;
+	struct hwtdi_seen seen;
 	uint64_t lo, hi;
-	uint32_t space;
 	size_t n = 0, mapped = 0;
 	int rc;
 
-	if (trace == NULL || out == NULL || !trace->sealed)
+	if (trace == NULL || who == NULL || out == NULL || !trace->sealed)
 		return (HWTD_E_INVALID);
-	rc = position_copy(&position, at, NULL);
+	rc = hwtdi_options_copy(&w, sizeof(w), who, NULL);
+	if (rc == HWTD_OK)
+		rc = position_copy(&position, at, NULL);
 	if (rc != HWTD_OK)
 		return (rc);
-	space = space_of(trace, pid);
+	seen = hwtdi_trace_space_see(&trace->space, &w);
 	/* The default can be that of the only process. */
-	if (pid == HWTD_NO_ID && space != HWTDI_SPACE_KERNEL)
-		pid = trace->space.processes[0].pid;
+	if (w.pid == HWTD_NO_ID && seen.space == trace->space.default_space &&
+	    seen.space != HWTDI_SPACE_KERNEL)
+		w.pid = trace->space.processes[0].pid;
 	position_range(trace, &position, &lo, &hi);
-	(void)hwtdi_timeline_find(trace->space.timeline, space, lo, hi,
+	(void)hwtdi_timeline_find(trace->space.timeline, seen.space, lo, hi,
 	    address, places, 3, &n);
 	/* That nothing is mapped there yet, or any more, is no mapping. */
 	for (size_t i = 0; i < n; i++)
@@ -148,9 +145,27 @@ hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
 	if (mapped == 0)
 		return (HWTD_E_NOT_FOUND);
 	fill(trace, &places[0], &mapping);
-	fill_space(trace, pid, hi, &places[0], &mapping);
+	fill_space(trace, &seen, w.pid, hi, &places[0], &mapping);
 	rc = hwtdi_result_copy(out, &mapping, sizeof(mapping));
 	return (rc == HWTD_OK && mapped > 1 ? HWTD_E_STATE : rc);
+}
+
+static struct hwtd_exec_context
+process_context(uint32_t pid)
+{
+	const struct hwtd_exec_context who = { .size = sizeof(who),
+		.pid = pid };
+
+	return (who);
+}
+
+int
+hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
+    const struct hwtd_position *at, uint64_t address, struct hwtd_mapping *out)
+{
+	const struct hwtd_exec_context who = process_context(pid);
+
+	return (hwtd_space_lookup_context(trace, &who, at, address, out));
 }
 
 static int
@@ -166,47 +181,59 @@ add_place(void *arg, const struct hwtdi_place *place)
 		return (rc);
 	m = &maps->mappings[maps->n++];
 	fill(maps->trace, place, m);
-	if (maps->own)
+	if (maps->own && maps->pid == HWTD_NO_ID)
+		m->flags |= HWTD_MAPPINGF_KERNEL;
+	else if (maps->own)
 		m->pid = maps->pid;
 	else
-		fill_space(maps->trace, maps->pid, maps->seq, place, m);
+		fill_space(maps->trace, &maps->seen, maps->pid, maps->seq,
+		    place, m);
 	return (HWTD_OK);
 }
 
-static int
-open_maps(struct hwtd_trace *trace, uint32_t pid, bool own,
+int
+hwtd_maps_open_context(struct hwtd_trace *trace,
+    const struct hwtd_exec_context *who, uint32_t flags,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err)
 {
 	struct hwtd_position position;
+	struct hwtd_exec_context w;
 	struct hwtd_maps *maps;
 	uint64_t lo, hi;
-	uint32_t space;
 	int rc;
 
-	if (trace == NULL || maps_out == NULL)
+	if (trace == NULL || who == NULL || maps_out == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
+	if ((flags & ~(uint32_t)HWTD_MAPS_OWN) != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "maps flags %#x are not known", flags));
 	if (!trace->sealed)
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "the trace is not sealed"));
-	rc = position_copy(&position, at, err);
+	rc = hwtdi_options_copy(&w, sizeof(w), who, err);
+	if (rc == HWTD_OK)
+		rc = position_copy(&position, at, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	maps = hwtdi_zalloc(trace->library, sizeof(*maps));
 	if (maps == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*maps)));
 	maps->trace = hwtdi_trace_hold(trace);
-	maps->pid = pid;
-	maps->own = own;
+	maps->own = (flags & HWTD_MAPS_OWN) != 0;
 	maps->err = err;
-	space = pid == HWTD_NO_ID ? HWTDI_SPACE_KERNEL : space_of(trace, pid);
+	maps->pid = w.pid;
+	maps->seen = hwtdi_trace_space_see(&trace->space, &w);
+	if (w.pid == HWTD_NO_ID &&
+	    maps->seen.space == trace->space.default_space)
+		maps->seen.space = maps->seen.kernel;
 	position_range(trace, &position, &lo, &hi);
 	maps->seq = hi;
-	/* A process that no record names has nothing of its own. */
-	if (!own || space != HWTDI_SPACE_KERNEL)
-		rc = hwtdi_timeline_walk(trace->space.timeline, space, hi,
-		    !own, add_place, maps);
+	/* What no record speaks of has nothing of its own. */
+	if (!maps->own || maps->seen.known)
+		rc = hwtdi_timeline_walk(trace->space.timeline,
+		    maps->seen.space, hi, !maps->own, add_place, maps);
 	maps->err = NULL;
 	if (rc != HWTD_OK) {
 		hwtd_maps_close(maps);
@@ -221,15 +248,9 @@ hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err)
 {
-	return (open_maps(trace, pid, false, at, maps_out, err));
-}
+	const struct hwtd_exec_context who = process_context(pid);
 
-int
-hwtd_maps_open_own(struct hwtd_trace *trace, uint32_t pid,
-    const struct hwtd_position *at, struct hwtd_maps **maps_out,
-    struct hwtd_error *err)
-{
-	return (open_maps(trace, pid, true, at, maps_out, err));
+	return (hwtd_maps_open_context(trace, &who, 0, at, maps_out, err));
 }
 
 int
@@ -279,6 +300,20 @@ hwtd_trace_process(const struct hwtd_trace *trace, size_t index,
 	row.vmid = p->vmid;
 	row.name = p->name != NULL ? p->name : "";
 	return (hwtdi_result_copy(out, &row, sizeof(row)));
+}
+
+int
+hwtd_trace_machine(const struct hwtd_trace *trace, size_t index,
+    uint32_t *vmid_out)
+{
+	if (trace == NULL || vmid_out == NULL)
+		return (HWTD_E_INVALID);
+	if (!trace->sealed)
+		return (HWTD_E_STATE);
+	if (index >= trace->space.machines.n)
+		return (HWTD_END);
+	*vmid_out = trace->space.machines.keys[index].vmid;
+	return (HWTD_OK);
 }
 
 int

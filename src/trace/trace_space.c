@@ -79,54 +79,76 @@ space_of(struct hwtdi_space_builder *b, uint32_t *out)
 	return (hwtdi_timeline_space(b->space->timeline, &key, out, b->err));
 }
 
+static struct hwtdi_space_key
+machine_key(uint32_t vmid)
+{
+	const struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_KERNEL,
+		.pid = HWTD_NO_ID,
+		.vmid = vmid };
+
+	return (key);
+}
+
 /* The machine whose code runs; false: a guest, but not which. */
 static bool
 find_vm(const struct hwtdi_trace_space *space,
     const struct hwtd_exec_context *who, uint32_t *vmid_out)
 {
+	const struct hwtdi_space_table *vms = &space->machines;
+	const struct hwtdi_space_key zero = machine_key(0);
+	uint32_t no;
+
 	*vmid_out = HWTD_NO_ID;
 	if ((who->flags & HWTD_CTXF_VMID) != 0) {
 		/* Machine 0 is the host, unless records speak of one. */
-		if (who->vmid != 0 || space->has_vm_0)
+		if (who->vmid != 0 || hwtdi_space_table_find(vms, &zero, &no))
 			*vmid_out = (uint32_t)who->vmid;
 		return (who->vmid < HWTD_NO_ID);
 	}
-	if ((who->flags & HWTD_CTXF_GUEST) != 0 && space->vms != 0) {
-		*vmid_out = space->vm;
-		return (space->vms == 1);
+	if ((who->flags & HWTD_CTXF_GUEST) != 0 && vms->n != 0) {
+		*vmid_out = vms->keys[0].vmid;
+		return (vms->n == 1);
 	}
 	return (true);
 }
 
-bool
-hwtdi_trace_space_find(const struct hwtdi_trace_space *space,
-    const struct hwtd_exec_context *who, uint32_t *space_out)
+struct hwtdi_seen
+hwtdi_trace_space_see(const struct hwtdi_trace_space *space,
+    const struct hwtd_exec_context *who)
 {
+	struct hwtdi_seen seen = { space->default_space, HWTDI_SPACE_KERNEL,
+		true };
 	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER };
+	struct hwtdi_space_key kernel;
 
-	*space_out = space->default_space;
 	if (who == NULL)
-		return (true);
-	if (!find_vm(space, who, &key.vmid)) {
-		*space_out = HWTDI_SPACE_ANY;
-		return (false);
-	}
+		return (seen);
+	seen.known = find_vm(space, who, &key.vmid);
+	kernel = machine_key(key.vmid);
+	if (!seen.known ||
+	    !hwtdi_timeline_space_find(space->timeline, &kernel, &seen.kernel))
+		seen.kernel = HWTDI_SPACE_ANY;
 	key.pid = who->pid;
 	if ((who->flags & HWTD_CTXF_LEVEL) != 0 && who->level == 2) {
 		key.kind = HWTDI_SPACE_KIND_HYPERVISOR;
 		key.pid = HWTD_NO_ID;
 		key.vmid = HWTD_NO_ID;
+		seen.kernel = HWTDI_SPACE_KERNEL;
 	} else if (who->pid == HWTD_NO_ID && key.vmid == HWTD_NO_ID) {
-		return (true);
+		if (!seen.known)
+			seen.space = HWTDI_SPACE_ANY;
+		return (seen);
+	} else if (who->pid == HWTD_NO_ID) {
+		seen.space = seen.kernel;
+		seen.known = seen.kernel != HWTDI_SPACE_ANY;
+		return (seen);
 	}
-	if (hwtdi_timeline_space_find(space->timeline, &key, space_out))
-		return (true);
+	seen.known = seen.kernel != HWTDI_SPACE_ANY &&
+	    hwtdi_timeline_space_find(space->timeline, &key, &seen.space);
 	/* A process that no record names has only what all have. */
-	key.kind = HWTDI_SPACE_KIND_KERNEL;
-	key.pid = HWTD_NO_ID;
-	if (!hwtdi_timeline_space_find(space->timeline, &key, space_out))
-		*space_out = HWTDI_SPACE_ANY;
-	return (false);
+	if (!seen.known)
+		seen.space = seen.kernel;
+	return (seen);
 }
 
 /* Records. */
@@ -277,27 +299,19 @@ note_process(struct hwtdi_space_builder *b)
 	return (HWTD_OK);
 }
 
-static void
-note_vm(struct hwtdi_trace_space *space, uint32_t vmid)
-{
-	if (vmid == HWTD_NO_ID)
-		return;
-	if (vmid == 0)
-		space->has_vm_0 = true;
-	if (space->vms == 0 || space->vm != vmid)
-		space->vms++;
-	space->vm = vmid;
-}
-
 static int
 apply(struct hwtdi_space_builder *b)
 {
 	const struct hwtd_record *r = b->record;
+	const struct hwtdi_space_key machine = machine_key(vmid_of(r));
 	uint32_t space = HWTDI_SPACE_ANY;
-	int rc;
+	int rc = HWTD_OK;
 
-	note_vm(b->space, vmid_of(r));
-	rc = note_process(b);
+	if (machine.vmid != HWTD_NO_ID)
+		rc = hwtdi_space_table_intern(b->space->library,
+		    &b->space->machines, &machine, &space, b->err);
+	if (rc == HWTD_OK)
+		rc = note_process(b);
 	if (rc == HWTD_OK)
 		rc = space_of(b, &space);
 	if (rc != HWTD_OK)
@@ -454,5 +468,6 @@ hwtdi_trace_space_fini(struct hwtdi_trace_space *space)
 	hwtdi_array_free(ctx, space->processes, space->cap_processes,
 	    sizeof(*space->processes));
 	hwtdi_space_table_fini(ctx, &space->pids);
+	hwtdi_space_table_fini(ctx, &space->machines);
 	memset(space, 0, sizeof(*space));
 }

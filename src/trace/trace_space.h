@@ -27,13 +27,8 @@ struct hwtdi_trace_space {
 	struct hwtdi_switches *switches;
 	/* Where code of unknown processes is looked for. */
 	uint32_t default_space;
-	/*
-	 * Virtual machines that records speak of: changes from one to another,
-	 * so that 1 stands for one machine; the last; if one is number 0.
-	 */
-	uint64_t vms;
-	uint32_t vm;
-	bool has_vm_0;
+	/* Virtual machines that records speak of, as keys of their kernels. */
+	struct hwtdi_space_table machines;
 	struct hwtdi_process *processes;
 	size_t n_processes, cap_processes;
 	/* While it is built: numbers of processes. */
@@ -44,12 +39,17 @@ struct hwtdi_trace_space {
 int hwtdi_trace_space_build(struct hwtd_trace *trace,
     struct hwtdi_trace_space *space, struct hwtd_error *err);
 
-/*
- * The space that code of a context (NULL: unknown) is looked for in.  False: no record speaks
- * of it, and it has only what its kernel and all have.
- */
-bool hwtdi_trace_space_find(const struct hwtdi_trace_space *space,
-    const struct hwtd_exec_context *who, uint32_t *space_out);
+/* Where code of a context is looked for, and the kernel that it has. */
+struct hwtdi_seen {
+	uint32_t space;
+	uint32_t kernel;
+	/* Else no record speaks of it: it has what its kernel and all have. */
+	bool known;
+};
+
+/* `who` NULL: unknown. */
+struct hwtdi_seen hwtdi_trace_space_see(const struct hwtdi_trace_space *space,
+    const struct hwtd_exec_context *who);
 
 void hwtdi_trace_space_fini(struct hwtdi_trace_space *space);
 

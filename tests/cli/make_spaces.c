@@ -2,7 +2,8 @@
  * Makes what the cases of records, maps and archive read: run.hwt, a trace of
  * two processes with records, alone.hwt, one of a process whose stream does
  * not name it, and the files that the records name, below root/.  Also
- * memory.hwt, of memory that changes.  With a number: only many.hwt, of so many
+ * memory.hwt, of memory that changes, and guest.hwt, of a virtual machine.
+ * With a number: only many.hwt, of so many
  * processes and as many kernel modules.
  */
 #include <sys/stat.h>
@@ -161,6 +162,35 @@ add_many(struct hwtd_trace *trace, unsigned int n)
 	}
 }
 
+/* A host and machine 1 with a process of the same number each. */
+static void
+add_guest(struct hwtd_trace *trace)
+{
+	static const struct {
+		const char *name;
+		uint32_t pid;
+		uint32_t flags;
+		uint64_t addr;
+	} maps[] = {
+		{ "kernel", HWTD_NO_ID, HWTD_RECF_KERNEL_SPACE, KERNEL },
+		{ "guest", HWTD_NO_ID, HWTD_RECF_KERNEL_SPACE | HWTD_RECF_VMID,
+		    KERNEL },
+		{ "program", 5, 0, PROGRAM },
+		{ "its program", 5, HWTD_RECF_VMID, LIBRARY },
+		{ "monitor", HWTD_NO_ID, HWTD_RECF_HYPERVISOR_SPACE, OTHER },
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_MMAP, maps[i].pid,
+		    maps[i].addr, 0x1000);
+
+		r.flags |= maps[i].flags;
+		r.vmid = 1;
+		r.image = mr_image(trace, maps[i].name, jump, sizeof(jump));
+		mr_add(trace, &r);
+	}
+}
+
 static void
 save(struct hwtd_trace *trace, const char *path)
 {
@@ -212,5 +242,8 @@ main(int argc, char *argv[])
 	trace = mr_create("/nonexistent");
 	add_memory(trace);
 	save(trace, "memory.hwt");
+	trace = mr_create("/nonexistent");
+	add_guest(trace);
+	save(trace, "guest.hwt");
 	return (0);
 }

@@ -70,6 +70,46 @@ def test_memory_that_changes(case: Case) -> None:
         assert mappings(case, f"--at={at}", name="memory.hwt") == want, at
 
 
+def test_virtual_machines_have_a_kernel_and_processes(case: Case) -> None:
+    spaces.make(case)
+    text = case.run("maps", "guest.hwt").want(0).out
+    titles = [line for line in text.splitlines() if line[:1].isalpha()]
+    assert titles == [
+        "kernel and all processes",
+        "kernel of virtual machine 1",
+        "process 5",
+        "process 5 of virtual machine 1",
+    ]
+    lines = case.run("maps", "--format=jsonl", "guest.hwt").want(0).objects()
+    assert [
+        (line["type"], line.get("vmid"), line.get("pid"), line.get("path"))
+        for line in lines
+    ] == [
+        ("mapping", None, None, "kernel"),
+        ("machine", 1, None, None),
+        ("mapping", 1, None, "guest"),
+        ("process", None, 5, None),
+        ("mapping", None, 5, "program"),
+        ("process", 1, 5, None),
+        ("mapping", 1, 5, "its program"),
+    ]
+    rows = case.run("maps", "--format=csv", "guest.hwt").want(0).table()
+    assert [(row["pid"], row["vmid"], row["path"]) for row in rows] == [
+        ("", "", "kernel"),
+        ("", "1", "guest"),
+        ("5", "", "program"),
+        ("5", "1", "its program"),
+    ]
+    rows = case.run("records", "--format=csv", "guest.hwt").want(0).table()
+    assert [(row["flags"], row["vmid"]) for row in rows] == [
+        ("kernel", ""),
+        ("kernel", "1"),
+        ("", ""),
+        ("", "1"),
+        ("hypervisor", ""),
+    ]
+
+
 def test_wrong_positions_are_refused(case: Case) -> None:
     spaces.make(case)
     for bad in (

@@ -13,7 +13,7 @@ KERNEL = 0xFFFFFFFF80200000
 
 
 def make(case: Case) -> None:
-    """run.hwt, alone.hwt, memory.hwt, and files that they name in root/."""
+    """run.hwt, alone.hwt, memory.hwt, guest.hwt, and files that they name in root/."""
     make_of(case)
 
 

@@ -263,7 +263,11 @@ assert_own(struct hwtd_trace *trace, uint32_t pid,
 {
 	struct hwtd_maps *maps = NULL;
 
-	assert_int_equal(hwtd_maps_open_own(trace, pid, at, &maps, NULL),
+	const struct hwtd_exec_context who = { .size = sizeof(who),
+		.pid = pid };
+
+	assert_int_equal(hwtd_maps_open_context(trace, &who, HWTD_MAPS_OWN, at,
+			     &maps, NULL),
 	    HWTD_OK);
 	assert_listed(maps, want);
 }
@@ -318,7 +322,7 @@ maps_are_listed_by_address_with_what_holds_for_all(void **state)
 	assert_own(trace, 5, &middle, "3000+200 b@0 0 5\n");
 	assert_own(trace, 5, &start, "");
 	assert_own(trace, 6, NULL, "");
-	assert_own(trace, HWTD_NO_ID, NULL, "");
+	assert_own(trace, HWTD_NO_ID, NULL, "ffffffff80000000+200 b@0 1 -1\n");
 }
 
 /* What shows through a process's memory is not its own. */
@@ -347,6 +351,8 @@ own_maps_are_what_the_process_mapped(void **state)
 static void
 wrong_arguments_are_refused(void **state)
 {
+	const struct hwtd_exec_context who = { .size = sizeof(who), .pid = 5 };
+	uint32_t vmid;
 	struct fixture *f = *state;
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_position p = { .size = sizeof(p), .flags = 0x80 };
@@ -365,10 +371,21 @@ wrong_arguments_are_refused(void **state)
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_maps_open(f->trace, 5, &p, &maps, &err),
 	    HWTD_E_INVALID);
-	assert_int_equal(hwtd_maps_open_own(f->trace, 5, &p, &maps, &err),
+	assert_int_equal(hwtd_maps_open_context(f->trace, &who, 0, &p, &maps,
+			     &err),
 	    HWTD_E_INVALID);
-	assert_int_equal(hwtd_maps_open_own(NULL, 5, NULL, &maps, &err),
+	assert_int_equal(hwtd_maps_open_context(f->trace, &who, 2, NULL, &maps,
+			     &err),
 	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_maps_open_context(f->trace, NULL, 0, NULL, &maps,
+			     &err),
+	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_space_lookup_context(f->trace, NULL, NULL, 0,
+			     &m),
+	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_trace_machine(f->trace, 0, NULL),
+	    HWTD_E_INVALID);
+	assert_int_equal(hwtd_trace_machine(f->trace, 0, &vmid), HWTD_END);
 	assert_int_equal(hwtd_space_lookup(f->trace, 5, &p, 0, &m),
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_space_lookup(f->trace, 5, NULL, 0, NULL),

@@ -118,11 +118,18 @@ code_is_that_of_the_machine_that_runs(void **state)
 
 		print_message("%s\n", cases[i].name);
 		for (size_t k = 0; k < 2; k++) {
+			struct hwtd_mapping m = { .size = sizeof(m) };
 			struct hwtd_section s = { .size = sizeof(s) };
 			struct hwtdi_span span;
 			int rc = hwtdi_trace_find_code(trace, &place, at[k],
 			    &span);
 
+			assert_int_equal(hwtd_space_lookup_context(trace,
+					     &context, NULL, at[k], &m),
+			    rc);
+			if (rc == HWTD_OK)
+				assert_int_equal(m.flags,
+				    k == 1 ? HWTD_MAPPINGF_KERNEL : 0);
 			if (cases[i].want[k] == NULL) {
 				assert_int_equal(rc, HWTD_E_NOT_FOUND);
 				continue;
