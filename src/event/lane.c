@@ -344,7 +344,7 @@ make(struct hwtdi_lane *lane, struct hwtdi_rows *rows)
 			rc = in_segment(lane, rows, &full);
 		else
 			rc = next_part(lane, rows);
-		if ((full || rc == HWTD_END) &&
+		if ((full || rc != HWTD_OK) &&
 		    lane->skip != HWTDI_SKIP_NOTHING) {
 			skip_rows(lane, rows);
 			full = full &&
