@@ -10,41 +10,71 @@
 
 #include "base/fail.h"
 
+/* Parts of one file adjoin: by path, then by build-id, then by number. */
+static int
+compare_files(const struct hwtdi_file_part *part, const char *path,
+    const uint8_t *build_id, uint32_t n_build_id)
+{
+	int order = strcmp(part->path, path);
+
+	if (order == 0 && part->n_build_id != n_build_id)
+		order = part->n_build_id < n_build_id ? -1 : 1;
+	return (order != 0 || n_build_id == 0
+		? order
+		: memcmp(part->build_id, build_id, n_build_id));
+}
+
 static int
 compare_parts(const void *va, const void *vb)
 {
 	const struct hwtdi_file_part *a = va, *b = vb;
-	int order = strcmp(a->path, b->path);
+	int order = compare_files(a, b->path, b->build_id, b->n_build_id);
 
 	return (order != 0 ? order : (a->no > b->no) - (a->no < b->no));
+}
+
+static int
+add_part(struct hwtd_context *ctx, struct hwtdi_part_list *list,
+    const struct hwtdi_image *part, uint32_t no, struct hwtd_error *err)
+{
+	const struct hwtdi_file_part new = { .path = part->path,
+		.build_id = part->build_id,
+		.n_build_id = part->n_build_id,
+		.no = no,
+		.image = HWTD_NO_ID };
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &list->at, &list->cap, list->n + 1,
+	    sizeof(new), err);
+	if (rc == HWTD_OK)
+		list->at[list->n++] = new;
+	return (rc);
 }
 
 int
 hwtdi_named_files_init(struct hwtdi_named_files *files,
     struct hwtd_trace *trace, struct hwtd_error *err)
 {
+	struct hwtdi_part_list *const lists[2] = { &files->parts,
+		&files->linked };
+	int rc = HWTD_OK;
+
 	memset(files, 0, sizeof(*files));
 	files->trace = trace;
-	for (size_t i = 0; i < trace->n_parts; i++) {
+	for (size_t i = 0; rc == HWTD_OK && i < trace->n_parts; i++) {
 		const struct hwtdi_image *part = &trace->parts[i];
-		int rc;
 
-		if (!part->same_file &&
-		    (part->bytes == NULL ||
-			part->n_bytes > UINT64_MAX - part->offset))
-			continue;
-		rc = hwtdi_array_grow(trace->library, &files->parts,
-		    &files->cap_parts, files->n_parts + 1,
-		    sizeof(*files->parts), err);
-		if (rc != HWTD_OK)
-			return (rc);
-		files->parts[files->n_parts].path = part->path;
-		files->parts[files->n_parts++].no = (uint32_t)i;
+		if (part->same_file ||
+		    (part->bytes != NULL &&
+			part->n_bytes <= UINT64_MAX - part->offset))
+			rc = add_part(trace->library, lists[part->linked],
+			    part, (uint32_t)i, err);
 	}
-	if (files->n_parts > 1)
-		qsort(files->parts, files->n_parts, sizeof(*files->parts),
-		    compare_parts);
-	return (HWTD_OK);
+	for (size_t k = 0; k < 2; k++)
+		if (lists[k]->n > 1)
+			qsort(lists[k]->at, lists[k]->n, sizeof(*lists[k]->at),
+			    compare_parts);
+	return (rc);
 }
 
 void
@@ -60,8 +90,10 @@ hwtdi_named_files_fini(struct hwtdi_named_files *files)
 	hwtdi_array_free(ctx, files->files, files->cap, sizeof(*files->files));
 	hwtdi_array_free(ctx, files->slots, files->n_slots,
 	    sizeof(*files->slots));
-	hwtdi_array_free(ctx, files->parts, files->cap_parts,
-	    sizeof(*files->parts));
+	hwtdi_array_free(ctx, files->parts.at, files->parts.cap,
+	    sizeof(*files->parts.at));
+	hwtdi_array_free(ctx, files->linked.at, files->linked.cap,
+	    sizeof(*files->linked.at));
 }
 
 static size_t
@@ -116,16 +148,18 @@ grow_slots(struct hwtdi_named_files *files, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
-/* The first part of a file of that name, or of one behind it. */
+/* The first part of a file, or the place where it would be. */
 static size_t
-first_part(const struct hwtdi_named_files *files, const char *name)
+find_file(const struct hwtdi_part_list *list, const char *path,
+    const uint8_t *build_id, uint32_t n_build_id)
 {
-	size_t low = 0, high = files->n_parts;
+	size_t low = 0, high = list->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (strcmp(files->parts[middle].path, name) < 0)
+		if (compare_files(&list->at[middle], path, build_id,
+			n_build_id) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -134,57 +168,79 @@ first_part(const struct hwtdi_named_files *files, const char *name)
 }
 
 /*
- * The part at `*i` or after it that is of this file, as it is or as it was
- * loaded, and go behind it.
+ * The parts of a file that a record names; NULL: there are none.  Where no
+ * build-id is asked for the first file of the name is taken, and where no
+ * other is there one whose build-id is not known.
  */
-static const struct hwtdi_image *
-next_part(const struct hwtdi_named_files *files, size_t *i, const char *name,
-    const uint8_t *build_id, uint32_t n_build_id, bool linked)
+static struct hwtdi_file_part *
+parts_of(const struct hwtdi_named_files *files, const char *name,
+    const uint8_t *build_id, uint32_t n_build_id)
 {
-	while (*i < files->n_parts &&
-	    strcmp(files->parts[*i].path, name) == 0) {
-		const struct hwtdi_image
-		    *part = &files->trace->parts[files->parts[(*i)++].no];
+	struct hwtdi_file_part *const parts = files->parts.at;
+	const struct hwtdi_part_list *list = &files->parts;
+	size_t i = find_file(list, name, build_id, n_build_id);
+	const struct hwtdi_image *part;
+	size_t first = files->parts.n;
 
-		if (part->linked != linked)
-			continue;
-		if (n_build_id == 0 || part->n_build_id == 0 ||
-		    (part->n_build_id == n_build_id &&
-			memcmp(part->build_id, build_id, n_build_id) == 0))
+	if (n_build_id == 0) {
+		for (; i < files->parts.n && strcmp(parts[i].path, name) == 0;
+		     i++)
+			if (first == files->parts.n ||
+			    parts[i].no < parts[first].no)
+				first = i;
+	} else if (i < files->parts.n &&
+	    compare_files(&parts[i], name, build_id, n_build_id) == 0) {
+		first = i;
+	} else {
+		i = find_file(list, name, NULL, 0);
+		if (i < files->parts.n &&
+		    compare_files(&parts[i], name, NULL, 0) == 0)
+			first = i;
+	}
+	if (first == files->parts.n)
+		return (NULL);
+	part = &files->trace->parts[parts[first].no];
+	if (!part->same_file)
+		return (&parts[first]);
+	/* The file has other names, and this is where its parts are. */
+	part = &files->trace->parts[part->file_part];
+	first = find_file(list, part->path, part->build_id, part->n_build_id);
+	if (first == files->parts.n ||
+	    compare_files(&parts[first], part->path, part->build_id,
+		part->n_build_id) != 0)
+		return (NULL);
+	return (&parts[first]);
+}
+
+/* The part at `*i` of the same file as `first`, and go behind it. */
+static const struct hwtdi_image *
+next_part(const struct hwtdi_named_files *files,
+    const struct hwtdi_file_part *first, size_t *i)
+{
+	while (*i < files->parts.n &&
+	    compare_files(&files->parts.at[*i], first->path, first->build_id,
+		first->n_build_id) == 0) {
+		const struct hwtdi_image
+		    *part = &files->trace->parts[files->parts.at[(*i)++].no];
+
+		if (!part->same_file)
 			return (part);
 	}
 	return (NULL);
 }
 
-/* Parts of the file that were saved with the trace, put at their places. */
+/* Parts of a file that were saved with the trace, put at their places. */
 static int
-read_parts(const struct hwtdi_named_files *files, const char *name,
-    const uint8_t *build_id, uint32_t n_build_id, struct hwtdi_image *image,
+read_parts(const struct hwtdi_named_files *files,
+    const struct hwtdi_file_part *first, struct hwtdi_image *image,
     struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = files->trace->library;
-	size_t first = first_part(files, name), i = first;
+	const size_t begin = (size_t)(first - files->parts.at);
 	const struct hwtdi_image *part;
 	uint64_t end = 0;
 
-	part = next_part(files, &i, name, build_id, n_build_id, false);
-	if (part != NULL && part->same_file) {
-		/* The file has other names, and this is where its parts are. */
-		part = &files->trace->parts[part->file_part];
-		name = part->path;
-		build_id = part->build_id;
-		n_build_id = part->n_build_id;
-		first = first_part(files, name);
-	}
-	for (i = first; (part = next_part(files, &i, name, build_id,
-			     n_build_id, false)) != NULL;) {
-		if (part->same_file)
-			continue;
-		/* Parts of two files of one name are not mixed. */
-		if (n_build_id == 0) {
-			build_id = part->build_id;
-			n_build_id = part->n_build_id;
-		}
+	for (size_t i = begin; (part = next_part(files, first, &i)) != NULL;) {
 		image->stranger |= part->stranger;
 		if (part->offset + part->n_bytes > end)
 			end = part->offset + part->n_bytes;
@@ -195,22 +251,47 @@ read_parts(const struct hwtdi_named_files *files, const char *name,
 		return (hwtdi_fail(err, HWTD_E_LIMIT,
 		    "parts of %.80s reach to %" PRIu64
 		    "; max_image is %" PRIu64,
-		    name, end, ctx->max_image));
+		    first->path, end, ctx->max_image));
 	image->bytes = hwtdi_zalloc(ctx, (size_t)end);
 	if (image->bytes == NULL)
 		return (hwtdi_trace_no_room(ctx, end, err));
 	image->n_bytes = end;
-	image->sparse = true;
-	/* It may be in a section, which is not there any more. */
-	if (image->n_build_id == 0 && n_build_id != 0) {
-		image->n_build_id = n_build_id;
-		memcpy(image->build_id, build_id, n_build_id);
+	for (size_t i = begin; (part = next_part(files, first, &i)) != NULL;)
+		memcpy(image->bytes + part->offset, part->bytes,
+		    (size_t)part->n_bytes);
+	return (HWTD_OK);
+}
+
+/* The same, once for all names of the file. */
+static int
+take_parts(const struct hwtdi_named_files *files,
+    const struct hwtdi_file_part *first, struct hwtdi_image *image,
+    struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	if (first == NULL)
+		return (HWTD_E_NOT_FOUND);
+	if (first->image != HWTD_NO_ID) {
+		const struct hwtdi_image *other = &files->trace
+						       ->images[first->image];
+
+		image->bytes = other->bytes;
+		image->n_bytes = other->n_bytes;
+		image->stranger = other->stranger;
+		image->borrowed = true;
+	} else {
+		rc = read_parts(files, first, image, err);
 	}
-	for (i = first; (part = next_part(files, &i, name, build_id,
-			     n_build_id, false)) != NULL;)
-		if (!part->same_file)
-			memcpy(image->bytes + part->offset, part->bytes,
-			    (size_t)part->n_bytes);
+	if (rc != HWTD_OK)
+		return (rc);
+	image->sparse = true;
+	image->state = HWTD_IMAGE_FOUND;
+	/* It may be in a section, which is not there any more. */
+	if (image->n_build_id == 0) {
+		image->n_build_id = first->n_build_id;
+		memcpy(image->build_id, first->build_id, first->n_build_id);
+	}
 	return (HWTD_OK);
 }
 
@@ -218,12 +299,17 @@ const struct hwtdi_image *
 hwtdi_named_files_next_linked(const struct hwtdi_named_files *files,
     const struct hwtdi_image *image, size_t *at_inout)
 {
-	size_t first = first_part(files, image->path);
+	const struct hwtdi_part_list *list = &files->linked;
+	const size_t first = find_file(list, image->path, image->build_id,
+	    image->n_build_id);
 
 	if (*at_inout < first)
 		*at_inout = first;
-	return (next_part(files, at_inout, image->path, image->build_id,
-	    image->n_build_id, true));
+	if (*at_inout == list->n ||
+	    compare_files(&list->at[*at_inout], image->path, image->build_id,
+		image->n_build_id) != 0)
+		return (NULL);
+	return (&files->trace->parts[list->at[(*at_inout)++].no]);
 }
 
 /* Take over what a search found. */
@@ -328,23 +414,27 @@ add(struct hwtdi_named_files *files, const char *name, const uint8_t *build_id,
 {
 	struct hwtd_context *ctx = files->trace->library;
 	struct hwtdi_image image = { .from_file = true, .named = true };
+	struct hwtdi_file_part *first;
 	int rc;
 
 	image.n_wanted_id = n_build_id;
 	image.n_build_id = n_build_id;
 	memcpy(image.build_id, build_id, n_build_id);
-	rc = read_parts(files, name, build_id, n_build_id, &image, err);
-	if (rc == HWTD_OK)
-		image.state = HWTD_IMAGE_FOUND;
-	else if (rc == HWTD_E_NOT_FOUND)
+	first = parts_of(files, name, build_id, n_build_id);
+	rc = take_parts(files, first, &image, err);
+	if (rc == HWTD_E_NOT_FOUND)
 		rc = read_file(files, name, &image, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_put_image(files->trace, &image, name,
 		    &file->image, err);
-	if (rc == HWTD_OK)
+	if (rc == HWTD_OK) {
+		if (image.sparse && !image.borrowed)
+			first->image = file->image;
 		return (parse(files, file, err));
+	}
 	hwtdi_strfree(ctx, image.file);
-	hwtdi_free(ctx, image.bytes, (size_t)image.n_bytes);
+	if (!image.borrowed)
+		hwtdi_free(ctx, image.bytes, (size_t)image.n_bytes);
 	return (rc);
 }
 

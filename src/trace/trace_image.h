@@ -23,7 +23,17 @@ struct hwtdi_named_file {
 /* A part of a file that was saved with the trace; its number there. */
 struct hwtdi_file_part {
 	const char *path;
+	const uint8_t *build_id;
+	uint32_t n_build_id;
 	uint32_t no;
+	/* Of the first one of a file: an image that has its bytes, or none. */
+	uint32_t image;
+};
+
+/* By path, then by build-id, then by number. */
+struct hwtdi_part_list {
+	struct hwtdi_file_part *at;
+	size_t n, cap;
 };
 
 /* All of them, found by name and build-id. */
@@ -34,9 +44,8 @@ struct hwtdi_named_files {
 	/* Open-addressed index: number + 1, 0 empty. */
 	uint32_t *slots;
 	size_t n_slots;
-	/* By path, then by number. */
-	struct hwtdi_file_part *parts;
-	size_t n_parts, cap_parts;
+	/* As files have them, and as they were when they were loaded. */
+	struct hwtdi_part_list parts, linked;
 };
 
 /* Whatever it returns, hwtdi_named_files_fini() has to follow. */

@@ -3,6 +3,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -149,6 +150,41 @@ code_of_one_build_is_stored_once(void **state)
 	trace = st_open(f->second, f->dir.path);
 	assert_codes(f, trace, LIBRARY);
 	hwtd_trace_close(trace);
+}
+
+/* An archive needs no more memory for many names than for one. */
+static void
+names_of_one_file_share_its_bytes(void **state)
+{
+	enum {
+		NAMES = 200
+	};
+	const struct hwtd_context_options few = { .size = sizeof(few),
+		.max_memory = 16 * FILE_BYTES };
+	struct fixture *f = *state;
+	struct hwtd_trace *trace = mr_create(f->dir.path);
+	struct hwtd_context *ctx;
+	char name[32];
+
+	write_kind(f, LIBRARY, f->a);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		(void)snprintf(name, sizeof(name), "/lib%u/a.so", i);
+		add_map(trace, i, name, 0x1000, 0x3000);
+	}
+	(void)mt_seal(trace);
+	st_save(trace, f->first, ALL);
+	hwtd_trace_close(trace);
+	assert_int_equal(unlink(f->a), 0);
+	assert_int_equal(hwtd_context_create(&few, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_open(ctx, f->first, NULL, &trace, NULL),
+	    HWTD_OK);
+	for (uint32_t i = 0; i < NAMES; i++)
+		assert_int_equal(st_code(trace, i, BASE + 0x1000),
+		    f->noise[0]);
+	st_save(trace, f->second, ALL);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	assert_int_equal(st_size(f->first), st_size(f->second));
 }
 
 /* What only looks alike stays apart. */
@@ -327,6 +363,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(equal_files_are_stored_once),
 		T(code_of_one_build_is_stored_once),
+		T(names_of_one_file_share_its_bytes),
 		T(files_of_one_build_id_and_other_code_stay_apart),
 		T(equal_images_are_stored_once),
 		T(images_that_equal_nothing_are_refused),
