@@ -9,6 +9,7 @@
 
 #include "fuzz.h"
 #include "image/elf_relocate.h"
+#include "image/elf_symbols.h"
 
 #define CHOICES 16
 
@@ -158,6 +159,27 @@ check_copy(const struct input *in, const struct hwtdi_elf_layout *l,
 	}
 }
 
+/* What is offered to others is found again, unless files dispute it. */
+static void
+use_symbols(struct input *in, struct hwtd_context *ctx,
+    const struct hwtdi_elf_object *o)
+{
+	struct hwtdi_elf_symbols s = { 0 };
+	uint64_t address;
+	bool found;
+
+	FUZZ_CHECK(hwtdi_elf_symbols_add_object(&s, ctx, o, NULL) == HWTD_OK,
+	    "symbols of an object");
+	FUZZ_CHECK(hwtdi_elf_symbols_add_linked(&s, ctx, &o->tables,
+		       in->address, &found, NULL) == HWTD_OK,
+	    "symbols");
+	for (size_t i = 0; i < s.n; i++)
+		FUZZ_CHECK(hwtdi_elf_symbols_find(&s, s.at[i].name,
+			       &address) == !s.at[i].disputed,
+		    "symbol %zu", i);
+	hwtdi_elf_symbols_fini(&s, ctx);
+}
+
 static void
 use_object(struct input *in, struct hwtd_context *ctx,
     const struct hwtdi_elf_object *o)
@@ -181,6 +203,7 @@ use_object(struct input *in, struct hwtd_context *ctx,
 		rc == HWTD_E_CORRUPT,
 	    "relocate: %d", rc);
 	check_copy(in, &l, copy);
+	use_symbols(in, ctx, o);
 	hwtdi_elf_layout_fini(&l, ctx);
 	free(copy);
 }
