@@ -300,16 +300,14 @@ hwtdi_elf_object_init_linux(struct hwtdi_elf_object *object,
 	return (rc);
 }
 
-static bool
-is_for_linux(const void *bytes, uint64_t n_bytes)
+bool
+hwtdi_elf_object_is_for_linux(const struct hwtdi_elf_tables *tables)
 {
-	struct hwtdi_elf_tables t;
 	GElf_Shdr sh;
 
-	if (hwtdi_elf_tables_init(&t, "", bytes, n_bytes, NULL) != HWTD_OK)
-		return (false);
-	for (uint32_t i = 1; hwtdi_elf_section(&t, i, &sh); i++)
-		if (strcmp(hwtdi_elf_section_name(&t, &sh), ".modinfo") == 0)
+	for (uint32_t i = 1; hwtdi_elf_section(tables, i, &sh); i++)
+		if (strcmp(hwtdi_elf_section_name(tables, &sh), ".modinfo") ==
+		    0)
 			return (true);
 	return (false);
 }
@@ -319,7 +317,10 @@ hwtdi_elf_object_init(struct hwtdi_elf_object *object,
     struct hwtd_context *ctx, const char *name, const void *bytes,
     uint64_t n_bytes, uint64_t address, struct hwtd_error *err)
 {
-	if (is_for_linux(bytes, n_bytes))
+	struct hwtdi_elf_tables t;
+
+	if (hwtdi_elf_tables_init(&t, name, bytes, n_bytes, NULL) == HWTD_OK &&
+	    hwtdi_elf_object_is_for_linux(&t))
 		return (hwtdi_elf_object_init_linux(object, ctx, name, bytes,
 		    n_bytes, address, 0, 0, err));
 	return (hwtdi_elf_object_init_freebsd(object, ctx, name, bytes,

@@ -66,6 +66,7 @@ int hwtdi_elf_object_init_linux(struct hwtdi_elf_object *object,
 int hwtdi_elf_object_init(struct hwtdi_elf_object *object,
     struct hwtd_context *ctx, const char *name, const void *bytes,
     uint64_t n_bytes, uint64_t address, struct hwtd_error *err);
+bool hwtdi_elf_object_is_for_linux(const struct hwtdi_elf_tables *tables);
 
 void hwtdi_elf_object_fini(struct hwtdi_elf_object *object,
     struct hwtd_context *ctx);

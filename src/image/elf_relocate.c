@@ -13,6 +13,9 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 
+/* Names that are looked up: so many bytes, and 16 for each of the file. */
+#define NAME_BYTES ((uint64_t)1 << 20)
+
 enum what {
 	/* S + A */
 	ABSOLUTE,
@@ -180,6 +183,8 @@ struct target {
 	const struct hwtdi_elf_linker *to;
 	uint8_t *copy;
 	struct hwtdi_elf_relocated *out;
+	/* Bytes of names that may still be looked up. */
+	uint64_t *name_bytes;
 	/* The section, how much of it the file has, and its symbols. */
 	GElf_Shdr section;
 	uint64_t n_bytes;
@@ -187,6 +192,18 @@ struct target {
 	GElf_Shdr symbols;
 	GElf_Shdr strings;
 };
+
+/* Hostile tables name one long text again and again. */
+static bool
+take_name(const struct target *t, const char *name)
+{
+	const size_t n = strlen(name);
+
+	if (n > *t->name_bytes)
+		return (false);
+	*t->name_bytes -= n;
+	return (true);
+}
 
 static bool
 symbol_address(const struct target *t, uint64_t index, uint64_t *out)
@@ -206,9 +223,12 @@ symbol_address(const struct target *t, uint64_t index, uint64_t *out)
 	if (sym.st_shndx == SHN_UNDEF) {
 		name = hwtdi_elf_text(&o->tables, &t->strings, sym.st_name);
 		return (t->to->resolve_fn != NULL && name != NULL &&
-		    name[0] != '\0' &&
+		    name[0] != '\0' && take_name(t, name) &&
 		    t->to->resolve_fn(t->to->arg, name, out));
 	}
+	/* Which function it stands for was found out at run time. */
+	if (GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC)
+		return (false);
 	if (sym.st_shndx >= SHN_LORESERVE || sym.st_shndx >= o->n_places ||
 	    !o->places[sym.st_shndx].placed)
 		return (false);
@@ -320,6 +340,7 @@ hwtdi_elf_relocate(const struct hwtdi_elf_object *object,
 	struct target t = { .object = object, .to = linker };
 	/* Tables that overlap may not cost more than the file has bytes. */
 	uint64_t left = tables->n_bytes / sizeof(Elf32_Rel);
+	uint64_t name_bytes = NAME_BYTES + 16 * tables->n_bytes;
 	struct rules rules;
 	GElf_Shdr table;
 	GElf_Rela rela;
@@ -333,6 +354,7 @@ hwtdi_elf_relocate(const struct hwtdi_elf_object *object,
 		    tables->name, tables->header.e_machine,
 		    tables->encoding == ELFDATA2LSB ? "little" : "big"));
 	t.rules = &rules;
+	t.name_bytes = &name_bytes;
 	t.copy = copy;
 	t.out = out;
 	for (uint32_t i = 1; i < object->n_places; i++) {

@@ -22,6 +22,8 @@ struct hwtdi_elf_linker {
 	 * NULL.
 	 */
 	void (*left_fn)(void *arg, uint64_t off, uint64_t n);
+	/* Whatever was told of it before, this is what is there.  May be NULL. */
+	void (*known_fn)(void *arg, uint64_t off, uint64_t n);
 };
 
 /* Relocations of code, by what came of them; what was not done is left. */

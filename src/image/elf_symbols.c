@@ -52,7 +52,7 @@ grow_slots(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx,
 
 static int
 add(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx, const char *name,
-    size_t n, uint64_t address, struct hwtd_error *err)
+    size_t n, uint64_t address, bool disputed, struct hwtd_error *err)
 {
 	struct hwtdi_elf_symbol *symbol;
 	size_t slot;
@@ -67,14 +67,13 @@ add(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx, const char *name,
 	slot = find_slot(s, name, n);
 	if (s->slots[slot] != 0) {
 		symbol = &s->at[s->slots[slot] - 1];
-		if (symbol->address != address)
-			symbol->disputed = true;
+		symbol->disputed |= disputed || symbol->address != address;
 		return (HWTD_OK);
 	}
 	symbol = &s->at[s->n++];
 	symbol->name = name;
 	symbol->address = address;
-	symbol->disputed = false;
+	symbol->disputed = disputed;
 	s->slots[slot] = (uint32_t)s->n;
 	return (HWTD_OK);
 }
@@ -147,7 +146,9 @@ add_all(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx,
 		if (n > left)
 			break;
 		left -= n;
-		rc = add(s, ctx, name, n, address, err);
+		/* Which function it stands for was found out at run time. */
+		rc = add(s, ctx, name, n, address,
+		    GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC, err);
 		*found_out = true;
 	}
 	return (rc);

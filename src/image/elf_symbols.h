@@ -11,7 +11,10 @@ struct hwtdi_elf_symbol {
 	/* Borrowed from the file. */
 	const char *name;
 	uint64_t address;
-	/* Files put it at different addresses: none of them is trusted. */
+	/*
+	 * Files put it at different addresses, or it is an indirect function:
+	 * where it leads is not known.
+	 */
 	bool disputed;
 };
 

@@ -79,3 +79,10 @@ hwtd_record_type_name(uint32_t type)
 
 	return (type < HWTD_REC_TYPES ? names[type] : "unknown");
 }
+
+uint32_t
+hwtdi_record_vmid(const struct hwtd_record *record)
+{
+	return ((record->flags & HWTD_RECF_VMID) != 0 ? record->vmid
+						      : HWTD_NO_ID);
+}

@@ -21,4 +21,7 @@ int hwtdi_record_list_add(struct hwtd_context *ctx,
 void hwtdi_record_list_fini(struct hwtd_context *ctx,
     struct hwtdi_record_list *list);
 
+/* The virtual machine of a record; HWTD_NO_ID: the host. */
+uint32_t hwtdi_record_vmid(const struct hwtd_record *record);
+
 #endif /* HWTDI_RECORD_LIST_H */

@@ -3,36 +3,48 @@
  */
 #include "trace/module_code.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/elf_relocate.h"
+#include "image/elf_patched.h"
 #include "image/image_search.h"
 #include "trace/space_builder.h"
+
+/* Kernels, of virtual machines too, whose symbols are looked up. */
+#define MAX_KERNELS 64u
 
 /* An object while it is linked. */
 struct linking {
 	struct hwtdi_space_builder *b;
+	const struct hwtdi_elf_symbols *symbols;
 	struct hwtdi_module_link link;
+	/* What is known, whatever a hole says. */
+	struct hwtdi_module_hole *known;
+	size_t n_known, cap_known;
+	/* A symbol that nobody knows; borrowed from the file. */
+	const char *missing;
 	int rc;
 };
 
 /* Symbols. */
 
 static bool
-is_kernel_load(const struct hwtd_record *r)
+is_kernel_load(const struct hwtd_record *r, uint32_t vmid)
 {
-	return ((r->type == HWTD_REC_KERNEL ||
-		    (r->type == HWTD_REC_MODULE_LOAD &&
-			(r->flags & HWTD_RECF_KERNEL_SPACE) != 0)) &&
+	return (hwtdi_record_vmid(r) == vmid &&
+	    (r->type == HWTD_REC_KERNEL ||
+		(r->type == HWTD_REC_MODULE_LOAD &&
+		    (r->flags & HWTD_RECF_KERNEL_SPACE) != 0)) &&
 	    (r->flags & HWTD_RECF_ADDR) != 0 && r->name != NULL);
 }
 
 /* The symbols of a kernel without any lie in a file of their own. */
 static int
-add_debug_file(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
+add_debug_file(struct hwtdi_space_builder *b,
+    struct hwtdi_elf_symbols *symbols, const struct hwtdi_named_file *file,
     uint64_t bias)
 {
 	struct hwtdi_modules *m = &b->modules;
@@ -70,13 +82,13 @@ add_debug_file(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
 	    hwtdi_elf_tables_init(&tables, found->path, found->bytes,
 		found->n_bytes, NULL) != HWTD_OK)
 		return (HWTD_OK);
-	return (hwtdi_elf_symbols_add_linked(&m->symbols, ctx, &tables, bias,
-	    &any, b->err));
+	return (hwtdi_elf_symbols_add_linked(symbols, ctx, &tables, bias, &any,
+	    b->err));
 }
 
 static int
-add_symbols(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
-    uint64_t addr)
+add_symbols(struct hwtdi_space_builder *b, struct hwtdi_elf_symbols *symbols,
+    const struct hwtdi_named_file *file, uint64_t addr)
 {
 	const struct hwtdi_image *image = &b->trace->images[file->image];
 	struct hwtd_context *ctx = b->trace->library;
@@ -95,8 +107,8 @@ add_symbols(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
 			return (rc == HWTD_E_NOMEM
 				? hwtdi_fail_nomem(b->err, sizeof(object))
 				: HWTD_OK);
-		rc = hwtdi_elf_symbols_add_object(&b->modules.symbols, ctx,
-		    &object, b->err);
+		rc = hwtdi_elf_symbols_add_object(symbols, ctx, &object,
+		    b->err);
 		hwtdi_elf_object_fini(&object, ctx);
 		return (rc);
 	}
@@ -104,9 +116,11 @@ add_symbols(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
 		image->n_bytes, NULL) != HWTD_OK)
 		return (HWTD_OK);
 	bias = hwtdi_space_load_bias(&file->elf, addr);
-	rc = hwtdi_elf_symbols_add_linked(&b->modules.symbols, ctx, &tables,
-	    bias, &found, b->err);
-	return (rc == HWTD_OK && !found ? add_debug_file(b, file, bias) : rc);
+	rc = hwtdi_elf_symbols_add_linked(symbols, ctx, &tables, bias, &found,
+	    b->err);
+	return (rc == HWTD_OK && !found
+		? add_debug_file(b, symbols, file, bias)
+		: rc);
 }
 
 /*
@@ -114,17 +128,19 @@ add_symbols(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
  * over when the first module is met.
  */
 static int
-make_ready(struct hwtdi_space_builder *b)
+add_all_symbols(struct hwtdi_space_builder *b, uint32_t vmid,
+    struct hwtdi_elf_symbols *symbols)
 {
 	const struct hwtdi_record_list *list = &b->trace->records;
 	struct hwtdi_named_file *file;
 	int rc = HWTD_OK;
 
-	b->modules.ready = true;
+	for (size_t i = 0; i < b->files.n; i++)
+		b->files.files[i]->n_offered = 0;
 	for (size_t i = 0; i < list->n && rc == HWTD_OK; i++) {
 		const struct hwtd_record *r = &list->records[i];
 
-		if (!is_kernel_load(r))
+		if (!is_kernel_load(r, vmid))
 			continue;
 		rc = hwtdi_named_files_get(&b->files, r->name, r->build_id,
 		    r->n_build_id, &file, b->err);
@@ -134,9 +150,38 @@ make_ready(struct hwtdi_space_builder *b)
 			continue;
 		file->n_offered++;
 		file->offered_at = r->addr;
-		rc = add_symbols(b, file, r->addr);
+		rc = add_symbols(b, symbols, file, r->addr);
 	}
 	return (rc);
+}
+
+/* The symbols of the kernel that loads what the record at hand names. */
+static int
+symbols_of(struct hwtdi_space_builder *b, const struct hwtdi_elf_symbols **out)
+{
+	struct hwtdi_modules *m = &b->modules;
+	const uint32_t vmid = hwtdi_record_vmid(b->record);
+	struct hwtdi_kernel *kernel;
+	int rc;
+
+	for (size_t i = 0; i < m->n_kernels; i++) {
+		if (m->kernels[i].vmid == vmid) {
+			*out = &m->kernels[i].symbols;
+			return (HWTD_OK);
+		}
+	}
+	rc = hwtdi_array_grow(b->trace->library, &m->kernels, &m->cap_kernels,
+	    m->n_kernels + 1, sizeof(*m->kernels), b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	kernel = &m->kernels[m->n_kernels++];
+	memset(kernel, 0, sizeof(*kernel));
+	kernel->vmid = vmid;
+	*out = &kernel->symbols;
+	/* Of more kernels than there are, nobody knows what they offer. */
+	return (m->n_kernels > MAX_KERNELS
+		? HWTD_OK
+		: add_all_symbols(b, vmid, &kernel->symbols));
 }
 
 /* Linking. */
@@ -144,26 +189,42 @@ make_ready(struct hwtdi_space_builder *b)
 static bool
 resolve(void *arg, const char *name, uint64_t *address_out)
 {
-	const struct linking *l = arg;
+	struct linking *l = arg;
 
-	return (hwtdi_elf_symbols_find(&l->b->modules.symbols, name,
-	    address_out));
+	if (hwtdi_elf_symbols_find(l->symbols, name, address_out))
+		return (true);
+	l->missing = name;
+	return (false);
+}
+
+static void
+add_range(struct linking *l, struct hwtdi_module_hole **ranges, size_t *n,
+    size_t *cap, const struct hwtdi_module_hole *range)
+{
+	if (l->rc == HWTD_OK)
+		l->rc = hwtdi_array_grow(l->b->trace->library, ranges, cap,
+		    *n + 1, sizeof(**ranges), l->b->err);
+	if (l->rc == HWTD_OK)
+		(*ranges)[(*n)++] = *range;
 }
 
 static void
 leave(void *arg, uint64_t off, uint64_t n)
 {
+	const struct hwtdi_module_hole hole = { off, n };
 	struct linking *l = arg;
-	struct hwtdi_module_link *link = &l->link;
 
-	if (l->rc == HWTD_OK)
-		l->rc = hwtdi_array_grow(l->b->trace->library, &link->holes,
-		    &link->cap_holes, link->n_holes + 1, sizeof(*link->holes),
-		    l->b->err);
-	if (l->rc != HWTD_OK)
-		return;
-	link->holes[link->n_holes].off = off;
-	link->holes[link->n_holes++].n = n;
+	add_range(l, &l->link.holes, &l->link.n_holes, &l->link.cap_holes,
+	    &hole);
+}
+
+static void
+keep(void *arg, uint64_t off, uint64_t n)
+{
+	const struct hwtdi_module_hole range = { off, n };
+	struct linking *l = arg;
+
+	add_range(l, &l->known, &l->n_known, &l->cap_known, &range);
 }
 
 static int
@@ -172,6 +233,36 @@ by_off(const void *a, const void *b)
 	const struct hwtdi_module_hole *x = a, *y = b;
 
 	return (x->off < y->off ? -1 : x->off > y->off);
+}
+
+/* Sort holes, drop those that are known, and join what overlaps. */
+static void
+tidy_holes(struct linking *l)
+{
+	struct hwtdi_module_hole *holes = l->link.holes;
+	size_t n = 0, known = 0;
+
+	if (l->link.n_holes > 1)
+		qsort(holes, l->link.n_holes, sizeof(*holes), by_off);
+	if (l->n_known > 1)
+		qsort(l->known, l->n_known, sizeof(*l->known), by_off);
+	for (size_t i = 0; i < l->link.n_holes; i++) {
+		while (known < l->n_known &&
+		    l->known[known].off + l->known[known].n <= holes[i].off)
+			known++;
+		if (known < l->n_known && holes[i].off >= l->known[known].off)
+			continue;
+		if (n > 0 &&
+		    holes[n - 1].off + holes[n - 1].n > holes[i].off) {
+			const uint64_t end = holes[i].off + holes[i].n;
+
+			if (end > holes[n - 1].off + holes[n - 1].n)
+				holes[n - 1].n = end - holes[n - 1].off;
+		} else {
+			holes[n++] = holes[i];
+		}
+	}
+	l->link.n_holes = n;
 }
 
 /* Parts that were saved of the object as it was at its place. */
@@ -295,13 +386,20 @@ static int
 link_copy(struct linking *l, const struct hwtdi_image *image,
     const struct hwtdi_elf_object *object, struct hwtd_error *inner)
 {
-	const struct hwtdi_elf_linker linker = { l, resolve, leave };
+	const struct hwtdi_elf_linker linker = { l, resolve, leave, keep };
 	struct hwtd_trace *trace = l->b->trace;
 	struct hwtd_context *ctx = trace->library;
 	struct hwtdi_elf_relocated done;
 	uint8_t *copy;
 	int rc;
 
+	if (image->n_bytes > HWTDI_MODULE_MAX_BYTES - l->b->modules.n_bytes) {
+		(void)hwtdi_fail(inner, HWTD_E_LIMIT,
+		    "modules of more than %" PRIu64 " MiB are linked",
+		    HWTDI_MODULE_MAX_BYTES >> 20);
+		return (HWTD_E_NOT_FOUND);
+	}
+	l->b->modules.n_bytes += image->n_bytes;
 	rc = hwtdi_array_grow(ctx, &trace->linked, &trace->cap_linked,
 	    trace->n_linked + 1, sizeof(*trace->linked), l->b->err);
 	if (rc != HWTD_OK)
@@ -320,13 +418,23 @@ link_copy(struct linking *l, const struct hwtdi_image *image,
 			return (l->rc);
 		if (rc != HWTD_OK)
 			return (HWTD_E_NOT_FOUND);
+		if (hwtdi_elf_object_is_for_linux(&object->tables))
+			hwtdi_elf_patch_linux(object, &linker, copy);
+		rc = l->rc;
 	}
 	if (rc != HWTD_OK)
 		return (rc);
-	if (l->link.n_holes > 1)
-		qsort(l->link.holes, l->link.n_holes, sizeof(*l->link.holes),
-		    by_off);
+	tidy_holes(l);
 	return (HWTD_OK);
+}
+
+/* The image says which symbol was missing, the first time. */
+static void
+note_missing(struct hwtdi_image *image, const struct linking *l)
+{
+	if (l->missing != NULL && image->text[0] == '\0')
+		(void)snprintf(image->text, sizeof(image->text),
+		    "calls of \"%.60s\" and others lead nowhere", l->missing);
 }
 
 /*
@@ -338,15 +446,18 @@ link_object(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
     const struct hwtdi_elf_object *object, struct hwtdi_module_link *out,
     struct hwtd_error *inner)
 {
-	const struct hwtdi_image *image = &b->trace->images[file->image];
+	struct hwtdi_image *image = &b->trace->images[file->image];
 	struct hwtdi_modules *m = &b->modules;
 	struct hwtd_context *ctx = b->trace->library;
-	struct linking l = { .b = b, .link = { .addr = b->record->addr } };
+	struct linking l = { .b = b,
+		.link = { .addr = b->record->addr,
+		    .vmid = hwtdi_record_vmid(b->record) } };
 	uint32_t n = 0;
 	int rc;
 
 	for (size_t i = file->links; i != 0; i = m->links[i - 1].before) {
-		if (m->links[i - 1].addr == l.link.addr) {
+		if (m->links[i - 1].addr == l.link.addr &&
+		    m->links[i - 1].vmid == l.link.vmid) {
 			*out = m->links[i - 1];
 			return (HWTD_OK);
 		}
@@ -354,19 +465,26 @@ link_object(struct hwtdi_space_builder *b, struct hwtdi_named_file *file,
 	}
 	if (n == HWTDI_MODULE_MAX_PLACES) {
 		(void)hwtdi_fail(inner, HWTD_E_LIMIT,
-		    "%.80s: loaded at more than %u addresses", image->path,
+		    "loaded at more than %u addresses; at the others its code"
+		    " is unknown",
 		    HWTDI_MODULE_MAX_PLACES);
 		return (HWTD_E_NOT_FOUND);
 	}
-	rc = hwtdi_array_grow(ctx, &m->links, &m->cap_links, m->n_links + 1,
-	    sizeof(*m->links), b->err);
+	rc = symbols_of(b, &l.symbols);
+	/* That can have added images. */
+	image = &b->trace->images[file->image];
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(ctx, &m->links, &m->cap_links,
+		    m->n_links + 1, sizeof(*m->links), b->err);
 	if (rc == HWTD_OK)
 		rc = link_copy(&l, image, object, inner);
+	hwtdi_array_free(ctx, l.known, l.cap_known, sizeof(*l.known));
 	if (rc != HWTD_OK) {
 		hwtdi_array_free(ctx, l.link.holes, l.link.cap_holes,
 		    sizeof(*l.link.holes));
 		return (rc);
 	}
+	note_missing(image, &l);
 	l.link.before = file->links;
 	m->links[m->n_links++] = l.link;
 	file->links = m->n_links;
@@ -390,6 +508,24 @@ map_part(struct hwtdi_space_builder *b, uint32_t space,
 	return (hwtdi_space_map(b, space, shown));
 }
 
+/* The first hole that ends behind an offset. */
+static size_t
+first_hole(const struct hwtdi_module_link *link, uint64_t off)
+{
+	size_t low = 0, high = link->n_holes;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct hwtdi_module_hole *h = &link->holes[middle];
+
+		if (h->off + h->n <= off)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
 static int
 map_piece(struct hwtdi_space_builder *b, uint32_t space,
     const struct hwtdi_elf_piece *p, const struct hwtdi_module_link *link,
@@ -399,26 +535,23 @@ map_piece(struct hwtdi_space_builder *b, uint32_t space,
 	uint64_t at = p->file_off;
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < link->n_holes && rc == HWTD_OK; i++) {
+	for (size_t i = first_hole(link, at);
+	     i < link->n_holes && link->holes[i].off < end && rc == HWTD_OK;
+	     i++) {
 		uint64_t from = link->holes[i].off;
 		uint64_t to = from + link->holes[i].n;
 
-		if (from >= end)
-			break;
-		/* Holes may overlap each other and the ends of the piece. */
-		if (to <= at)
-			continue;
+		/* With too many of them the rest is one. */
+		if (++b->modules.n_holes > HWTDI_MODULE_MAX_HOLES || to > end)
+			to = end;
 		if (from < at)
 			from = at;
-		if (to > end)
-			to = end;
 		shown->code = link->code;
 		rc = map_part(b, space, p, shown, at, from);
 		shown->code = hwtdi_no_code;
 		if (rc == HWTD_OK)
 			rc = map_part(b, space, p, shown, from, to);
 		at = to;
-		b->modules.n_holes++;
 	}
 	shown->code = link->code;
 	return (rc == HWTD_OK ? map_part(b, space, p, shown, at, end) : rc);
@@ -451,7 +584,7 @@ map_object(struct hwtdi_space_builder *b, uint32_t space,
 /* What cannot be laid out or linked is as good as missing. */
 static int
 map_missing(struct hwtdi_space_builder *b, uint32_t space,
-    struct hwtdi_named_file *file, const char *why)
+    const struct hwtdi_named_file *file, const char *why)
 {
 	struct hwtdi_image *image = &b->trace->images[file->image];
 	const struct hwtd_record *r = b->record;
@@ -462,7 +595,9 @@ map_missing(struct hwtdi_space_builder *b, uint32_t space,
 							  : HWTDI_SPACE_PAGE };
 	int rc;
 
-	image->state = HWTD_IMAGE_MISSING;
+	/* Elsewhere it can have been linked. */
+	if (file->links == 0)
+		image->state = HWTD_IMAGE_MISSING;
 	(void)snprintf(image->text, sizeof(image->text), "%.95s", why);
 	rc = hwtdi_load_list_add_piece(&b->loads, b->trace->library,
 	    shown.address, shown.length, b->err);
@@ -473,19 +608,13 @@ int
 hwtdi_module_map(struct hwtdi_space_builder *b, uint32_t space,
     struct hwtdi_named_file *file)
 {
+	const struct hwtdi_image *image = &b->trace->images[file->image];
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtd_context *ctx = b->trace->library;
-	const struct hwtdi_image *image;
 	struct hwtdi_elf_object object;
 	struct hwtdi_module_link link;
-	int rc = HWTD_OK;
+	int rc;
 
-	if (!b->modules.ready)
-		rc = make_ready(b);
-	if (rc != HWTD_OK)
-		return (rc);
-	/* A first look at the records can have added images. */
-	image = &b->trace->images[file->image];
 	rc = hwtdi_elf_object_init(&object, ctx, image->path, image->bytes,
 	    image->n_bytes, b->record->addr, &inner);
 	if (rc == HWTD_E_NOMEM)
@@ -493,11 +622,8 @@ hwtdi_module_map(struct hwtdi_space_builder *b, uint32_t space,
 	if (rc != HWTD_OK)
 		return (map_missing(b, space, file, inner.message));
 	rc = link_object(b, file, &object, &link, &inner);
-	if (rc == HWTD_OK && b->modules.n_holes < HWTDI_MODULE_MAX_HOLES)
+	if (rc == HWTD_OK)
 		rc = map_object(b, space, file, &object, &link);
-	else if (rc == HWTD_OK)
-		rc = map_missing(b, space, file,
-		    "too many branches of modules lead nowhere");
 	else if (rc == HWTD_E_NOT_FOUND)
 		rc = map_missing(b, space, file, inner.message);
 	hwtdi_elf_object_fini(&object, ctx);
@@ -507,7 +633,10 @@ hwtdi_module_map(struct hwtdi_space_builder *b, uint32_t space,
 void
 hwtdi_modules_fini(struct hwtdi_modules *modules, struct hwtd_context *ctx)
 {
-	hwtdi_elf_symbols_fini(&modules->symbols, ctx);
+	for (size_t i = 0; i < modules->n_kernels; i++)
+		hwtdi_elf_symbols_fini(&modules->kernels[i].symbols, ctx);
+	hwtdi_array_free(ctx, modules->kernels, modules->cap_kernels,
+	    sizeof(*modules->kernels));
 	for (size_t i = 0; i < modules->n_found; i++) {
 		hwtdi_image_found_fini(modules->found[i], ctx);
 		hwtdi_free(ctx, modules->found[i], sizeof(**modules->found));

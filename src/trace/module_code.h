@@ -15,7 +15,10 @@ struct hwtdi_space_builder;
 #define HWTDI_MODULE_MAX_PLACES 64u
 
 /* Unknown stretches that all loads together map; then modules are unknown. */
-#define HWTDI_MODULE_MAX_HOLES (1u << 22)
+#define HWTDI_MODULE_MAX_HOLES (1u << 21)
+
+/* Bytes of all linked files together. */
+#define HWTDI_MODULE_MAX_BYTES ((uint64_t)1 << 30)
 
 /* Bytes of a file that nobody knows. */
 struct hwtdi_module_hole {
@@ -26,26 +29,34 @@ struct hwtdi_module_hole {
 /* A file as it is when it is linked for one place. */
 struct hwtdi_module_link {
 	uint64_t addr;
+	/* Of the kernel that loads it. */
+	uint32_t vmid;
 	/* Owned by the trace. */
 	const uint8_t *code;
-	/* By offset. */
+	/* By offset; they do not overlap. */
 	struct hwtdi_module_hole *holes;
 	size_t n_holes, cap_holes;
 	/* Index + 1 of another one of this file. */
 	size_t before;
 };
 
+/* A kernel, with what it and its modules offer to others. */
+struct hwtdi_kernel {
+	/* HWTD_NO_ID: the host's. */
+	uint32_t vmid;
+	struct hwtdi_elf_symbols symbols;
+};
+
 /* All zero: nothing yet. */
 struct hwtdi_modules {
-	/* The symbols of the kernel and its modules were looked up. */
-	bool ready;
-	struct hwtdi_elf_symbols symbols;
-	/* Files of debug information that have them. */
+	struct hwtdi_kernel *kernels;
+	size_t n_kernels, cap_kernels;
+	/* Files of debug information that have symbols. */
 	struct hwtdi_image_found **found;
 	size_t n_found, cap_found;
 	struct hwtdi_module_link *links;
 	size_t n_links, cap_links;
-	uint64_t n_holes;
+	uint64_t n_holes, n_bytes;
 };
 
 /*

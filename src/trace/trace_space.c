@@ -22,18 +22,12 @@ hwtdi_space_named(struct hwtdi_space_builder *b, struct hwtdi_named_file **out)
 
 /* Processes. */
 
-static uint32_t
-vmid_of(const struct hwtd_record *r)
-{
-	return ((r->flags & HWTD_RECF_VMID) != 0 ? r->vmid : HWTD_NO_ID);
-}
-
 static int
 process_of(struct hwtdi_space_builder *b, struct hwtdi_process **out)
 {
 	const struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
 		.pid = b->record->pid,
-		.vmid = vmid_of(b->record) };
+		.vmid = hwtdi_record_vmid(b->record) };
 	struct hwtdi_trace_space *space = b->space;
 	uint32_t no;
 	int rc;
@@ -63,7 +57,7 @@ space_of(struct hwtdi_space_builder *b, uint32_t *out)
 	const struct hwtd_record *r = b->record;
 	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
 		.pid = r->pid,
-		.vmid = vmid_of(r) };
+		.vmid = hwtdi_record_vmid(r) };
 
 	if ((r->flags & HWTD_RECF_HYPERVISOR_SPACE) != 0)
 		key.kind = HWTDI_SPACE_KIND_HYPERVISOR;
@@ -256,7 +250,7 @@ apply_fork(struct hwtdi_space_builder *b, uint32_t space)
 	const struct hwtd_record *r = b->record;
 	struct hwtdi_space_key key = { .kind = HWTDI_SPACE_KIND_USER,
 		.pid = (uint32_t)r->value,
-		.vmid = vmid_of(r) };
+		.vmid = hwtdi_record_vmid(r) };
 	struct hwtdi_process *process;
 	uint32_t parent;
 	int rc;
@@ -303,7 +297,8 @@ static int
 apply(struct hwtdi_space_builder *b)
 {
 	const struct hwtd_record *r = b->record;
-	const struct hwtdi_space_key machine = machine_key(vmid_of(r));
+	const struct hwtdi_space_key
+	    machine = machine_key(hwtdi_record_vmid(r));
 	uint32_t space = HWTDI_SPACE_ANY;
 	int rc = HWTD_OK;
 

@@ -56,8 +56,8 @@ save(struct elf_writer *w, const struct temp_dir *dir, const char *name)
 
 /* Symbols: 1 is `name` in `section`; the names lie in the section before. */
 static void
-put_symbols(struct elf_writer *w, uint32_t name, uint16_t section,
-    uint64_t value)
+put_symbols(struct elf_writer *w, uint32_t name, uint8_t info,
+    uint16_t section, uint64_t value)
 {
 	size_t at = elf_writer_put(w, NAMES, sizeof(NAMES), 1);
 	const uint32_t names = (uint32_t)elf_writer_section(w,
@@ -69,7 +69,7 @@ put_symbols(struct elf_writer *w, uint32_t name, uint16_t section,
 
 	at = elf_writer_put(w, NULL, 0, 8);
 	(void)elf_writer_put_symbol(w, 0, 0, 0, 0);
-	(void)elf_writer_put_symbol(w, name, 0x12, section, value);
+	(void)elf_writer_put_symbol(w, name, info, section, value);
 	(void)elf_writer_section(w,
 	    &(struct elf_writer_section){ .name = ".symtab",
 		.type = SYMTAB,
@@ -83,6 +83,8 @@ put_symbols(struct elf_writer *w, uint32_t name, uint16_t section,
 
 enum kernel {
 	WITH_SYMBOLS,
+	/* The symbol is an indirect function: who it is was found out. */
+	INDIRECT,
 	STRIPPED,
 	/* A file of debug information: no code, but symbols. */
 	DEBUG_FILE,
@@ -135,8 +137,8 @@ write_kernel(const struct temp_dir *dir, const char *name, enum kernel kind)
 			.align = 4 });
 	} else {
 		put_symbols(&w,
-		    kind == OTHER_SYMBOLS ? ENTRY_NAME : SERVICE_NAME, 2,
-		    SERVICE);
+		    kind == OTHER_SYMBOLS ? ENTRY_NAME : SERVICE_NAME,
+		    kind == INDIRECT ? 0x1a : 0x12, 2, SERVICE);
 	}
 	save(&w, dir, name);
 }
@@ -172,7 +174,7 @@ write_module(const struct temp_dir *dir, const char *name, bool for_linux)
 			.off = at,
 			.size = 1,
 			.align = 1 });
-	put_symbols(&w, SERVICE_NAME, 0, 0);
+	put_symbols(&w, SERVICE_NAME, 0x12, 0, 0);
 	at = elf_writer_put(&w, NULL, 0, 8);
 	(void)elf_writer_put_rela(&w, 1, PLT32, 1, -4);
 	(void)elf_writer_section(&w,
@@ -332,12 +334,14 @@ symbols_come_from_the_debug_file(void **state)
 static void
 a_call_of_nobody_knows_what_is_a_gap(void **state)
 {
-	static const enum kernel kinds[] = { STRIPPED, OTHER_SYMBOLS };
+	static const enum kernel kinds[] = { STRIPPED, OTHER_SYMBOLS,
+		INDIRECT };
+	struct hwtd_image_info info = { .size = sizeof(info) };
 	struct hwtd_trace *trace;
 	uint8_t code[8];
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct temp_dir dir;
 
 		temp_dir_create(&dir);
@@ -350,6 +354,9 @@ a_call_of_nobody_knows_what_is_a_gap(void **state)
 		assert_int_equal(code_at(trace, TEXT, code, 8), 1);
 		assert_int_equal(code_at(trace, TEXT + 1, code, 8), 0);
 		assert_int_equal(code_at(trace, TEXT + 5, code, 8), 2);
+		assert_int_equal(hwtd_trace_image(trace, 0, &info), HWTD_OK);
+		assert_int_equal(info.state, HWTD_IMAGE_FOUND);
+		assert_non_null(strstr(info.text, "\"service\""));
 		lc_assert_images(trace, "[no-code ffffffff81000011]");
 		hwtd_trace_close(trace);
 		temp_dir_remove(&dir);
@@ -388,6 +395,60 @@ each_place_has_its_own_code(void **state)
 	(void)mt_seal(trace);
 	mr_assert(trace, HWTD_NO_ID, NULL, TEXT, NULL, 0);
 	assert_calls(trace, OTHER + 16, SERVICE);
+	hwtd_trace_close(trace);
+	temp_dir_remove(&dir);
+}
+
+/* The same module on host and guest, each linked to its own kernel. */
+static void
+a_guest_s_modules_call_its_own_kernel(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t addr;
+		uint32_t flags;
+	} loads[] = {
+		{ "some.ko", MODULE, 0 },
+		{ "kernel", KERNEL, 0 },
+		{ "some.ko", MODULE, HWTD_RECF_VMID },
+		{ "kernel", KERNEL + 0x400000, HWTD_RECF_VMID },
+	};
+	struct hwtd_exec_context who = { .size = sizeof(who),
+		.pid = HWTD_NO_ID,
+		.vmid = 7 };
+	struct hwtd_mapping m = { .size = sizeof(m) };
+	struct hwtd_trace *trace;
+	struct temp_dir dir;
+	uint8_t code[7];
+	size_t n;
+
+	(void)state;
+	temp_dir_create(&dir);
+	write_kernel(&dir, "kernel", WITH_SYMBOLS);
+	write_module(&dir, "some.ko", false);
+	trace = traced(&dir, TEXT);
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_KERNEL, HWTD_NO_ID,
+		    loads[i].addr, 0);
+
+		r.flags |= loads[i].flags;
+		r.vmid = 7;
+		r.name = loads[i].name;
+		mr_add(trace, &r);
+	}
+	(void)mt_seal(trace);
+	assert_calls(trace, TEXT, SERVICE);
+	who.flags = HWTD_CTXF_VMID;
+	assert_int_equal(hwtd_space_lookup_context(trace, &who, NULL, TEXT,
+			     &m),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_read_code(trace, m.section, TEXT, code, 7,
+			     &n),
+	    HWTD_OK);
+	assert_int_equal(n, 7);
+	assert_int_equal((uint32_t)(code[1] | code[2] << 8 | code[3] << 16 |
+			     (uint32_t)code[4] << 24),
+	    (uint32_t)(SERVICE + 0x400000 - (TEXT + 5)));
 	hwtd_trace_close(trace);
 	temp_dir_remove(&dir);
 }
@@ -541,6 +602,7 @@ main(void)
 		cmocka_unit_test(symbols_come_from_the_debug_file),
 		cmocka_unit_test(a_call_of_nobody_knows_what_is_a_gap),
 		cmocka_unit_test(each_place_has_its_own_code),
+		cmocka_unit_test(a_guest_s_modules_call_its_own_kernel),
 		cmocka_unit_test(
 		    a_spoilt_module_is_a_missing_image_that_says_why),
 		cmocka_unit_test(an_archive_has_the_code_as_it_was_linked),
