@@ -24,6 +24,7 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 		.chosen = query->chosen,
 		.n_chosen = query->n_chosen,
 		.choice = query->choice,
+		.answers = &lane->answers,
 	};
 	struct hwtdi_span span;
 	int rc;

@@ -59,6 +59,8 @@ struct hwtdi_lane {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	bool busy;
+	/* Code that was found before. */
+	struct hwtdi_code_answers answers;
 };
 
 /*

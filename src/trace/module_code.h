@@ -15,7 +15,7 @@ struct hwtdi_space_builder;
 #define HWTDI_MODULE_MAX_PLACES 64u
 
 /* Unknown stretches that all loads together map; then modules are unknown. */
-#define HWTDI_MODULE_MAX_HOLES (1u << 21)
+#define HWTDI_MODULE_MAX_HOLES (1u << 20)
 
 /* Bytes of all linked files together. */
 #define HWTDI_MODULE_MAX_BYTES ((uint64_t)1 << 30)

@@ -198,10 +198,24 @@ occurs(const struct hwtd_trace *trace, const struct hwtdi_moments *moments,
 	return (c.more);
 }
 
+/* Records say nothing of an address at these moments. */
+static bool
+is_unknown(const struct hwtd_trace *trace, const struct hwtdi_moments *moments,
+    uint64_t address)
+{
+	struct candidates c;
+
+	find_candidates(trace, moments, address, &c);
+	return (c.n_places == 0);
+}
+
 /*
  * An exec is a barrier: code of the old program runs before it, code of the
  * new one after it.  Of the moments that were possible those stay whose program
  * has the code; what that tells is added to what is known.
+ *
+ * A program that ran before the records began can have had mappings that they
+ * do not know: where they say nothing of it, it is not ruled out.
  */
 static void
 add_moments(const struct hwtd_trace *trace, uint64_t address,
@@ -210,7 +224,8 @@ add_moments(const struct hwtd_trace *trace, uint64_t address,
 {
 	const struct hwtdi_timeline *timeline = trace->space.timeline;
 	struct hwtdi_moments epoch = *moments;
-	bool newest = true;
+	uint64_t since = 0, until = UINT64_MAX;
+	bool newest = true, weak = false;
 
 	if (known->space != moments->space) {
 		known->space = moments->space;
@@ -218,25 +233,31 @@ add_moments(const struct hwtd_trace *trace, uint64_t address,
 		known->until = UINT64_MAX;
 	}
 	for (unsigned int i = 0; i < MAX_EPOCHS; i++) {
-		epoch.since = hwtdi_timeline_epoch(timeline, epoch.space,
-		    epoch.until);
+		const uint64_t start = hwtdi_timeline_epoch(timeline,
+		    epoch.space, epoch.until);
+
 		/* Mostly all of it is one epoch. */
-		if (i == 0 && epoch.since <= moments->since)
+		if (i == 0 && start <= moments->since)
 			return;
-		if (epoch.since < moments->since)
-			epoch.since = moments->since;
+		epoch.since = start > moments->since ? start : moments->since;
 		if (occurs(trace, &epoch, address, span)) {
 			if (newest && i > 0)
-				known->until = epoch.until;
+				until = epoch.until;
 			newest = false;
-			known->since = epoch.since;
+			since = epoch.since;
+		} else if (start == 0) {
+			weak = is_unknown(trace, &epoch, address);
 		}
 		if (epoch.since <= moments->since)
-			return;
+			break;
 		epoch.until = epoch.since - 1;
+		/* There are older ones, which may have it too. */
+		weak |= i == MAX_EPOCHS - 1;
 	}
-	/* There are older ones, which may have it too. */
-	known->since = moments->since;
+	if (!weak && since > known->since)
+		known->since = since;
+	if (until < known->until)
+		known->until = until;
 }
 
 /* Nothing that is possible lies there; would it without what is known? */
@@ -254,18 +275,16 @@ not_found(const struct hwtd_trace *trace, const struct hwtdi_code_place *where,
 	return (c.n_places == 0 ? HWTD_E_NOT_FOUND : HWTD_E_STATE);
 }
 
-int
-hwtdi_trace_find_code(const struct hwtd_trace *trace,
-    const struct hwtdi_code_place *where, uint64_t address,
+static int
+find_code(const struct hwtd_trace *trace, const struct hwtdi_code_place *where,
+    const struct hwtdi_moments *moments, uint64_t address,
     struct hwtdi_span *out)
 {
 	const struct hwtdi_place *place = NULL;
-	struct hwtdi_moments moments;
 	struct candidates c;
 	int rc = HWTD_OK;
 
-	find_moments(trace, where, &moments);
-	find_candidates(trace, &moments, address, &c);
+	find_candidates(trace, moments, address, &c);
 	if (c.n_places == 0)
 		return (not_found(trace, where, address));
 	if (c.n == 1 && !c.more && !c.unread)
@@ -274,7 +293,7 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
 		place = c.n == 0 ? &c.places[0] : chosen_place(where, &c);
 	if (place != NULL) {
 		if (!span_of(trace, place, address, out) &&
-		    !stand_in(trace, moments.until, address, place, out))
+		    !stand_in(trace, moments->until, address, place, out))
 			return (HWTD_E_UNSUPPORTED);
 	} else if (c.n != 1 || c.more || c.unread) {
 		if (where->choice >= c.n)
@@ -284,7 +303,63 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
 		rc = HWTD_END;
 	}
 	out->moments = where->moments;
-	add_moments(trace, address, out, &moments, &out->moments);
+	add_moments(trace, address, out, moments, &out->moments);
+	return (rc);
+}
+
+static bool
+same_moments(const struct hwtdi_moments *a, const struct hwtdi_moments *b)
+{
+	return (a->space == b->space && a->since == b->since &&
+	    a->until == b->until);
+}
+
+/*
+ * An answer holds for its span, as long as the question is the same; sections
+ * that were found to fit later do not change it.
+ */
+static bool
+is_answer(const struct hwtdi_code_answer *a,
+    const struct hwtdi_code_place *where, const struct hwtdi_moments *moments,
+    uint64_t address)
+{
+	return (address - a->span.address < a->span.length &&
+	    same_moments(&a->moments, moments) &&
+	    same_moments(&a->known, &where->moments) &&
+	    a->n_chosen <= where->n_chosen &&
+	    (a->n_chosen == 0 ||
+		memcmp(a->chosen, where->chosen,
+		    a->n_chosen * sizeof(a->chosen[0])) == 0));
+}
+
+int
+hwtdi_trace_find_code(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *where, uint64_t address,
+    struct hwtdi_span *out)
+{
+	struct hwtdi_code_answer *answer = NULL;
+	struct hwtdi_moments moments;
+	int rc;
+
+	find_moments(trace, where, &moments);
+	if (where->answers != NULL && where->choice == 0 &&
+	    where->n_chosen <= HWTDI_CODE_CHOSEN)
+		answer = &where->answers->at[(address >> 6 ^ address >> 12) %
+		    HWTDI_CODE_ANSWERS];
+	if (answer != NULL && is_answer(answer, where, &moments, address)) {
+		*out = answer->span;
+		return (HWTD_OK);
+	}
+	rc = find_code(trace, where, &moments, address, out);
+	if (rc == HWTD_OK && answer != NULL) {
+		answer->span = *out;
+		answer->moments = moments;
+		answer->known = where->moments;
+		answer->n_chosen = where->n_chosen;
+		if (where->n_chosen > 0)
+			memcpy(answer->chosen, where->chosen,
+			    where->n_chosen * sizeof(answer->chosen[0]));
+	}
 	return (rc);
 }
 

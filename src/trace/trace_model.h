@@ -72,6 +72,26 @@ struct hwtdi_span {
 	struct hwtdi_moments moments;
 };
 
+/* Sections that fit, with which an answer is kept. */
+#define HWTDI_CODE_CHOSEN 64
+
+/* Answers that are kept; a power of 2. */
+#define HWTDI_CODE_ANSWERS 64
+
+/* A question and its answer. */
+struct hwtdi_code_answer {
+	struct hwtdi_span span;
+	/* By the records, and what was known. */
+	struct hwtdi_moments moments, known;
+	uint32_t chosen[HWTDI_CODE_CHOSEN];
+	size_t n_chosen;
+};
+
+/* Of one asker, who is not asked by two threads.  All zero: none yet. */
+struct hwtdi_code_answers {
+	struct hwtdi_code_answer at[HWTDI_CODE_ANSWERS];
+};
+
 /* Where code is asked for. */
 struct hwtdi_code_place {
 	/* May be NULL: unknown. */
@@ -87,6 +107,8 @@ struct hwtdi_code_place {
 	size_t n_chosen;
 	/* Else which of several that are possible: 0 is the newest. */
 	uint32_t choice;
+	/* May be NULL. */
+	struct hwtdi_code_answers *answers;
 };
 
 /*

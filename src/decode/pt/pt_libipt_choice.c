@@ -71,6 +71,7 @@ try_section(const struct hwtdi_decoder *d, uint32_t section,
 	t->config = d->config;
 	t->timed = d->timed;
 	t->trial = true;
+	t->question = d->here - d->sync_off;
 	memcpy(t->chosen, d->chosen, d->n_chosen * sizeof(d->chosen[0]));
 	t->n_chosen = d->n_chosen;
 	t->chosen[t->n_chosen++] = section;

@@ -43,6 +43,12 @@ ask(struct hwtdi_decoder *d, uint64_t ip)
 	int rc;
 
 	rc = d->code.find(d->code.arg, &query, ip, &d->span);
+	if (rc == HWTD_E_STATE && (!d->trial || d->here < d->question)) {
+		/* Records can be incomplete; what was known is not sure. */
+		d->moments.space = HWTD_NO_ID;
+		query.moments = d->moments;
+		rc = d->code.find(d->code.arg, &query, ip, &d->span);
+	}
 	if (rc == HWTD_END) {
 		rc = hwtdi_ipt_choose(d, &query, ip);
 		if (rc != HWTD_OK)

@@ -65,6 +65,8 @@ struct hwtdi_decoder {
 	bool trial, lost;
 	size_t lost_off;
 	uint32_t lost_reason;
+	/* The place that it is about. */
+	size_t question;
 	/* From there on it rests on another choice, which was not tried. */
 	bool doubted;
 	size_t doubt_off;
