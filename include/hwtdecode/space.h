@@ -58,6 +58,8 @@ struct hwtd_mapping {
 #define HWTD_MAPPINGF_JIT 0x4
 /** Holds in every address space, unless something else lies there. */
 #define HWTD_MAPPINGF_EVERYWHERE 0x8
+/** Of a kernel module: what its kernel wrote there is not known. */
+#define HWTD_MAPPINGF_UNKNOWN 0x10
 
 /**
  * What lies at an address of a process at a moment.

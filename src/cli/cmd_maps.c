@@ -25,6 +25,7 @@ static const struct {
 	{ HWTD_MAPPINGF_EVERYWHERE, "everywhere" },
 	{ HWTD_MAPPINGF_ANONYMOUS, "anonymous" },
 	{ HWTD_MAPPINGF_JIT, "jit" },
+	{ HWTD_MAPPINGF_UNKNOWN, "unknown" },
 };
 
 #define N_FLAG_NAMES (sizeof(flag_names) / sizeof(flag_names[0]))

@@ -16,6 +16,8 @@ struct missing_image {
 	/* Lowest address that was missed, and where the file lies there. */
 	uint64_t lowest;
 	uint64_t file_off;
+	/* Its file is there, but not what a kernel made of it. */
+	bool unknown;
 };
 
 const char *
@@ -188,6 +190,8 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 		image->lowest = gap->addr;
 		image->file_off = mapping.file_off + skip;
 	}
+	if ((mapping.flags & HWTD_MAPPINGF_UNKNOWN) != 0)
+		image->unknown = true;
 	image->gaps++;
 	image->bytes += gap->end - gap->first;
 }
@@ -219,7 +223,12 @@ text_missing_image(struct output *out, const struct missing_image *m,
 		output_text(out, "\n             wanted build-id ");
 		write_build_id(out, info->build_id, info->n_build_id);
 	}
-	if (info->state == HWTD_IMAGE_FOUND)
+	if (info->state == HWTD_IMAGE_FOUND && m->unknown)
+		output_text(out,
+		    "\n             give the kernel, its debug file and the"
+		    " modules that it calls with\n"
+		    "             --module-dir DIR");
+	else if (info->state == HWTD_IMAGE_FOUND)
 		output_format(out,
 		    "\n             the file ends before 0x%" PRIx64,
 		    m->file_off);

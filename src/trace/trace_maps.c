@@ -93,6 +93,8 @@ fill(const struct hwtd_trace *trace, const struct hwtdi_place *place,
 	out->file_off = trace->sections[piece->section].file_off +
 	    piece->section_off;
 	out->path = trace->images[out->image].path;
+	if (trace->section_code[piece->section] == hwtdi_no_code)
+		out->flags |= HWTD_MAPPINGF_UNKNOWN;
 }
 
 /* Of which space it is, of those that are seen; else it is of `pid`. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "image/elf_relocate.h"
+#include "image/elf_patched.h"
 #include "image/elf_symbols.h"
 
 #define CHOICES 16
@@ -202,6 +202,11 @@ use_object(struct input *in, struct hwtd_context *ctx,
 	FUZZ_CHECK(rc == HWTD_OK || rc == HWTD_E_UNSUPPORTED ||
 		rc == HWTD_E_CORRUPT,
 	    "relocate: %d", rc);
+	hwtdi_elf_patch_linux(o,
+	    &(struct hwtdi_elf_linker){ .arg = in,
+		.left_fn = left,
+		.known_fn = left },
+	    copy);
 	check_copy(in, &l, copy);
 	use_symbols(in, ctx, o);
 	hwtdi_elf_layout_fini(&l, ctx);

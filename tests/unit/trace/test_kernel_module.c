@@ -337,6 +337,7 @@ a_call_of_nobody_knows_what_is_a_gap(void **state)
 	static const enum kernel kinds[] = { STRIPPED, OTHER_SYMBOLS,
 		INDIRECT };
 	struct hwtd_image_info info = { .size = sizeof(info) };
+	struct hwtd_mapping m = { .size = sizeof(m) };
 	struct hwtd_trace *trace;
 	uint8_t code[8];
 
@@ -354,6 +355,11 @@ a_call_of_nobody_knows_what_is_a_gap(void **state)
 		assert_int_equal(code_at(trace, TEXT, code, 8), 1);
 		assert_int_equal(code_at(trace, TEXT + 1, code, 8), 0);
 		assert_int_equal(code_at(trace, TEXT + 5, code, 8), 2);
+		assert_int_equal(hwtd_space_lookup(trace, HWTD_NO_ID, NULL,
+				     TEXT + 1, &m),
+		    HWTD_OK);
+		assert_int_equal(m.flags,
+		    HWTD_MAPPINGF_KERNEL | HWTD_MAPPINGF_UNKNOWN);
 		assert_int_equal(hwtd_trace_image(trace, 0, &info), HWTD_OK);
 		assert_int_equal(info.state, HWTD_IMAGE_FOUND);
 		assert_non_null(strstr(info.text, "\"service\""));
