@@ -189,6 +189,22 @@ write_module(const struct temp_dir *dir, const char *name, bool for_linux)
 	save(&w, dir, name);
 }
 
+/* A folder with a kernel and a module of it, as FreeBSD or Linux has them. */
+static void
+set_up(struct temp_dir *dir, enum kernel kind, bool for_linux)
+{
+	temp_dir_create(dir);
+	write_kernel(dir, for_linux ? "vmlinux" : "kernel", kind);
+	write_module(dir, "some.ko", for_linux);
+}
+
+static void
+tear_down(struct hwtd_trace *trace, struct temp_dir *dir)
+{
+	hwtd_trace_close(trace);
+	temp_dir_remove(dir);
+}
+
 /* FreeBSD puts .data first, and code at the next 16 bytes. */
 #define TEXT (MODULE + 16)
 
@@ -254,9 +270,7 @@ calls_of_the_kernel_are_followed(void **state)
 	struct temp_dir dir;
 
 	(void)state;
-	temp_dir_create(&dir);
-	write_kernel(&dir, "kernel", WITH_SYMBOLS);
-	write_module(&dir, "some.ko", false);
+	set_up(&dir, WITH_SYMBOLS, false);
 	trace = traced(&dir, TEXT);
 	/* As hwt(4) has them: the kernel last, names without a folder. */
 	load(trace, HWTD_REC_KERNEL, "some.ko", MODULE);
@@ -264,8 +278,7 @@ calls_of_the_kernel_are_followed(void **state)
 	(void)mt_seal(trace);
 	assert_calls(trace, TEXT, SERVICE);
 	lc_assert_images(trace, "some.ko kernel some.ko");
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 static void
@@ -275,9 +288,7 @@ linux_puts_code_first(void **state)
 	struct temp_dir dir;
 
 	(void)state;
-	temp_dir_create(&dir);
-	write_kernel(&dir, "vmlinux", WITH_SYMBOLS);
-	write_module(&dir, "some.ko", true);
+	set_up(&dir, WITH_SYMBOLS, true);
 	trace = traced(&dir, MODULE);
 	load(trace, HWTD_REC_KERNEL, "/boot/vmlinux", KERNEL);
 	load(trace, HWTD_REC_MODULE_LOAD, "/lib/modules/some.ko", MODULE);
@@ -285,8 +296,7 @@ linux_puts_code_first(void **state)
 	assert_calls(trace, MODULE, SERVICE);
 	lc_assert_images(trace,
 	    "/lib/modules/some.ko /boot/vmlinux /lib/modules/some.ko");
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 static void
@@ -296,16 +306,13 @@ a_moved_kernel_moves_what_it_offers(void **state)
 	struct temp_dir dir;
 
 	(void)state;
-	temp_dir_create(&dir);
-	write_kernel(&dir, "kernel", WITH_SYMBOLS);
-	write_module(&dir, "some.ko", false);
+	set_up(&dir, WITH_SYMBOLS, false);
 	trace = traced(&dir, TEXT);
 	load(trace, HWTD_REC_KERNEL, "kernel", KERNEL + 0x400000);
 	load(trace, HWTD_REC_MODULE_LOAD, "some.ko", MODULE);
 	(void)mt_seal(trace);
 	assert_calls(trace, TEXT, SERVICE + 0x400000);
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 /* Stripped: its symbols lie in the file that its debug link names. */
@@ -326,8 +333,7 @@ symbols_come_from_the_debug_file(void **state)
 	(void)mt_seal(trace);
 	assert_calls(trace, TEXT, SERVICE);
 	lc_assert_images(trace, "some.ko kernel some.ko");
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 /* Where a call leads is not known; it does not lead to what follows it. */
@@ -345,9 +351,7 @@ a_call_of_nobody_knows_what_is_a_gap(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct temp_dir dir;
 
-		temp_dir_create(&dir);
-		write_kernel(&dir, "kernel", kinds[i]);
-		write_module(&dir, "some.ko", false);
+		set_up(&dir, kinds[i], false);
 		trace = traced(&dir, TEXT);
 		load(trace, HWTD_REC_KERNEL, "some.ko", MODULE);
 		load(trace, HWTD_REC_KERNEL, "kernel", KERNEL);
@@ -364,8 +368,7 @@ a_call_of_nobody_knows_what_is_a_gap(void **state)
 		assert_int_equal(info.state, HWTD_IMAGE_FOUND);
 		assert_non_null(strstr(info.text, "\"service\""));
 		lc_assert_images(trace, "[no-code ffffffff81000011]");
-		hwtd_trace_close(trace);
-		temp_dir_remove(&dir);
+		tear_down(trace, &dir);
 	}
 }
 
@@ -378,9 +381,7 @@ each_place_has_its_own_code(void **state)
 	struct temp_dir dir;
 
 	(void)state;
-	temp_dir_create(&dir);
-	write_kernel(&dir, "kernel", WITH_SYMBOLS);
-	write_module(&dir, "some.ko", false);
+	set_up(&dir, WITH_SYMBOLS, false);
 	trace = traced(&dir, TEXT);
 	load(trace, HWTD_REC_KERNEL, "kernel", KERNEL);
 	load(trace, HWTD_REC_MODULE_LOAD, "some.ko", MODULE);
@@ -401,8 +402,7 @@ each_place_has_its_own_code(void **state)
 	(void)mt_seal(trace);
 	mr_assert(trace, HWTD_NO_ID, NULL, TEXT, NULL, 0);
 	assert_calls(trace, OTHER + 16, SERVICE);
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 /* The same module on host and guest, each linked to its own kernel. */
@@ -429,9 +429,7 @@ a_guest_s_modules_call_its_own_kernel(void **state)
 	size_t n;
 
 	(void)state;
-	temp_dir_create(&dir);
-	write_kernel(&dir, "kernel", WITH_SYMBOLS);
-	write_module(&dir, "some.ko", false);
+	set_up(&dir, WITH_SYMBOLS, false);
 	trace = traced(&dir, TEXT);
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
 		struct hwtd_record r = mr_record(HWTD_REC_KERNEL, HWTD_NO_ID,
@@ -455,8 +453,7 @@ a_guest_s_modules_call_its_own_kernel(void **state)
 	assert_int_equal((uint32_t)(code[1] | code[2] << 8 | code[3] << 16 |
 			     (uint32_t)code[4] << 24),
 	    (uint32_t)(SERVICE + 0x400000 - (TEXT + 5)));
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 /* A module without sections cannot be laid out; the rest is decoded. */
@@ -483,8 +480,7 @@ a_spoilt_module_is_a_missing_image_that_says_why(void **state)
 	assert_non_null(strstr(info.text, "section headers"));
 	mr_assert(trace, HWTD_NO_ID, NULL, SERVICE, "kernel", 0x1000);
 	lc_assert_images(trace, "[no-code ffffffff81000000]");
-	hwtd_trace_close(trace);
-	temp_dir_remove(&dir);
+	tear_down(trace, &dir);
 }
 
 /* Without the originals code is what it was, and unknown where it was. */
@@ -520,8 +516,7 @@ an_archive_has_the_code_as_it_was_linked(void **state)
 		(void)mt_seal(trace);
 		st_save(trace, temp_dir_file(&empty, "a.hwt", path),
 		    HWTD_SAVE_IMAGES);
-		hwtd_trace_close(trace);
-		temp_dir_remove(&dir);
+		tear_down(trace, &dir);
 		/* And what was archived is archived again. */
 		for (int k = 0; k < 2; k++) {
 			trace = st_open(path, empty.path);
