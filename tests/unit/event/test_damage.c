@@ -14,11 +14,9 @@
 #include <cmocka.h>
 
 #include "base/fail.h"
-#include "event/segment.h"
 #include "support/long_trace.h"
 #include "support/row_text.h"
-
-static uint64_t slot_bytes;
+#include "support/slot_size.h"
 
 /* Damaged chunks of stream 0, in order. */
 static struct chunk {
@@ -26,30 +24,12 @@ static struct chunk {
 } chunks[8];
 static size_t n_chunks;
 
-int __real_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err);
-int __wrap_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err);
 int __real_hwtdi_window_see(struct hwtdi_window *window, uint64_t off,
     size_t n, const uint8_t **bytes_out, struct hwtd_damage *damage_out,
     struct hwtd_error *err);
 int __wrap_hwtdi_window_see(struct hwtdi_window *window, uint64_t off,
     size_t n, const uint8_t **bytes_out, struct hwtd_damage *damage_out,
     struct hwtd_error *err);
-
-int
-__wrap_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err)
-{
-	int rc = __real_hwtdi_segments_init(s, trace, engine, stream, err);
-
-	if (slot_bytes != 0)
-		s->slot_bytes = slot_bytes;
-	return (rc);
-}
 
 int
 __wrap_hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
