@@ -391,7 +391,9 @@ HWTD_MUST int hwtd_trace_seal(struct hwtd_trace *trace,
  * @param[out] err    Filled on failure.  May be NULL.
  *
  * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed, or it needs
- *         HWTD_SAVE_ANY_FILE), HWTD_E_IO, HWTD_E_NOMEM, HWTD_E_TOO_NEW.
+ *         HWTD_SAVE_ANY_FILE), HWTD_E_IO, HWTD_E_NOMEM, HWTD_E_TOO_NEW,
+ *         HWTD_E_LIMIT (more records or images than a file can be opened
+ *         with; see hwtdecode-trace(5)).
  *
  * Source: hwtdecode-trace(5).
  * Since:  0.1

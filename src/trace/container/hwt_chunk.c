@@ -15,6 +15,13 @@
 /* Bytes of a header that its checksum covers. */
 #define SUMMED (HWTDI_HWT_HEADER_SIZE - 8)
 
+/* Descriptions and records of one file. */
+#define MAX_TABLE_BYTES ((uint64_t)2 << 30)
+
+/* What is kept of a file, by its size: more is a bomb. */
+#define KEPT_FREE ((uint64_t)64 << 20)
+#define KEPT_PER_BYTE 256u
+
 void
 hwtdi_hwt_header_put(const struct hwtdi_hwt_header *h,
     uint8_t bytes[HWTDI_HWT_HEADER_SIZE])
@@ -68,6 +75,35 @@ hwtdi_hwt_header_fault(const struct hwtdi_hwt_header *h)
 		return ("stored and raw size differ without compression");
 	}
 	return (NULL);
+}
+
+int
+hwtdi_hwt_keep(struct hwtdi_hwt_kept *kept, const struct hwtdi_hwt_header *h,
+    const struct hwtd_context *ctx, struct hwtd_error *err)
+{
+	if (h->type == HWTDI_HWT_IMAGE_DATA) {
+		kept->images += h->raw_size;
+		if (kept->images <= ctx->max_image)
+			return (HWTD_OK);
+		return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
+		    "images of more than max_image %" PRIu64 " bytes in all",
+		    ctx->max_image));
+	}
+	if (h->type != HWTDI_HWT_DATA)
+		kept->tables += h->raw_size;
+	if (kept->tables <= MAX_TABLE_BYTES)
+		return (HWTD_OK);
+	return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
+	    "records and descriptions of more than %" PRIu64 " bytes",
+	    MAX_TABLE_BYTES));
+}
+
+bool
+hwtdi_hwt_kept_fits(const struct hwtdi_hwt_kept *kept, uint64_t size)
+{
+	const uint64_t n = kept->tables + kept->images;
+
+	return (n <= KEPT_FREE || (n - KEPT_FREE - 1) / KEPT_PER_BYTE < size);
 }
 
 void

@@ -34,6 +34,27 @@ bool hwtdi_hwt_header_get(const uint8_t bytes[HWTDI_HWT_HEADER_SIZE],
 /* NULL, or what about the sizes breaks the rules. */
 const char *hwtdi_hwt_header_fault(const struct hwtdi_hwt_header *header);
 
+/*
+ * Unpacked bytes that a reader keeps in memory: all but DATA.  A few kilobytes
+ * of zstd can stand for gigabytes, so a file may have only so many of them.
+ * Readers and writers count alike.
+ */
+struct hwtdi_hwt_kept {
+	uint64_t tables;
+	uint64_t images;
+};
+
+/*
+ * Count a chunk.  HWTD_E_LIMIT: no file may have that much, whatever its size;
+ * the chunk is counted all the same.
+ */
+int hwtdi_hwt_keep(struct hwtdi_hwt_kept *kept,
+    const struct hwtdi_hwt_header *header, const struct hwtd_context *ctx,
+    struct hwtd_error *err);
+
+/* Whether a file of `size` bytes may unpack to this. */
+bool hwtdi_hwt_kept_fits(const struct hwtdi_hwt_kept *kept, uint64_t size);
+
 /* Unpacks one chunk after the other; one thread at a time. */
 struct hwtdi_hwt_unpacker {
 	struct hwtd_context *library;

@@ -11,16 +11,6 @@
 #include "base/fail.h"
 #include "trace/container/hwt_fields.h"
 
-/*
- * Descriptions and records that a file may unpack to.  A few kilobytes of
- * zstd can stand for gigabytes, and these are kept in memory.
- */
-#define MAX_TABLE_BYTES ((uint64_t)2 << 30)
-
-/* What they may unpack to by the size of the file: more is a bomb. */
-#define TABLE_BYTES_FREE ((uint64_t)64 << 20)
-#define TABLE_BYTES_PER_BYTE 256
-
 static uint64_t
 chunk_bytes(const struct hwtdi_hwt_header *h)
 {
@@ -45,43 +35,21 @@ hwtdi_hwt_refuse_for(struct hwtdi_hwt_reader *r,
 	return (hwtdi_hwt_refuse(r, h, inner->message, err));
 }
 
-/* Count what will be kept; a file of many small bombs ends here. */
-static int
-count_bytes(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
-    struct hwtd_error *err)
-{
-	const uint64_t max_image = r->trace->library->max_image;
-
-	if (h->type != HWTDI_HWT_IMAGE_DATA) {
-		r->table_bytes += h->raw_size;
-		if (r->table_bytes <= MAX_TABLE_BYTES)
-			return (HWTD_OK);
-		return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
-		    "records and descriptions of more than %" PRIu64 " bytes",
-		    MAX_TABLE_BYTES));
-	}
-	r->image_bytes += h->raw_size;
-	if (r->image_bytes <= max_image)
-		return (HWTD_OK);
-	return (hwtdi_fail_at(err, HWTD_E_LIMIT, h->file_off,
-	    "images of more than max_image %" PRIu64 " bytes in all",
-	    max_image));
-}
-
 int
 hwtdi_hwt_take_payload(struct hwtdi_hwt_reader *r,
     const struct hwtdi_hwt_header *h, struct hwtdi_bytes *out, bool *ok_out,
     struct hwtd_error *err)
 {
+	const struct hwtdi_hwt_kept before = r->kept;
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	int rc = count_bytes(r, h, err);
+	int rc = hwtdi_hwt_keep(&r->kept, h, r->trace->library, err);
 
+	/* A file of many small bombs ends here. */
 	if (rc != HWTD_OK)
 		return (rc);
 	*ok_out = false;
-	if (r->table_bytes >
-	    TABLE_BYTES_FREE + TABLE_BYTES_PER_BYTE * r->trace->file.size) {
-		r->table_bytes -= h->raw_size;
+	if (!hwtdi_hwt_kept_fits(&r->kept, r->trace->file.size)) {
+		r->kept = before;
 		return (hwtdi_hwt_refuse(r, h,
 		    "unpacks to more than a file of this size can hold", err));
 	}

@@ -51,8 +51,7 @@ struct hwtdi_hwt_reader {
 	/* Number of the next record. */
 	uint64_t next_record;
 	/* Unpacked bytes that the trace keeps in memory. */
-	uint64_t table_bytes;
-	uint64_t image_bytes;
+	struct hwtdi_hwt_kept kept;
 	struct hwtdi_hwt_loading loading;
 	/* By the ids of the file. */
 	struct hwtdi_hwt_image_id *image_ids;

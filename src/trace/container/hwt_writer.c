@@ -53,6 +53,7 @@ struct hwtdi_writer {
 	size_t cap_streams;
 	uint32_t n_images;
 	struct hwtdi_hwt_stored stored;
+	struct hwtdi_hwt_kept kept;
 	uint64_t n_records;
 	uint64_t records_position;
 	struct hwtdi_hwt_buffer records;
@@ -86,11 +87,14 @@ write_all(struct hwtdi_writer *w, const uint8_t *bytes, size_t n,
 	return (HWTD_OK);
 }
 
-/* Put the payload behind the header; sets the sizes and the flag. */
+/* Put the payload behind the header; sets the stored size and the flag. */
 static int
 pack(struct hwtdi_writer *w, struct hwtdi_hwt_header *h, const void *raw,
-    size_t n, bool plain, struct hwtd_error *err)
+    const struct hwtdi_hwt_kept *kept, struct hwtd_error *err)
 {
+	const bool plain = h->type == HWTDI_HWT_END || w->level <= 0;
+	const uint64_t end = w->file_off + HWTDI_HWT_HEADER_SIZE;
+	const size_t n = h->raw_size;
 	uint8_t *to;
 	size_t got;
 	int rc;
@@ -100,12 +104,16 @@ pack(struct hwtdi_writer *w, struct hwtdi_hwt_header *h, const void *raw,
 	if (rc != HWTD_OK)
 		return (rc);
 	to = w->chunk + HWTDI_HWT_HEADER_SIZE;
-	h->raw_size = (uint32_t)n;
-	h->stored_size = (uint32_t)n;
-	if (!plain && w->level > 0 && n > 0) {
-		/* Does not fit in `n` bytes: then it is not worth it. */
+	h->stored_size = h->raw_size;
+	if (!plain && n > 0) {
+		/*
+		 * Does not fit in `n` bytes: then it is not worth it.  So
+		 * small that a reader would see a bomb: not either.
+		 */
 		got = ZSTD_compressCCtx(w->zstd, to, n, raw, n, w->level);
-		if (!ZSTD_isError(got) && got < n) {
+		if (!ZSTD_isError(got) && got < n &&
+		    (h->type == HWTDI_HWT_DATA ||
+			hwtdi_hwt_kept_fits(kept, end + got))) {
 			h->flags |= HWTDI_HWT_ZSTD;
 			h->stored_size = (uint32_t)got;
 			return (HWTD_OK);
@@ -143,10 +151,16 @@ put_chunk(struct hwtdi_writer *w, uint16_t type, uint32_t id, uint32_t detail,
 		.position = position,
 		.sequence = w->sequence,
 		.file_off = w->file_off,
+		.raw_size = (uint32_t)n,
 	};
-	int rc;
+	struct hwtdi_hwt_kept kept = w->kept;
+	int rc = HWTD_OK;
 
-	rc = pack(w, &h, raw, n, type == HWTDI_HWT_END, err);
+	/* The index is read on its own. */
+	if (!index)
+		rc = hwtdi_hwt_keep(&kept, &h, w->library, err);
+	if (rc == HWTD_OK)
+		rc = pack(w, &h, raw, &kept, err);
 	if (rc == HWTD_OK && !index)
 		rc = hwtdi_array_grow(w->library, &w->index.bytes,
 		    &w->index.cap, w->index.n + HWTDI_HWT_INDEX_ENTRY_SIZE, 1,
@@ -164,6 +178,7 @@ put_chunk(struct hwtdi_writer *w, uint16_t type, uint32_t id, uint32_t detail,
 		put_index_entry(w->index.bytes + w->index.n, &h);
 		w->index.n += HWTDI_HWT_INDEX_ENTRY_SIZE;
 	}
+	w->kept = kept;
 	w->file_off += HWTDI_HWT_HEADER_SIZE + h.stored_size;
 	w->sequence++;
 	return (HWTD_OK);
