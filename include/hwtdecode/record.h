@@ -27,7 +27,7 @@ enum hwtd_record_type {
 	/**
 	 * [addr, addr + len) of the process shows `image`, or the file `name`,
 	 * from `file_off` on.  Without `len` or `file_off` it is an executable
-	 * segment of that ELF file.
+	 * segment of the ELF file `name`, or all of `image` that there is.
 	 */
 	HWTD_REC_MMAP = 2,
 	/** [addr, addr + len) is gone; without them, nobody knows what. */
@@ -63,7 +63,10 @@ enum hwtd_record_type {
 
 #define HWTD_REC_TYPES 18
 
-/** Which fields of a record are known. */
+/**
+ * Which fields of a record are known.  The library takes the others for 0 and
+ * hands them out so, whatever was in them.
+ */
 #define HWTD_RECF_TIME 0x0001
 #define HWTD_RECF_STREAM_OFF 0x0002
 #define HWTD_RECF_ADDR 0x0004

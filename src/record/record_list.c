@@ -3,6 +3,8 @@
  */
 #include "record/record_list.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 
 /* A copy whose owner is a `const char *` in a public struct. */
@@ -15,6 +17,33 @@ free_name(struct hwtd_context *ctx, const char *name)
 	} u = { .in = name };
 
 	hwtdi_strfree(ctx, u.out);
+}
+
+/* What is not known is 0, whatever the caller or a file left there. */
+static void
+clear_unknown(struct hwtd_record *r)
+{
+	const struct {
+		uint32_t flag;
+		uint64_t *field;
+	} fields[] = {
+		{ HWTD_RECF_TIME, &r->time_ns },
+		{ HWTD_RECF_STREAM_OFF, &r->stream_off },
+		{ HWTD_RECF_ADDR, &r->addr },
+		{ HWTD_RECF_LEN, &r->len },
+		{ HWTD_RECF_FILE_OFF, &r->file_off },
+		{ HWTD_RECF_BASE, &r->base },
+		{ HWTD_RECF_VALUE, &r->value },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if ((r->flags & fields[i].flag) == 0)
+			*fields[i].field = 0;
+	if ((r->flags & HWTD_RECF_VMID) == 0)
+		r->vmid = 0;
+	memset(r->build_id + r->n_build_id, 0,
+	    sizeof(r->build_id) - r->n_build_id);
+	r->reserved = 0;
 }
 
 int
@@ -36,6 +65,7 @@ hwtdi_record_list_add(struct hwtd_context *ctx, struct hwtdi_record_list *list,
 	list->records[list->n] = *record;
 	list->records[list->n].size = sizeof(*record);
 	list->records[list->n].name = name;
+	clear_unknown(&list->records[list->n]);
 	list->n++;
 	return (HWTD_OK);
 }

@@ -14,7 +14,10 @@ struct hwtdi_record_list {
 	size_t cap;
 };
 
-/* Add a copy.  `record` is of this library's size. */
+/*
+ * Add a copy.  `record` is of this library's size; fields whose flag is not
+ * set are 0 in the copy, so that nobody takes them for known.
+ */
 int hwtdi_record_list_add(struct hwtd_context *ctx,
     struct hwtdi_record_list *list, const struct hwtd_record *record,
     struct hwtd_error *err);

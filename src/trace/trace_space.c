@@ -183,6 +183,28 @@ apply_exec(struct hwtdi_space_builder *b, uint32_t space)
 	return (hwtdi_space_map_elf(b, space, &elf));
 }
 
+/* A mapping of no file that tells no length or offset. */
+static int
+apply_image(struct hwtdi_space_builder *b, uint32_t space,
+    struct hwtdi_shown *shown)
+{
+	const struct hwtd_record *r = b->record;
+	const struct hwtdi_image *image = NULL;
+
+	if (shown->image != HWTD_NO_ID)
+		image = &b->trace->images[shown->image];
+	if (image != NULL && (r->flags & HWTD_RECF_FILE_OFF) == 0)
+		shown->file_off = image->offset;
+	if ((r->flags & HWTD_RECF_LEN) == 0) {
+		shown->length = HWTDI_SPACE_PAGE;
+		if (image != NULL &&
+		    shown->file_off - image->offset < image->n_bytes)
+			shown->length = image->n_bytes -
+			    (shown->file_off - image->offset);
+	}
+	return (hwtdi_space_map(b, space, shown));
+}
+
 /* A mapping of an ELF file that tells no length or offset. */
 static int
 apply_segment(struct hwtdi_space_builder *b, uint32_t space,
@@ -234,7 +256,7 @@ apply_mmap(struct hwtdi_space_builder *b, uint32_t space)
 		shown.flags |= HWTDI_PIECE_ANONYMOUS;
 	if (r->image != HWTD_NO_ID || r->name == NULL ||
 	    (r->flags & HWTD_RECF_ANONYMOUS) != 0)
-		return (hwtdi_space_map(b, space, &shown));
+		return (apply_image(b, space, &shown));
 	rc = hwtdi_space_named(b, &file);
 	if (rc != HWTD_OK)
 		return (rc);

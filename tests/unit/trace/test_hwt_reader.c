@@ -356,7 +356,7 @@ records_name_only_what_is_there(void **state)
 	hand_number(&p, 96 + 8, 2);
 	hand_number(&p, 1, 2);
 	hand_number(&p, 999, 4);
-	hand_number(&p, 0, 4);
+	hand_number(&p, HWTD_RECF_TIME | HWTD_RECF_VALUE, 4);
 	hand_number(&p, 1, 4);
 	hand_number(&p, 2, 4);
 	hand_number(&p, 3, 4);
@@ -379,6 +379,12 @@ records_name_only_what_is_there(void **state)
 	assert_int_equal(r.image, HWTD_NO_ID);
 	assert_int_equal(r.time_ns, 10);
 	assert_int_equal(r.value, 16);
+	/* The rest is not known, whatever the file says. */
+	assert_int_equal(r.stream_off, 0);
+	assert_int_equal(r.addr, 0);
+	assert_int_equal(r.len, 0);
+	assert_int_equal(r.file_off, 0);
+	assert_int_equal(r.base, 0);
 	assert_string_equal(r.name, "name");
 	hwtd_trace_close(trace);
 }

@@ -206,6 +206,47 @@ loss_is_never_forgotten(void **state)
 }
 
 static void
+fields_that_are_not_known_are_0(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_record got = { .size = sizeof(got) };
+	struct hwtd_record r;
+
+	/* Each flag alone, and none. */
+	for (uint32_t i = 0; i <= 13; i++) {
+		const uint32_t flags = i == 13 ? 0 : 1u << i;
+
+		memset(&r, 0x11, sizeof(r));
+		r.size = sizeof(r);
+		r.type = HWTD_REC_MMAP;
+		r.flags = flags;
+		r.stream = r.image = HWTD_NO_ID;
+		r.n_build_id = 4;
+		r.name = NULL;
+		assert_int_equal(hwtd_trace_add_record(f->trace, &r, NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_record(f->trace, i, &got),
+		    HWTD_OK);
+		assert_int_equal(got.flags, flags);
+		assert_int_equal(got.pid, r.pid);
+#define KNOWN(flag, field)                                                    \
+	assert_int_equal(got.field, (flags & (flag)) != 0 ? r.field : 0)
+		KNOWN(HWTD_RECF_TIME, time_ns);
+		KNOWN(HWTD_RECF_STREAM_OFF, stream_off);
+		KNOWN(HWTD_RECF_ADDR, addr);
+		KNOWN(HWTD_RECF_LEN, len);
+		KNOWN(HWTD_RECF_FILE_OFF, file_off);
+		KNOWN(HWTD_RECF_VALUE, value);
+		KNOWN(HWTD_RECF_BASE, base);
+		KNOWN(HWTD_RECF_VMID, vmid);
+#undef KNOWN
+		assert_int_equal(got.build_id[3], 0x11);
+		assert_int_equal(got.build_id[4], 0);
+		assert_int_equal(got.reserved, 0);
+	}
+}
+
+static void
 records_keep_order_and_names(void **state)
 {
 	struct fixture *f = *state;
@@ -213,6 +254,7 @@ records_keep_order_and_names(void **state)
 	char name[] = "a";
 
 	r.stream = r.image = r.cpu = r.pid = r.tid = HWTD_NO_ID;
+	r.flags = HWTD_RECF_VALUE;
 	r.name = name;
 	for (uint64_t i = 0; i < 100; i++) {
 		name[0] = (char)('a' + i % 26);
@@ -468,6 +510,7 @@ main(void)
 		T(clock_is_derived_from_the_nominal_frequency),
 		T(bytes_adjoin_until_an_extent_starts),
 		T(loss_is_never_forgotten),
+		T(fields_that_are_not_known_are_0),
 		T(records_keep_order_and_names),
 		T(record_types_have_names),
 		T(sections_stand_for_images_in_order),

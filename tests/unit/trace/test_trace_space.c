@@ -156,6 +156,42 @@ what_remains_around_a_hole_stays_mapped(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* What hwt(4) leaves in fields that it does not set is no fact. */
+static void
+fields_that_are_not_known_change_nothing(void **state)
+{
+	struct hwtd_trace *trace = two_images();
+	struct hwtd_record r;
+
+	(void)state;
+	mr_mmap(trace, 5, 0x1000, 0x1000, 0);
+	r = mr_record(HWTD_REC_MUNMAP, 5, 0x1000, 0x1000);
+	r.flags = 0;
+	mr_add(trace, &r);
+	/* All of an image, from its first byte. */
+	r = mr_record(HWTD_REC_MMAP, 5, 0x4000, 0x10);
+	r.flags = HWTD_RECF_ADDR;
+	r.file_off = 0x800;
+	r.image = 1;
+	mr_add(trace, &r);
+	/* A page of what nobody knows. */
+	r = mr_record(HWTD_REC_MMAP, 5, 0x8000, 0x100000);
+	r.flags = HWTD_RECF_ADDR | HWTD_RECF_ANONYMOUS;
+	mr_add(trace, &r);
+	r = mr_record(HWTD_REC_FORK, 6, 0, 0);
+	r.value = 5;
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	mr_assert(trace, 5, NULL, 0x1800, "a", 0x800);
+	mr_assert(trace, 5, NULL, 0x4000, "b", 0);
+	mr_assert(trace, 5, NULL, 0x4fff, "b", 0xfff);
+	mr_assert(trace, 5, NULL, 0x5000, NULL, 0);
+	mr_assert(trace, 5, NULL, 0x8fff, "", 0xfff);
+	mr_assert(trace, 5, NULL, 0x9000, NULL, 0);
+	mr_assert(trace, 6, NULL, 0x1800, NULL, 0);
+	hwtd_trace_close(trace);
+}
+
 static void
 a_child_has_what_its_parent_had(void **state)
 {
@@ -590,6 +626,7 @@ main(void)
 		cmocka_unit_test(records_with_time_hold_from_that_time),
 		cmocka_unit_test(a_program_starts_with_an_empty_space),
 		cmocka_unit_test(what_remains_around_a_hole_stays_mapped),
+		cmocka_unit_test(fields_that_are_not_known_change_nothing),
 		cmocka_unit_test(a_child_has_what_its_parent_had),
 		cmocka_unit_test(
 		    only_the_exit_of_the_process_empties_its_space),
