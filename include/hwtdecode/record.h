@@ -30,7 +30,11 @@ enum hwtd_record_type {
 	 * segment of the ELF file `name`, or all of `image` that there is.
 	 */
 	HWTD_REC_MMAP = 2,
-	/** [addr, addr + len) is gone; without them, nobody knows what. */
+	/**
+	 * [addr, addr + len) is gone; without `len` the file or the mapping
+	 * that starts at `addr`, else the one that lies there; without both
+	 * nobody knows what.
+	 */
 	HWTD_REC_MUNMAP = 3,
 	/** Protection of [addr, addr + len) is now `value`. */
 	HWTD_REC_PROTECT = 4,

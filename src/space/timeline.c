@@ -485,6 +485,26 @@ see(const struct hwtdi_timeline *tl, uint32_t space, uint64_t t, uint64_t addr,
 	return (c);
 }
 
+void
+hwtdi_timeline_newest(const struct hwtdi_timeline *tl, uint32_t space,
+    uint64_t addr, struct hwtdi_place *out)
+{
+	const struct version v = newest(&tl->spaces[space]);
+	struct hwtdi_version_range r;
+	uint32_t map = v.jit;
+
+	r = hwtdi_version_tree_find(&tl->tree, map, addr);
+	if ((tl->changes[r.value].piece.flags & HWTDI_PIECE_NOTHING) != 0) {
+		map = v.rest;
+		r = hwtdi_version_tree_find(&tl->tree, map, addr);
+	}
+	out->first = r.first;
+	out->last = r.last;
+	out->piece = tl->changes[r.value].piece;
+	if (has_bytes(&out->piece))
+		out->piece.section_off += r.first - tl->changes[r.value].first;
+}
+
 /* A change, said of an address. */
 static struct hwtdi_piece
 piece_at(const struct change *c, uint64_t addr)

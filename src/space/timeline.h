@@ -159,6 +159,13 @@ int hwtdi_timeline_find(const struct hwtdi_timeline *timeline, uint32_t space,
 #define HWTDI_TIMELINE_MAX_STEPS 256
 
 /*
+ * What a space has itself at `addr` after all changes so far, and how far that
+ * one mapping goes without a hole.  O(log n).
+ */
+void hwtdi_timeline_newest(const struct hwtdi_timeline *timeline,
+    uint32_t space, uint64_t addr, struct hwtdi_place *out);
+
+/*
  * The moment from which a space is what it is at moment `t` but for mappings:
  * since the last exec, exit or fork of it; 0: since the beginning.  O(log n).
  */

@@ -72,9 +72,10 @@ grow_spaces(struct hwtdi_load_list *list, struct hwtd_context *ctx,
 
 int
 hwtdi_load_list_add(struct hwtdi_load_list *list, struct hwtd_context *ctx,
-    uint32_t space, uint64_t addr, uint64_t seq, struct hwtd_error *err)
+    uint32_t space, uint64_t addr, uint32_t image, bool join, uint64_t seq,
+    struct hwtd_error *err)
 {
-	struct hwtdi_load *load;
+	struct hwtdi_load *load, *before = NULL;
 	size_t slot;
 	int rc;
 
@@ -89,6 +90,8 @@ hwtdi_load_list_add(struct hwtdi_load_list *list, struct hwtd_context *ctx,
 	slot = find_slot(list, space, addr);
 	load = &list->loads[list->n++];
 	load->space = space;
+	load->image = image;
+	load->joined = false;
 	load->addr = addr;
 	load->from = seq;
 	load->to = UINT64_MAX;
@@ -96,7 +99,11 @@ hwtdi_load_list_add(struct hwtdi_load_list *list, struct hwtd_context *ctx,
 	load->n_pieces = 0;
 	load->before = list->slots[slot];
 	if (load->before != 0 && list->loads[load->before - 1].to > seq)
-		list->loads[load->before - 1].to = seq;
+		before = &list->loads[load->before - 1];
+	if (before != NULL && join && before->image == image)
+		load->joined = true;
+	else if (before != NULL)
+		before->to = seq;
 	load->before_in_space = list->spaces[space].last;
 	list->spaces[space].last = list->n;
 	list->slots[slot] = list->n;
@@ -159,6 +166,13 @@ hwtdi_load_list_take(struct hwtdi_load_list *list, uint32_t space,
 		space = list->spaces[space].parent;
 	}
 	return (NULL);
+}
+
+const struct hwtdi_load *
+hwtdi_load_list_next(const struct hwtdi_load_list *list,
+    const struct hwtdi_load *load)
+{
+	return (load->joined ? &list->loads[load->before - 1] : NULL);
 }
 
 void

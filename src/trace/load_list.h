@@ -19,6 +19,10 @@ struct hwtdi_load_piece {
 /* Loaded at `addr` by record `from`, gone with record `to`. */
 struct hwtdi_load {
 	uint32_t space;
+	/* Image of the file. */
+	uint32_t image;
+	/* The one at this place before belongs to it. */
+	bool joined;
 	uint64_t addr;
 	uint64_t from;
 	uint64_t to;
@@ -53,11 +57,13 @@ struct hwtdi_load_list {
 };
 
 /*
- * Record `seq` loaded something at `addr`; what was loaded there before is
- * taken for gone.  Its pieces are added next.  HWTD_E_NOMEM.
+ * Record `seq` loaded a file at `addr`; what was loaded there before is taken
+ * for gone, or with `join`, if it is the same file, for a part of it.  Its
+ * pieces are added next.  HWTD_E_NOMEM.
  */
 int hwtdi_load_list_add(struct hwtdi_load_list *list, struct hwtd_context *ctx,
-    uint32_t space, uint64_t addr, uint64_t seq, struct hwtd_error *err);
+    uint32_t space, uint64_t addr, uint32_t image, bool join, uint64_t seq,
+    struct hwtd_error *err);
 
 /* A piece of the load that was added last. */
 int hwtdi_load_list_add_piece(struct hwtdi_load_list *list,
@@ -67,6 +73,10 @@ int hwtdi_load_list_add_piece(struct hwtdi_load_list *list,
 /* Record `seq` unloads what is at `addr`; NULL: nothing that is known. */
 const struct hwtdi_load *hwtdi_load_list_take(struct hwtdi_load_list *list,
     uint32_t space, uint64_t addr, uint64_t seq);
+
+/* What else belongs to a load; NULL: no more. */
+const struct hwtdi_load *hwtdi_load_list_next(
+    const struct hwtdi_load_list *list, const struct hwtdi_load *load);
 
 /* With record `seq` the space is empty: exec, exit. */
 void hwtdi_load_list_clear(struct hwtdi_load_list *list, uint32_t space,

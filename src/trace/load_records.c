@@ -18,7 +18,7 @@ int
 hwtdi_space_load(struct hwtdi_space_builder *b, uint32_t space)
 {
 	const struct hwtd_record *r = b->record;
-	struct hwtdi_shown_elf elf = { .loaded = true };
+	struct hwtdi_shown_elf elf = { .loads = &b->loads };
 	struct hwtdi_shown plain = { .address = r->addr,
 		.length = (r->flags & HWTD_RECF_LEN) != 0 ? r->len
 							  : HWTDI_SPACE_PAGE };
@@ -30,7 +30,7 @@ hwtdi_space_load(struct hwtdi_space_builder *b, uint32_t space)
 	rc = hwtdi_space_named(b, &file);
 	if (rc == HWTD_OK)
 		rc = hwtdi_load_list_add(&b->loads, b->trace->library, space,
-		    r->addr, b->seq, b->err);
+		    r->addr, file->image, false, b->seq, b->err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (!file->is_elf) {
@@ -66,4 +66,67 @@ hwtdi_space_unload(struct hwtdi_space_builder *b, uint32_t space)
 		    p->address, p->length, b->err);
 	}
 	return (rc);
+}
+
+/* A piece of a file is gone, unless something else lies there by now. */
+static int
+unmap_piece(struct hwtdi_space_builder *b, uint32_t space, uint32_t image,
+    const struct hwtdi_load_piece *p)
+{
+	struct hwtdi_place place;
+
+	hwtdi_timeline_newest(b->space->timeline, space, p->address, &place);
+	if (place.piece.section == HWTD_NO_ID ||
+	    b->trace->sections[place.piece.section].image != image)
+		return (HWTD_OK);
+	return (hwtdi_timeline_unmap(b->space->timeline, b->seq, space,
+	    p->address, p->length, b->err));
+}
+
+/*
+ * The file that starts at the address of the record, unless `there`, which is
+ * not nothing, is of another one.
+ */
+static int
+unmap_file(struct hwtdi_space_builder *b, uint32_t space,
+    struct hwtdi_load_list *list, const struct hwtdi_place *there)
+{
+	const struct hwtd_record *r = b->record;
+	const struct hwtdi_load *load;
+	int rc = HWTD_OK;
+
+	load = hwtdi_load_list_take(list, space, r->addr, b->seq);
+	if (load != NULL && (there->piece.flags & HWTDI_PIECE_NOTHING) == 0 &&
+	    (there->piece.section == HWTD_NO_ID ||
+		b->trace->sections[there->piece.section].image != load->image))
+		return (HWTD_OK);
+	for (; load != NULL; load = hwtdi_load_list_next(list, load))
+		for (size_t i = 0; i < load->n_pieces && rc == HWTD_OK; i++)
+			rc = unmap_piece(b, space, load->image,
+			    &list->pieces[load->piece + i]);
+	return (rc);
+}
+
+int
+hwtdi_space_unmap(struct hwtdi_space_builder *b, uint32_t space)
+{
+	const struct hwtd_record *r = b->record;
+	struct hwtdi_timeline *timeline = b->space->timeline;
+	struct hwtdi_place there;
+	int rc;
+
+	if ((r->flags & HWTD_RECF_ADDR) == 0)
+		return (HWTD_OK);
+	if ((r->flags & HWTD_RECF_LEN) != 0)
+		return (hwtdi_timeline_unmap(timeline, b->seq, space, r->addr,
+		    r->len, b->err));
+	/* Kernels that tell no length unmap what they mapped, as a rule. */
+	hwtdi_timeline_newest(timeline, space, r->addr, &there);
+	rc = unmap_file(b, space, &b->loads, &there);
+	if (rc == HWTD_OK)
+		rc = unmap_file(b, space, &b->segments, &there);
+	if (rc != HWTD_OK || (there.piece.flags & HWTDI_PIECE_NOTHING) != 0)
+		return (rc);
+	return (hwtdi_timeline_unmap(timeline, b->seq, space, there.first,
+	    there.last - there.first + 1, b->err));
 }

@@ -141,8 +141,8 @@ hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
 		shown.length = p->length;
 		shown.file_off = p->file_off;
 		rc = hwtdi_space_map(b, space, &shown);
-		if (rc == HWTD_OK && elf->loaded)
-			rc = hwtdi_load_list_add_piece(&b->loads, ctx,
+		if (rc == HWTD_OK && elf->loads != NULL)
+			rc = hwtdi_load_list_add_piece(elf->loads, ctx,
 			    p->address, p->length, b->err);
 	}
 	hwtdi_elf_layout_fini(&layout, ctx);

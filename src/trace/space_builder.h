@@ -18,6 +18,8 @@ struct hwtdi_space_builder {
 	struct hwtdi_trace_space *space;
 	struct hwtdi_named_files files;
 	struct hwtdi_load_list loads;
+	/* ELF files of which mappings tell single segments. */
+	struct hwtdi_load_list segments;
 	struct hwtdi_modules modules;
 	/* Open-addressed index of sections: number + 1, 0 empty. */
 	uint32_t *slots;
@@ -49,8 +51,8 @@ struct hwtdi_shown_elf {
 	const uint64_t *around;
 	/* HWTDI_PIECE_* bits. */
 	uint32_t flags;
-	/* Its pieces belong to the load that was added last. */
-	bool loaded;
+	/* Its pieces belong to the load that was added last here; NULL: none. */
+	struct hwtdi_load_list *loads;
 };
 
 /*
@@ -64,6 +66,9 @@ int hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
 /* It loads its file as a whole, or unloads what lies at its address. */
 int hwtdi_space_load(struct hwtdi_space_builder *b, uint32_t space);
 int hwtdi_space_unload(struct hwtdi_space_builder *b, uint32_t space);
+
+/* It unmaps a range, or what starts at its address. */
+int hwtdi_space_unmap(struct hwtdi_space_builder *b, uint32_t space);
 
 /* How far a linked file is moved whose lowest segment is loaded at `addr`. */
 uint64_t hwtdi_space_load_bias(const struct hwtdi_elf_file *elf,

@@ -147,6 +147,13 @@ hwtdi_trace_space_see(const struct hwtdi_trace_space *space,
 
 /* Records. */
 
+static void
+clear_loads(struct hwtdi_space_builder *b, uint32_t space)
+{
+	hwtdi_load_list_clear(&b->loads, space, b->seq);
+	hwtdi_load_list_clear(&b->segments, space, b->seq);
+}
+
 static int
 apply_exec(struct hwtdi_space_builder *b, uint32_t space)
 {
@@ -155,7 +162,7 @@ apply_exec(struct hwtdi_space_builder *b, uint32_t space)
 	struct hwtdi_named_file *file;
 	int rc;
 
-	hwtdi_load_list_clear(&b->loads, space, b->seq);
+	clear_loads(b, space);
 	rc = hwtdi_timeline_exec(b->space->timeline, b->seq, space, b->err);
 	if (rc != HWTD_OK || r->name == NULL)
 		return (rc);
@@ -205,12 +212,11 @@ apply_image(struct hwtdi_space_builder *b, uint32_t space,
 	return (hwtdi_space_map(b, space, shown));
 }
 
-/* A mapping of an ELF file that tells no length or offset. */
-static int
-apply_segment(struct hwtdi_space_builder *b, uint32_t space,
-    const struct hwtdi_named_file *file, struct hwtdi_shown *shown)
+/* How the file of a mapping is moved; false: no segment of it lies there. */
+static bool
+find_bias(const struct hwtd_record *r, const struct hwtdi_named_file *file,
+    uint64_t *bias_out)
 {
-	const struct hwtd_record *r = b->record;
 	const struct hwtdi_elf_mapping mapping = {
 		.address = r->addr,
 		.has_file_off = (r->flags & HWTD_RECF_FILE_OFF) != 0,
@@ -219,28 +225,54 @@ apply_segment(struct hwtdi_space_builder *b, uint32_t space,
 		.length = r->len,
 	};
 	struct hwtdi_elf_bias bias;
-	struct hwtdi_shown_elf elf;
 
 	if (!file->is_elf ||
 	    hwtdi_elf_bias_of_mappings(&file->elf, &mapping, 1,
-		HWTDI_SPACE_PAGE, &bias, NULL) != HWTD_OK) {
-		if (!mapping.has_length)
-			shown->length = HWTDI_SPACE_PAGE;
-		return (hwtdi_space_map(b, space, shown));
+		HWTDI_SPACE_PAGE, &bias, NULL) != HWTD_OK)
+		return (false);
+	*bias_out = bias.bias;
+	return (true);
+}
+
+/* A mapping of a file; an unmapping may name where the file starts. */
+static int
+apply_segment(struct hwtdi_space_builder *b, uint32_t space,
+    const struct hwtdi_named_file *file, struct hwtdi_shown *shown)
+{
+	const uint32_t whole = HWTD_RECF_LEN | HWTD_RECF_FILE_OFF;
+	const struct hwtd_record *r = b->record;
+	struct hwtd_context *ctx = b->trace->library;
+	struct hwtdi_shown_elf elf = { .file = file,
+		.around = &r->addr,
+		.flags = shown->flags,
+		.loads = &b->segments };
+	const bool found = find_bias(r, file, &elf.bias);
+	uint64_t start;
+	int rc = HWTD_OK;
+
+	if (found) {
+		start = elf.bias +
+		    (file->elf.lowest_vaddr &
+			~((uint64_t)HWTDI_SPACE_PAGE - 1));
+		rc = hwtdi_load_list_add(&b->segments, ctx, space, start,
+		    shown->image, true, b->seq, b->err);
 	}
-	elf.file = file;
-	elf.bias = bias.bias;
-	elf.around = &r->addr;
-	elf.flags = shown->flags;
-	elf.loaded = false;
-	return (hwtdi_space_map_elf(b, space, &elf));
+	if (rc != HWTD_OK)
+		return (rc);
+	if (found && (r->flags & whole) != whole)
+		return (hwtdi_space_map_elf(b, space, &elf));
+	if ((r->flags & HWTD_RECF_LEN) == 0)
+		shown->length = HWTDI_SPACE_PAGE;
+	if (found)
+		rc = hwtdi_load_list_add_piece(&b->segments, ctx,
+		    shown->address, shown->length, b->err);
+	return (rc == HWTD_OK ? hwtdi_space_map(b, space, shown) : rc);
 }
 
 static int
 apply_mmap(struct hwtdi_space_builder *b, uint32_t space)
 {
 	const struct hwtd_record *r = b->record;
-	const uint32_t whole = HWTD_RECF_LEN | HWTD_RECF_FILE_OFF;
 	struct hwtdi_shown shown = { .image = r->image,
 		.address = r->addr,
 		.length = r->len,
@@ -261,9 +293,7 @@ apply_mmap(struct hwtdi_space_builder *b, uint32_t space)
 	if (rc != HWTD_OK)
 		return (rc);
 	shown.image = file->image;
-	return ((r->flags & whole) == whole
-		? hwtdi_space_map(b, space, &shown)
-		: apply_segment(b, space, file, &shown));
+	return (apply_segment(b, space, file, &shown));
 }
 
 static int
@@ -288,6 +318,9 @@ apply_fork(struct hwtdi_space_builder *b, uint32_t space)
 	if (rc == HWTD_OK)
 		rc = hwtdi_load_list_fork(&b->loads, b->trace->library, space,
 		    parent, b->seq, b->err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_load_list_fork(&b->segments, b->trace->library,
+		    space, parent, b->seq, b->err);
 	return (rc == HWTD_OK ? hwtdi_timeline_fork(b->space->timeline, b->seq,
 				    space, parent, b->err)
 			      : rc);
@@ -340,10 +373,7 @@ apply(struct hwtdi_space_builder *b)
 	case HWTD_REC_CODE:
 		return (apply_mmap(b, space));
 	case HWTD_REC_MUNMAP:
-		if ((r->flags & HWTD_RECF_ADDR) == 0)
-			return (HWTD_OK);
-		return (hwtdi_timeline_unmap(b->space->timeline, b->seq, space,
-		    r->addr, r->len, b->err));
+		return (hwtdi_space_unmap(b, space));
 	case HWTD_REC_KERNEL:
 	case HWTD_REC_MODULE_LOAD:
 		return (hwtdi_space_load(b, space));
@@ -354,7 +384,7 @@ apply(struct hwtdi_space_builder *b)
 	case HWTD_REC_EXIT:
 		if (r->tid != HWTD_NO_ID && r->tid != r->pid)
 			return (HWTD_OK);
-		hwtdi_load_list_clear(&b->loads, space, b->seq);
+		clear_loads(b, space);
 		return (hwtdi_timeline_exit(b->space->timeline, b->seq, space,
 		    b->err));
 	default:
@@ -456,6 +486,7 @@ hwtdi_trace_space_build(struct hwtd_trace *trace,
 		rc = apply_all(&b);
 	hwtdi_modules_fini(&b.modules, trace->library);
 	hwtdi_load_list_fini(&b.loads, trace->library);
+	hwtdi_load_list_fini(&b.segments, trace->library);
 	hwtdi_named_files_fini(&b.files);
 	hwtdi_array_free(trace->library, b.slots, b.n_slots, sizeof(*b.slots));
 	if (rc != HWTD_OK) {

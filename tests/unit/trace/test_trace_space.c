@@ -499,6 +499,113 @@ an_unload_takes_what_was_loaded_there(void **state)
 	temp_dir_remove(&dir);
 }
 
+/* In what order, and what is at 0x1000, 0x2000, 0x701000, 0x801000 then. */
+static const struct {
+	const char *name;
+	struct load_step steps[6];
+	const char *want[4];
+} unmaps[] = {
+	{ "a mapping from its start",
+	    { { HWTD_REC_MMAP, 5, 0x1000, "a" },
+		{ HWTD_REC_MMAP, 5, 0x2000, "b" },
+		{ HWTD_REC_MUNMAP, 5, 0x1000, NULL } },
+	    { NULL, "b", NULL, NULL } },
+	{ "a mapping from its middle",
+	    { { HWTD_REC_MMAP, 5, 0x1000, "a" },
+		{ HWTD_REC_MMAP, 5, 0x2000, "b" },
+		{ HWTD_REC_MUNMAP, 5, 0x1800, NULL } },
+	    { NULL, "b", NULL, NULL } },
+	{ "nothing",
+	    { { HWTD_REC_MMAP, 5, 0x2000, "b" },
+		{ HWTD_REC_MUNMAP, 5, 0x1000, NULL } },
+	    { NULL, "b", NULL, NULL } },
+	{ "a segment by its start",
+	    { { HWTD_REC_MMAP, 5, 0x701000, "/lib/fixed" },
+		{ HWTD_REC_MMAP, 5, 0x801000, "/lib/fixed" },
+		{ HWTD_REC_MUNMAP, 5, 0x701000, NULL } },
+	    { NULL, NULL, NULL, "/lib/fixed" } },
+	{ "a segment by the start of its file",
+	    { { HWTD_REC_MMAP, 5, 0x701000, "/lib/fixed" },
+		{ HWTD_REC_MMAP, 5, 0x801000, "/lib/fixed" },
+		{ HWTD_REC_MUNMAP, 5, 0x800000, NULL } },
+	    { NULL, NULL, "/lib/fixed", NULL } },
+	{ "a file that was loaded",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MUNMAP, 5, 0x700000, NULL } },
+	    { NULL, NULL, NULL, NULL } },
+	{ "a file that something else hides by now",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MMAP, 5, 0x701000, "b" },
+		{ HWTD_REC_MUNMAP, 5, 0x700000, NULL } },
+	    { NULL, NULL, "b", NULL } },
+	{ "something else where a file started",
+	    { { HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MMAP, 5, 0x700000, "b" },
+		{ HWTD_REC_MUNMAP, 5, 0x700000, NULL } },
+	    { NULL, NULL, "/lib/fixed", NULL } },
+	{ "what an earlier program had",
+	    { { HWTD_REC_MMAP, 5, 0x701000, "/lib/fixed" },
+		{ HWTD_REC_EXEC, 5, 0, NULL },
+		{ HWTD_REC_MODULE_LOAD, 5, 0x700000, "/lib/fixed" },
+		{ HWTD_REC_MMAP, 5, 0x801000, "/lib/fixed" },
+		{ HWTD_REC_MUNMAP, 5, 0x800000, NULL } },
+	    { NULL, NULL, "/lib/fixed", NULL } },
+	{ "what a child has of its parent",
+	    { { HWTD_REC_MMAP, 4, 0x701000, "/lib/fixed" },
+		{ HWTD_REC_MMAP, 4, 0x801000, "/lib/fixed" },
+		{ HWTD_REC_FORK, 5, 0, NULL },
+		{ HWTD_REC_MUNMAP, 5, 0x700000, NULL } },
+	    { NULL, NULL, NULL, "/lib/fixed" } },
+};
+
+/* Kernels that tell an address alone. */
+static void
+unmapping_without_a_length_takes_what_starts_there(void **state)
+{
+	static const uint64_t at[] = { 0x1000, 0x2000, 0x701000, 0x801000 };
+	const struct small_elf elf = { .code = code_a, .n_code = 64 };
+	struct temp_dir dir;
+	char path[300];
+
+	(void)state;
+	temp_dir_create(&dir);
+	small_elf_write(&elf, temp_dir_file(&dir, "fixed", path));
+	for (size_t i = 0; i < sizeof(unmaps) / sizeof(unmaps[0]); i++) {
+		struct hwtd_trace *trace = mr_create(dir.path);
+
+		print_message("case %s\n", unmaps[i].name);
+		(void)mr_image(trace, "a", code_a, sizeof(code_a));
+		(void)mr_image(trace, "b", code_b, sizeof(code_b));
+		for (size_t k = 0; k < 6 && unmaps[i].steps[k].type != 0;
+		     k++) {
+			const struct load_step *s = &unmaps[i].steps[k];
+			struct hwtd_record r = mr_record(s->type, s->pid,
+			    s->addr, 0);
+
+			r.name = s->name;
+			if (s->name != NULL && s->name[0] != '/') {
+				r.image = s->name[0] == 'b';
+				r.flags |= HWTD_RECF_LEN | HWTD_RECF_FILE_OFF;
+				r.len = 0x1000;
+			}
+			if (s->type == HWTD_REC_FORK) {
+				r.flags |= HWTD_RECF_VALUE;
+				r.value = 4;
+			}
+			mr_add(trace, &r);
+		}
+		(void)mt_seal(trace);
+		for (size_t k = 0; k < 4; k++)
+			mr_assert(trace, 5, NULL, at[k], unmaps[i].want[k],
+			    unmaps[i].want[k] != NULL &&
+				    unmaps[i].want[k][0] == '/'
+				? 0x1000
+				: 0);
+		hwtd_trace_close(trace);
+	}
+	temp_dir_remove(&dir);
+}
+
 /* Each unload is found at once, whatever was loaded before. */
 static void
 many_unloads_take_no_time(void **state)
@@ -637,6 +744,8 @@ main(void)
 		    code_made_at_run_time_replaces_what_was_there),
 		cmocka_unit_test(loaded_file_lies_where_its_record_says),
 		cmocka_unit_test(an_unload_takes_what_was_loaded_there),
+		cmocka_unit_test(
+		    unmapping_without_a_length_takes_what_starts_there),
 		cmocka_unit_test(many_unloads_take_no_time),
 		cmocka_unit_test(many_mappings_are_laid_out_fast),
 		cmocka_unit_test(
