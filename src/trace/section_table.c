@@ -2,6 +2,7 @@
  * Sections of a trace, one for equal bytes at equal addresses, and mappings
  * of them.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -117,6 +118,56 @@ hwtdi_space_map(struct hwtdi_space_builder *b, uint32_t space,
 		      shown->address, shown->length, &piece, b->err));
 }
 
+bool
+hwtdi_space_take_pieces(struct hwtdi_space_builder *b, size_t n)
+{
+	const size_t more = n > HWTDI_SPACE_OWN_PIECES
+	    ? n - HWTDI_SPACE_OWN_PIECES
+	    : 0;
+
+	if (more > HWTDI_SPACE_MAX_PIECES - b->n_pieces)
+		return (false);
+	b->n_pieces += more;
+	return (true);
+}
+
+/* Whether a piece is asked for. */
+static bool
+is_wanted(const struct hwtdi_shown_elf *elf, const struct hwtdi_elf_piece *p)
+{
+	return (elf->around == NULL || *elf->around - p->address < p->length);
+}
+
+/* One stretch of unknown bytes in the place of all pieces that are wanted. */
+static void
+leave_unknown(struct hwtdi_space_builder *b, const struct hwtdi_shown_elf *elf,
+    struct hwtdi_elf_layout *layout, struct hwtdi_shown *shown)
+{
+	struct hwtdi_image *image = &b->trace->images[elf->file->image];
+	struct hwtdi_elf_piece all = { .address = UINT64_MAX };
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < layout->n_pieces; i++) {
+		const struct hwtdi_elf_piece *p = &layout->pieces[i];
+
+		if (!is_wanted(elf, p))
+			continue;
+		if (p->address < all.address) {
+			all.address = p->address;
+			all.file_off = p->file_off;
+		}
+		if (p->address + (p->length - 1) > last)
+			last = p->address + (p->length - 1);
+	}
+	all.length = last - all.address + 1;
+	layout->pieces[0] = all;
+	layout->n_pieces = 1;
+	shown->code = hwtdi_no_code;
+	image->state = HWTD_IMAGE_MISSING;
+	(void)snprintf(image->text, sizeof(image->text),
+	    "limit: files of many segments are loaded too often");
+}
+
 int
 hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
     const struct hwtdi_shown_elf *elf)
@@ -125,17 +176,21 @@ hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
 	struct hwtdi_shown shown = { .image = elf->file->image,
 		.flags = elf->flags };
 	struct hwtdi_elf_layout layout;
+	size_t n = 0;
 	int rc;
 
 	rc = hwtdi_elf_layout_init(&layout, ctx, &elf->file->elf, elf->bias,
 	    HWTDI_SPACE_PAGE, b->err);
 	if (rc != HWTD_OK)
 		return (rc);
+	for (size_t i = 0; i < layout.n_pieces; i++)
+		n += is_wanted(elf, &layout.pieces[i]);
+	if (!hwtdi_space_take_pieces(b, n))
+		leave_unknown(b, elf, &layout, &shown);
 	for (size_t i = 0; i < layout.n_pieces && rc == HWTD_OK; i++) {
 		const struct hwtdi_elf_piece *p = &layout.pieces[i];
 
-		if (elf->around != NULL &&
-		    *elf->around - p->address >= p->length)
+		if (!is_wanted(elf, p))
 			continue;
 		shown.address = p->address;
 		shown.length = p->length;

@@ -13,6 +13,15 @@
 /* The smallest mapping there is; also of files that are missing. */
 #define HWTDI_SPACE_PAGE HWTDI_ELF_PAGE
 
+/*
+ * Pieces that a record may map through its file for nothing, and those that
+ * all records together may map beyond that.  Files of more executable segments
+ * than a few are rare; a hostile one has thousands, and records load it
+ * thousands of times.
+ */
+#define HWTDI_SPACE_OWN_PIECES 8u
+#define HWTDI_SPACE_MAX_PIECES (1u << 18)
+
 struct hwtdi_space_builder {
 	struct hwtd_trace *trace;
 	struct hwtdi_trace_space *space;
@@ -21,6 +30,8 @@ struct hwtdi_space_builder {
 	/* ELF files of which mappings tell single segments. */
 	struct hwtdi_load_list segments;
 	struct hwtdi_modules modules;
+	/* Of HWTDI_SPACE_MAX_PIECES. */
+	size_t n_pieces;
 	/* Open-addressed index of sections: number + 1, 0 empty. */
 	uint32_t *slots;
 	size_t n_slots;
@@ -62,6 +73,12 @@ int hwtdi_space_map(struct hwtdi_space_builder *b, uint32_t space,
     const struct hwtdi_shown *shown);
 int hwtdi_space_map_elf(struct hwtdi_space_builder *b, uint32_t space,
     const struct hwtdi_shown_elf *elf);
+
+/*
+ * Whether it may map `n` pieces through a file; they are counted then.  If not,
+ * what it maps is of unknown bytes, and the image of the file says so.
+ */
+bool hwtdi_space_take_pieces(struct hwtdi_space_builder *b, size_t n);
 
 /* It loads its file as a whole, or unloads what lies at its address. */
 int hwtdi_space_load(struct hwtdi_space_builder *b, uint32_t space);
