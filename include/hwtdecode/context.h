@@ -66,7 +66,10 @@ struct hwtd_context_options {
 	/** Lines above this level are not made.  0: HWTD_LOG_WARNING. */
 	int32_t log_level;
 	int32_t reserved;
-	/** Bytes that all objects of the context may hold.  0: no limit. */
+	/**
+	 * Bytes that all objects of the context may hold.  0: no limit; set it
+	 * to open traces of others, a small file can stand for gigabytes.
+	 */
 	uint64_t max_memory;
 	/** Bytes that one allocation may have.  0: 1 GiB. */
 	uint64_t max_alloc;

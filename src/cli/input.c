@@ -140,6 +140,7 @@ input_open(struct input *input, const struct options *options)
 	const struct hwtd_context_options library = {
 		.size = sizeof(library),
 		.log = say_log,
+		.max_memory = options->max_memory,
 	};
 	const struct hwtd_search search = search_of(options);
 	const struct hwtd_open_options open = {

@@ -105,12 +105,14 @@ say_library_error(const char *file, const struct hwtd_error *err)
 		    hwtd_version());
 		return (EXIT_BAD_INPUT);
 	case HWTD_E_LIMIT:
-		say_hint("the input asks for more than is allowed by default; "
-			 "it is probably damaged");
+		say_hint("the input asks for more than is allowed by default "
+			 "and is probably damaged; --max-memory allows more "
+			 "memory");
 		return (EXIT_FAILED);
 	case HWTD_E_NOMEM:
-		say_hint("close other programs or decode a part, for instance "
-			 "with --stream or --jobs 1");
+		say_hint("allow more with --max-memory, close other programs "
+			 "or decode a part, for instance with --stream or "
+			 "--jobs 1");
 		return (EXIT_FAILED);
 	case HWTD_E_NOT_FOUND:
 		say_hint("'hwtdecode info' lists the streams");

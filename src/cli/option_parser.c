@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/image_options.h"
 #include "cli/message.h"
@@ -285,6 +286,11 @@ take_input_option(struct options *options, const struct option_entry *entry,
 	case OPTION_CLOCK:
 		return (accept(entry, value,
 		    parse_clock(value, &options->clock)));
+	case OPTION_MAX_MEMORY:
+		if (!accept(entry, value, parse_size(value, &number)))
+			return (false);
+		options->max_memory = number != 0 ? number : UINT64_MAX;
+		return (true);
 	case OPTION_STREAM_CPU:
 	case OPTION_STREAM_PID:
 	case OPTION_STREAM_TID:
@@ -534,6 +540,20 @@ check_operands(const struct options *options)
 	return (true);
 }
 
+/* What a hostile trace may take of this machine, unless told otherwise. */
+static uint64_t
+half_of_memory(void)
+{
+	const uint64_t least = (uint64_t)1 << 30;
+	const long pages = sysconf(_SC_PHYS_PAGES);
+	const long page = sysconf(_SC_PAGESIZE);
+
+	if (pages <= 0 || page <= 0 ||
+	    (uint64_t)pages / 2 < least / (uint64_t)page)
+		return (least);
+	return ((uint64_t)pages / 2 * (uint64_t)page);
+}
+
 bool
 options_parse(struct options *options, const struct command *command, int argc,
     char *const argv[])
@@ -543,6 +563,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 	memset(options, 0, sizeof(*options));
 	options->command = command;
 	options->limit = UINT64_MAX;
+	options->max_memory = half_of_memory();
 	options->failure = EXIT_BAD_USAGE;
 	options->max_loss = -1;
 	options->at.size = sizeof(options->at);

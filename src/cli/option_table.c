@@ -99,6 +99,11 @@ const struct option_entry option_table[] = {
 	{ OPTION_NO_ORIGINAL_PATHS, "no-original-paths", 0, GROUP_INPUT,
 	    READERS, NULL, NULL,
 	    "Do not read recorded paths as they are on this machine." },
+	{ OPTION_MAX_MEMORY, "max-memory", 0, GROUP_INPUT, READERS, "SIZE",
+	    NULL,
+	    "Hold at most SIZE bytes of the trace and its code in memory; "
+	    "also with K, M, G; 0: no limit.  Default: half of the machine's, "
+	    "at least 1G." },
 
 	/* Which rows. */
 	{ OPTION_TYPE, "type", 0, GROUP_FILTER, COMMAND_RECORDS, "LIST", NULL,

@@ -50,6 +50,30 @@ parse_number(const char *text, size_t n, uint64_t *out)
 }
 
 enum value_fault
+parse_size(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	size_t n = strlen(text);
+	unsigned int shift = 0;
+	enum value_fault fault;
+
+	if (n > 1) {
+		const char *unit = strchr(units, text[n - 1]);
+
+		if (unit != NULL) {
+			shift = 10 * (unsigned int)(unit - units + 1);
+			n--;
+		}
+	}
+	fault = parse_number(text, n, out);
+	if (fault == VALUE_FINE && *out > UINT64_MAX >> shift)
+		fault = VALUE_LARGE;
+	if (fault == VALUE_FINE)
+		*out <<= shift;
+	return (fault);
+}
+
+enum value_fault
 parse_hex(const char *text, size_t n, uint64_t *out)
 {
 	return (parse_digits(text, n, 16, out));

@@ -58,6 +58,7 @@ enum option_id {
 	OPTION_BUILD_ID_DIR,
 	OPTION_MODULE_DIR,
 	OPTION_NO_ORIGINAL_PATHS,
+	OPTION_MAX_MEMORY,
 	OPTION_TYPE,
 	OPTION_AT,
 	OPTION_HELP,
@@ -152,6 +153,9 @@ struct options {
 	struct folder_list build_id_dirs;
 	struct folder_list module_dirs;
 	bool no_original_paths;
+
+	/* Bytes; UINT64_MAX: no limit. */
+	uint64_t max_memory;
 
 	/* Of records: 1 << type; 0: all.  Of maps. */
 	uint32_t record_types;

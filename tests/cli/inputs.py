@@ -175,6 +175,15 @@ def test_standard_input_that_is_no_trace(case: Case) -> None:
     assert not list((case.folder / "tmp").iterdir())
 
 
+def test_memory_is_limited(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    case.run("info", *code, "--max-memory=1K", trace).want(
+        1, out="", err_has="hint: allow more with --max-memory"
+    )
+    for size in ("64M", "1G", "0x4000000", "0"):
+        case.run("info", *code, "--max-memory", size, trace).want(0)
+
+
 def test_image_that_does_not_fit_is_named(case: Case) -> None:
     trace, _ = case.trace(BRANCHES)
     size = len(case.write("code.bin", b"\x90" * 5000).read_bytes())

@@ -52,6 +52,10 @@ def test_values_of_a_wrong_shape(case: Case) -> None:
         ["--max-loss", "-1"],
         ["--max-loss", "nan"],
         ["--max-loss", ""],
+        ["--max-memory", ""],
+        ["--max-memory", "1T"],
+        ["--max-memory", "G"],
+        ["--max-memory", "-1"],
     ):
         case.run("events", *words, "x").want(
             2,
