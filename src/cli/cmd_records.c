@@ -27,15 +27,44 @@ is_in(const struct id_list *list, uint32_t id)
 	return (false);
 }
 
+/* The CPU of the record, or of the stream that it names; as for rows. */
+static uint32_t
+cpu_of(const struct hwtd_trace *trace, const struct hwtd_record *r)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+	if (r->cpu != HWTD_NO_ID ||
+	    hwtd_trace_stream(trace, r->stream, &desc) != HWTD_OK)
+		return (r->cpu);
+	return (desc.cpu);
+}
+
 static bool
-is_wanted(const struct options *options, const struct hwtd_record *r)
+is_in_times(const struct range_list *times, const struct hwtd_record *r)
+{
+	if (times->n == 0)
+		return (true);
+	for (size_t i = 0; i < times->n; i++)
+		if (record_has(r, HWTD_RECF_TIME) &&
+		    r->time_ns >= times->ranges[i].start &&
+		    r->time_ns < times->ranges[i].end)
+			return (true);
+	return (false);
+}
+
+static bool
+is_wanted(const struct hwtd_trace *trace, const struct options *options,
+    const struct hwtd_record *r)
 {
 	if (options->record_types != 0 &&
 	    (r->type >= HWTD_REC_TYPES ||
 		(options->record_types >> r->type & 1) == 0))
 		return (false);
 	return (is_in(&options->pids, r->pid) &&
-	    is_in(&options->tids, r->tid) && is_in(&options->cpus, r->cpu));
+	    is_in(&options->tids, r->tid) &&
+	    is_in(&options->cpus, cpu_of(trace, r)) &&
+	    is_in(&options->streams, r->stream) &&
+	    is_in_times(&options->times, r));
 }
 
 static void
@@ -166,7 +195,7 @@ list(struct listing *l)
 		struct hwtd_record r = { .size = sizeof(r) };
 
 		if (hwtd_trace_record(l->input->trace, i, &r) != HWTD_OK ||
-		    !is_wanted(l->options, &r))
+		    !is_wanted(l->input->trace, l->options, &r))
 			continue;
 		if (l->options->format == FORMAT_JSONL)
 			write_json(l, i, &r);
@@ -196,9 +225,10 @@ cmd_records(const struct options *options)
 
 	if (code != EXIT_DONE)
 		return (code);
-	if (!output_open(&out, options->output)) {
+	code = input_check_streams(&input, options);
+	if (code == EXIT_DONE && !output_open(&out, options->output)) {
 		code = EXIT_FAILED;
-	} else {
+	} else if (code == EXIT_DONE) {
 		code = list(&l);
 		if (!output_close(&out, true))
 			code = EXIT_FAILED;

@@ -108,7 +108,8 @@ const struct option_entry option_table[] = {
 	/* Which rows. */
 	{ OPTION_TYPE, "type", 0, GROUP_FILTER, COMMAND_RECORDS, "LIST", NULL,
 	    "Records of these types, for instance mmap,exec." },
-	{ OPTION_TIME, "time", 0, GROUP_FILTER, ROWS, "A-B", NULL,
+	{ OPTION_TIME, "time", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "A-B",
+	    NULL,
 	    "Rows from time A up to before B.  Units: ns (default), us, ms, "
 	    "s; "
 	    "either may be left out.  Repeatable." },
@@ -124,8 +125,8 @@ const struct option_entry option_table[] = {
 	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
 	    "Rows of these kinds, for instance gap,async.  Default: all but "
 	    "record." },
-	{ OPTION_STREAM, "stream", 0, GROUP_FILTER, DECODERS, "LIST", NULL,
-	    "These streams only." },
+	{ OPTION_STREAM, "stream", 0, GROUP_FILTER, DECODERS | COMMAND_RECORDS,
+	    "LIST", NULL, "These streams only." },
 	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "N",
 	    NULL, "Stop after N rows." },
 

@@ -95,7 +95,13 @@ def test_filters(case: Case) -> None:
         (["--type=fork,exec"], [0, 4]),
         (["--pid=6"], [4, 5]),
         (["--tid=7"], [7]),
-        (["--cpu=2"], [8]),
+        # Also of the stream that a record names.
+        (["--cpu=2"], [8, 9]),
+        (["--cpu=3"], []),
+        (["--stream=0"], [9]),
+        (["--time=200-400"], [1, 2]),
+        (["--time=0-1"], [6]),
+        (["--time=0-1", "--time=200-201"], [1, 6]),
         (["--pid=5,6", "--type=mmap,munmap"], [1, 2, 3, 5]),
         (["--limit=2"], [0, 1]),
         (["--type=mmap", "--limit=2"], [1, 2]),
@@ -104,6 +110,32 @@ def test_filters(case: Case) -> None:
         run = case.run("records", "--format=jsonl", *words, "run.hwt").want(0)
         got = [line["record"] for line in run.objects()] if run.out else []
         assert got == want, (words, got)
+
+
+def test_filters_are_those_of_rows(case: Case) -> None:
+    spaces.make(case)
+    for words in (
+        ["--cpu=0-9"],
+        ["--cpu=2"],
+        ["--stream=0"],
+        ["--time=200-"],
+        ["--pid=5"],
+        ["--tid=7"],
+    ):
+        numbers = []
+        for command in (["records"], ["events", "--kind=record"]):
+            run = case.run(
+                *command, "--format=jsonl", *words, "run.hwt"
+            ).want(0)
+            numbers.append({row["record"] for row in run.objects()})
+        assert numbers[0] == numbers[1] != set(), words
+
+
+def test_streams_that_are_not_there_are_refused(case: Case) -> None:
+    spaces.make(case)
+    case.run("records", "--stream=7", "run.hwt").want(
+        2, out="", err_has=("there is no stream 7", "hint: ")
+    )
 
 
 def test_wrong_types_are_refused(case: Case) -> None:
