@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 
 static void *
 system_alloc(void *arg, size_t bytes)
@@ -73,6 +74,7 @@ hwtd_context_create(const struct hwtd_context_options *opts,
 	ctx->max_memory = o.max_memory != 0 ? o.max_memory : UINT64_MAX;
 	ctx->max_alloc = o.max_alloc != 0 ? o.max_alloc : (uint64_t)1 << 30;
 	ctx->max_image = o.max_image != 0 ? o.max_image : (uint64_t)4 << 30;
+	ctx->seed = hwtdi_hash_seed(ctx);
 	atomic_init(&ctx->users, 1);
 	*ctx_out = ctx;
 	return (HWTD_OK);

@@ -15,6 +15,8 @@ struct hwtd_context {
 	uint64_t max_memory;
 	uint64_t max_alloc;
 	uint64_t max_image;
+	/* Of the hashes; no result depends on it. */
+	uint64_t seed;
 	_Atomic uint64_t memory;
 	_Atomic uint64_t peak;
 	_Atomic uint32_t users;
