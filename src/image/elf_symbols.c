@@ -4,9 +4,9 @@
 #include "image/elf_symbols.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 
 /*
  * Bytes of names for each byte of the file that holds them: names may share
@@ -14,67 +14,42 @@
  */
 #define NAME_BYTES_PER_BYTE 4
 
-static size_t
-find_slot(const struct hwtdi_elf_symbols *s, const char *name, size_t n)
+static struct hwtdi_elf_symbol *
+find(const struct hwtdi_elf_symbols *s, const char *name, uint64_t hash)
 {
-	size_t at = (size_t)XXH3_64bits(name, n) & (s->n_slots - 1);
+	size_t tries = 0;
+	uint32_t no;
 
-	while (s->slots[at] != 0 &&
-	    strcmp(s->at[s->slots[at] - 1].name, name) != 0)
-		at = (at + 1) & (s->n_slots - 1);
-	return (at);
-}
-
-static int
-grow_slots(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx,
-    struct hwtd_error *err)
-{
-	struct hwtdi_elf_symbols grown = *s;
-
-	if (s->n * 2 < s->n_slots)
-		return (HWTD_OK);
-	grown.n_slots = s->n_slots == 0 ? 1024 : s->n_slots * 2;
-	grown.slots = hwtdi_zalloc(ctx, grown.n_slots * sizeof(*grown.slots));
-	if (grown.slots == NULL)
-		return (hwtdi_fail_nomem(err,
-		    grown.n_slots * sizeof(*grown.slots)));
-	for (size_t i = 0; i < s->n; i++) {
-		const char *name = s->at[i].name;
-
-		grown.slots[find_slot(&grown, name, strlen(name))] = (uint32_t)
-									 i +
-		    1;
-	}
-	hwtdi_array_free(ctx, s->slots, s->n_slots, sizeof(*s->slots));
-	*s = grown;
-	return (HWTD_OK);
+	while (hwtdi_index_next(&s->index, hash, &tries, &no))
+		if (strcmp(s->at[no].name, name) == 0)
+			return (&s->at[no]);
+	return (NULL);
 }
 
 static int
 add(struct hwtdi_elf_symbols *s, struct hwtd_context *ctx, const char *name,
     size_t n, uint64_t address, bool disputed, struct hwtd_error *err)
 {
-	struct hwtdi_elf_symbol *symbol;
-	size_t slot;
+	const uint64_t hash = hwtdi_hash(ctx, name, n);
+	struct hwtdi_elf_symbol *symbol = find(s, name, hash);
 	int rc;
 
-	rc = grow_slots(s, ctx, err);
+	if (symbol != NULL) {
+		symbol->disputed |= disputed || symbol->address != address;
+		return (HWTD_OK);
+	}
+	rc = hwtdi_index_reserve(&s->index, ctx, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(ctx, &s->at, &s->cap, s->n + 1,
 		    sizeof(*s->at), err);
 	if (rc != HWTD_OK)
 		return (rc);
-	slot = find_slot(s, name, n);
-	if (s->slots[slot] != 0) {
-		symbol = &s->at[s->slots[slot] - 1];
-		symbol->disputed |= disputed || symbol->address != address;
-		return (HWTD_OK);
-	}
+	hwtdi_index_put(&s->index, hash, (uint32_t)s->n);
 	symbol = &s->at[s->n++];
 	symbol->name = name;
 	symbol->address = address;
 	symbol->disputed = disputed;
-	s->slots[slot] = (uint32_t)s->n;
+	s->library = ctx;
 	return (HWTD_OK);
 }
 
@@ -178,14 +153,13 @@ hwtdi_elf_symbols_find(const struct hwtdi_elf_symbols *symbols,
     const char *name, uint64_t *address_out)
 {
 	const struct hwtdi_elf_symbol *symbol;
-	size_t slot;
 
-	if (symbols->n_slots == 0)
+	if (symbols->n == 0)
 		return (false);
-	slot = find_slot(symbols, name, strlen(name));
-	if (symbols->slots[slot] == 0)
+	symbol = find(symbols, name,
+	    hwtdi_hash(symbols->library, name, strlen(name)));
+	if (symbol == NULL)
 		return (false);
-	symbol = &symbols->at[symbols->slots[slot] - 1];
 	*address_out = symbol->address;
 	return (!symbol->disputed);
 }
@@ -195,7 +169,6 @@ hwtdi_elf_symbols_fini(struct hwtdi_elf_symbols *symbols,
     struct hwtd_context *ctx)
 {
 	hwtdi_array_free(ctx, symbols->at, symbols->cap, sizeof(*symbols->at));
-	hwtdi_array_free(ctx, symbols->slots, symbols->n_slots,
-	    sizeof(*symbols->slots));
+	hwtdi_index_fini(&symbols->index, ctx);
 	memset(symbols, 0, sizeof(*symbols));
 }

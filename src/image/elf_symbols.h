@@ -5,6 +5,7 @@
 #ifndef HWTDI_ELF_SYMBOLS_H
 #define HWTDI_ELF_SYMBOLS_H
 
+#include "base/index.h"
 #include "image/elf_object.h"
 
 struct hwtdi_elf_symbol {
@@ -22,9 +23,10 @@ struct hwtdi_elf_symbol {
 struct hwtdi_elf_symbols {
 	struct hwtdi_elf_symbol *at;
 	size_t n, cap;
-	/* Open-addressed index: number + 1, 0 empty. */
-	uint32_t *slots;
-	size_t n_slots;
+	/* By name. */
+	struct hwtdi_index index;
+	/* Of what was added first. */
+	const struct hwtd_context *library;
 };
 
 /*

@@ -1,13 +1,14 @@
 /*
- * Interned execution contexts: an array by id, a hash table of ids beside it.
+ * Interned execution contexts: an array by id, an index of ids beside it.
  */
 #include "trace/exec_context.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
+#include "base/index.h"
 
 struct hwtdi_exec_contexts {
 	struct hwtd_context *library;
@@ -15,9 +16,7 @@ struct hwtdi_exec_contexts {
 	struct hwtd_exec_context *rows;
 	size_t n;
 	size_t cap;
-	/* Id + 1, 0: free.  A power of two, at most half full. */
-	uint32_t *slots;
-	size_t n_slots;
+	struct hwtdi_index index;
 };
 
 int
@@ -47,7 +46,7 @@ hwtdi_exec_contexts_destroy(struct hwtdi_exec_contexts *c)
 		return;
 	(void)pthread_mutex_destroy(&c->lock);
 	hwtdi_array_free(c->library, c->rows, c->cap, sizeof(*c->rows));
-	hwtdi_free(c->library, c->slots, c->n_slots * sizeof(*c->slots));
+	hwtdi_index_fini(&c->index, c->library);
 	hwtdi_free(c->library, c, sizeof(*c));
 }
 
@@ -80,62 +79,34 @@ canonical(const struct hwtd_exec_context *in)
 	return (c);
 }
 
-/* The slot of `row`, or the free one where it belongs. */
-static size_t
-find_slot(const struct hwtdi_exec_contexts *c, const uint32_t *slots,
-    size_t n_slots, const struct hwtd_exec_context *row)
-{
-	size_t at = (size_t)XXH3_64bits(row, sizeof(*row)) & (n_slots - 1);
-
-	while (slots[at] != 0 &&
-	    memcmp(&c->rows[slots[at] - 1], row, sizeof(*row)) != 0)
-		at = (at + 1) & (n_slots - 1);
-	return (at);
-}
-
-static int
-grow_slots(struct hwtdi_exec_contexts *c, struct hwtd_error *err)
-{
-	size_t n = c->n_slots != 0 ? 2 * c->n_slots : 64;
-	uint32_t *slots = hwtdi_zalloc(c->library, n * sizeof(*slots));
-
-	if (slots == NULL)
-		return (hwtdi_fail_nomem(err, n * sizeof(*slots)));
-	for (size_t i = 0; i < c->n; i++)
-		slots[find_slot(c, slots, n, &c->rows[i])] = (uint32_t)i + 1;
-	hwtdi_free(c->library, c->slots, c->n_slots * sizeof(*slots));
-	c->slots = slots;
-	c->n_slots = n;
-	return (HWTD_OK);
-}
-
 static int
 intern(struct hwtdi_exec_contexts *c, const struct hwtd_exec_context *row,
     uint32_t *id_out, struct hwtd_error *err)
 {
-	size_t slot;
+	const uint64_t hash = hwtdi_hash(c->library, row, sizeof(*row));
+	size_t tries = 0;
+	uint32_t id;
 	int rc;
 
-	if (c->n_slots < 2 * (c->n + 1)) {
-		rc = grow_slots(c, err);
-		if (rc != HWTD_OK)
-			return (rc);
-	}
-	slot = find_slot(c, c->slots, c->n_slots, row);
-	if (c->slots[slot] == 0) {
-		if (c->n == HWTDI_MAX_EXEC_CONTEXTS)
-			return (hwtdi_fail(err, HWTD_E_LIMIT,
-			    "more than %u execution contexts",
-			    HWTDI_MAX_EXEC_CONTEXTS));
+	while (hwtdi_index_next(&c->index, hash, &tries, &id))
+		if (memcmp(&c->rows[id], row, sizeof(*row)) == 0) {
+			*id_out = id;
+			return (HWTD_OK);
+		}
+	if (c->n == HWTDI_MAX_EXEC_CONTEXTS)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "more than %u execution contexts",
+		    HWTDI_MAX_EXEC_CONTEXTS));
+	rc = hwtdi_index_reserve(&c->index, c->library, err);
+	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(c->library, &c->rows, &c->cap, c->n + 1,
 		    sizeof(*c->rows), err);
-		if (rc != HWTD_OK)
-			return (rc);
-		/* Copies the bytes between members too. */
-		memcpy(&c->rows[c->n], row, sizeof(*row));
-		c->slots[slot] = (uint32_t)++c->n;
-	}
-	*id_out = c->slots[slot] - 1;
+	if (rc != HWTD_OK)
+		return (rc);
+	hwtdi_index_put(&c->index, hash, (uint32_t)c->n);
+	/* Copies the bytes between members too. */
+	memcpy(&c->rows[c->n], row, sizeof(*row));
+	*id_out = (uint32_t)c->n++;
 	return (HWTD_OK);
 }
 

@@ -6,20 +6,20 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "image/elf_load.h"
 #include "trace/space_builder.h"
 
 const uint8_t hwtdi_no_code[1];
 
-static size_t
-hash(const struct hwtd_section *s, const uint8_t *code)
+static uint64_t
+hash_of(const struct hwtd_trace *trace, const struct hwtd_section *s,
+    const uint8_t *code)
 {
-	uint64_t h = s->address * 0x9e3779b97f4a7c15u;
+	const uint64_t key[5] = { s->address, s->file_off, s->length, s->image,
+		(uint64_t)(uintptr_t)code };
 
-	h = (h ^ s->file_off) * 0xbf58476d1ce4e5b9u;
-	h = (h ^ s->length ^ (uint64_t)s->image << 32) * 0x94d049bb133111ebu;
-	h ^= (uint64_t)(uintptr_t)code;
-	return ((size_t)(h ^ (h >> 31)));
+	return (hwtdi_hash(trace->library, key, sizeof(key)));
 }
 
 static bool
@@ -29,48 +29,15 @@ is_same(const struct hwtd_section *a, const struct hwtd_section *b)
 	    a->length == b->length && a->file_off == b->file_off);
 }
 
-/* The slot of a section, or the free one where it belongs. */
-static size_t
-find_slot(const struct hwtd_trace *trace, const uint32_t *slots,
-    size_t n_slots, const struct hwtd_section *s, const uint8_t *code)
-{
-	size_t at = hash(s, code) & (n_slots - 1);
-
-	while (slots[at] != 0 &&
-	    (trace->section_code[slots[at] - 1] != code ||
-		!is_same(&trace->sections[slots[at] - 1], s)))
-		at = (at + 1) & (n_slots - 1);
-	return (at);
-}
-
-static int
-grow_slots(struct hwtdi_space_builder *b)
-{
-	struct hwtd_trace *trace = b->trace;
-	size_t n = b->n_slots == 0 ? 64 : b->n_slots * 2;
-	uint32_t *slots;
-
-	if (trace->n_sections * 2 < b->n_slots)
-		return (HWTD_OK);
-	slots = hwtdi_zalloc(trace->library, n * sizeof(*slots));
-	if (slots == NULL)
-		return (hwtdi_fail_nomem(b->err, n * sizeof(*slots)));
-	hwtdi_array_free(trace->library, b->slots, b->n_slots, sizeof(*slots));
-	b->slots = slots;
-	b->n_slots = n;
-	for (size_t i = 0; i < trace->n_sections; i++)
-		slots[find_slot(trace, slots, n, &trace->sections[i],
-		    trace->section_code[i])] = (uint32_t)i + 1;
-	return (HWTD_OK);
-}
-
 static int
 section_of(struct hwtdi_space_builder *b, const struct hwtdi_shown *shown,
     uint32_t *out)
 {
 	struct hwtd_trace *trace = b->trace;
 	struct hwtd_section s;
-	size_t slot;
+	size_t tries = 0;
+	uint64_t hash;
+	uint32_t no;
 	int rc;
 
 	memset(&s, 0, sizeof(s));
@@ -79,7 +46,14 @@ section_of(struct hwtdi_space_builder *b, const struct hwtdi_shown *shown,
 	s.address = shown->address;
 	s.length = shown->length;
 	s.file_off = shown->file_off;
-	rc = grow_slots(b);
+	hash = hash_of(trace, &s, shown->code);
+	while (hwtdi_index_next(&b->sections, hash, &tries, &no))
+		if (trace->section_code[no] == shown->code &&
+		    is_same(&trace->sections[no], &s)) {
+			*out = no;
+			return (HWTD_OK);
+		}
+	rc = hwtdi_index_reserve(&b->sections, trace->library, b->err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(trace->library, &trace->sections,
 		    &trace->cap_sections, trace->n_sections + 1,
@@ -90,13 +64,10 @@ section_of(struct hwtdi_space_builder *b, const struct hwtdi_shown *shown,
 		    sizeof(*trace->section_code), b->err);
 	if (rc != HWTD_OK)
 		return (rc);
-	slot = find_slot(trace, b->slots, b->n_slots, &s, shown->code);
-	if (b->slots[slot] == 0) {
-		trace->section_code[trace->n_sections] = shown->code;
-		trace->sections[trace->n_sections++] = s;
-		b->slots[slot] = (uint32_t)trace->n_sections;
-	}
-	*out = b->slots[slot] - 1;
+	*out = (uint32_t)trace->n_sections;
+	hwtdi_index_put(&b->sections, hash, *out);
+	trace->section_code[trace->n_sections] = shown->code;
+	trace->sections[trace->n_sections++] = s;
 	return (HWTD_OK);
 }
 

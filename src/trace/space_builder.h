@@ -5,6 +5,7 @@
 #ifndef HWTDI_SPACE_BUILDER_H
 #define HWTDI_SPACE_BUILDER_H
 
+#include "base/index.h"
 #include "trace/load_list.h"
 #include "trace/module_code.h"
 #include "trace/trace_image.h"
@@ -32,9 +33,8 @@ struct hwtdi_space_builder {
 	struct hwtdi_modules modules;
 	/* Of HWTDI_SPACE_MAX_PIECES. */
 	size_t n_pieces;
-	/* Open-addressed index of sections: number + 1, 0 empty. */
-	uint32_t *slots;
-	size_t n_slots;
+	/* Sections of the trace, by all that they are known by. */
+	struct hwtdi_index sections;
 	/* The record at hand, and its number in their order. */
 	const struct hwtd_record *record;
 	uint64_t seq;

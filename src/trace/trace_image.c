@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 
 /* Parts of one file adjoin: by path, then by build-id, then by number. */
 static int
@@ -88,24 +89,11 @@ hwtdi_named_files_fini(struct hwtdi_named_files *files)
 		hwtdi_free(ctx, files->files[i], sizeof(*files->files[i]));
 	}
 	hwtdi_array_free(ctx, files->files, files->cap, sizeof(*files->files));
-	hwtdi_array_free(ctx, files->slots, files->n_slots,
-	    sizeof(*files->slots));
+	hwtdi_index_fini(&files->index, ctx);
 	hwtdi_array_free(ctx, files->parts.at, files->parts.cap,
 	    sizeof(*files->parts.at));
 	hwtdi_array_free(ctx, files->linked.at, files->linked.cap,
 	    sizeof(*files->linked.at));
-}
-
-static size_t
-hash(const char *name, const uint8_t *build_id, uint32_t n_build_id)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; *name != '\0'; name++)
-		h = (h ^ (uint8_t)*name) * 0x100000001b3u;
-	for (uint32_t i = 0; i < n_build_id; i++)
-		h = (h ^ build_id[i]) * 0x100000001b3u;
-	return ((size_t)(h ^ (h >> 32)));
 }
 
 static bool
@@ -118,34 +106,6 @@ is_file(const struct hwtdi_named_files *files, uint32_t no, const char *name,
 	return (strcmp(image->path, name) == 0 &&
 	    image->n_wanted_id == n_build_id &&
 	    memcmp(image->build_id, build_id, n_build_id) == 0);
-}
-
-static int
-grow_slots(struct hwtdi_named_files *files, struct hwtd_error *err)
-{
-	struct hwtd_context *ctx = files->trace->library;
-	size_t n = files->n_slots == 0 ? 64 : files->n_slots * 2;
-	uint32_t *slots;
-
-	if (files->n * 2 < files->n_slots)
-		return (HWTD_OK);
-	slots = hwtdi_zalloc(ctx, n * sizeof(*slots));
-	if (slots == NULL)
-		return (hwtdi_fail_nomem(err, n * sizeof(*slots)));
-	hwtdi_array_free(ctx, files->slots, files->n_slots, sizeof(*slots));
-	files->slots = slots;
-	files->n_slots = n;
-	for (size_t i = 0; i < files->n; i++) {
-		const struct hwtdi_image
-		    *image = &files->trace->images[files->files[i]->image];
-		size_t at = hash(image->path, image->build_id,
-		    image->n_wanted_id);
-
-		while (slots[at & (n - 1)] != 0)
-			at++;
-		slots[at & (n - 1)] = (uint32_t)i + 1;
-	}
-	return (HWTD_OK);
 }
 
 /* The first part of a file, or the place where it would be. */
@@ -444,25 +404,25 @@ hwtdi_named_files_get(struct hwtdi_named_files *files, const char *name,
     struct hwtdi_named_file **out, struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = files->trace->library;
+	const uint64_t hash = hwtdi_hash_more(hwtdi_hash(ctx, name,
+						  strlen(name)),
+	    build_id, n_build_id);
 	struct hwtdi_named_file *file;
-	size_t at;
+	size_t tries = 0;
+	uint32_t no;
 	int rc;
 
-	rc = grow_slots(files, err);
+	while (hwtdi_index_next(&files->index, hash, &tries, &no))
+		if (is_file(files, no, name, build_id, n_build_id)) {
+			*out = files->files[no];
+			return (HWTD_OK);
+		}
+	rc = hwtdi_index_reserve(&files->index, ctx, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(ctx, &files->files, &files->cap,
 		    files->n + 1, sizeof(*files->files), err);
 	if (rc != HWTD_OK)
 		return (rc);
-	at = hash(name, build_id, n_build_id);
-	for (; files->slots[at & (files->n_slots - 1)] != 0; at++) {
-		uint32_t no = files->slots[at & (files->n_slots - 1)] - 1;
-
-		if (is_file(files, no, name, build_id, n_build_id)) {
-			*out = files->files[no];
-			return (HWTD_OK);
-		}
-	}
 	file = hwtdi_zalloc(ctx, sizeof(*file));
 	if (file == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*file)));
@@ -471,7 +431,7 @@ hwtdi_named_files_get(struct hwtdi_named_files *files, const char *name,
 		hwtdi_free(ctx, file, sizeof(*file));
 		return (rc);
 	}
-	files->slots[at & (files->n_slots - 1)] = (uint32_t)files->n + 1;
+	hwtdi_index_put(&files->index, hash, (uint32_t)files->n);
 	files->files[files->n++] = file;
 	*out = file;
 	return (HWTD_OK);

@@ -4,6 +4,7 @@
 #ifndef HWTDI_TRACE_IMAGE_H
 #define HWTDI_TRACE_IMAGE_H
 
+#include "base/index.h"
 #include "image/elf_file.h"
 #include "image/image_search.h"
 #include "trace/trace_internal.h"
@@ -41,9 +42,8 @@ struct hwtdi_named_files {
 	struct hwtd_trace *trace;
 	struct hwtdi_named_file **files;
 	size_t n, cap;
-	/* Open-addressed index: number + 1, 0 empty. */
-	uint32_t *slots;
-	size_t n_slots;
+	/* By name and wanted build-id. */
+	struct hwtdi_index index;
 	/* As files have them, and as they were when they were loaded. */
 	struct hwtdi_part_list parts, linked;
 };

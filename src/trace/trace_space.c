@@ -488,7 +488,7 @@ hwtdi_trace_space_build(struct hwtd_trace *trace,
 	hwtdi_load_list_fini(&b.loads, trace->library);
 	hwtdi_load_list_fini(&b.segments, trace->library);
 	hwtdi_named_files_fini(&b.files);
-	hwtdi_array_free(trace->library, b.slots, b.n_slots, sizeof(*b.slots));
+	hwtdi_index_fini(&b.sections, trace->library);
 	if (rc != HWTD_OK) {
 		hwtdi_trace_space_fini(space);
 		return (rc);

@@ -47,7 +47,7 @@ place(struct hwtdi_code_table *table, uint32_t token)
 {
 	const struct hwtdi_run *run = &table->runs[token];
 	size_t mask = table->n_slots - 1;
-	size_t i = hwtdi_code_table_hash(run->ip, run->last_ip) & mask;
+	size_t i = hwtdi_code_table_hash(table, run->ip, run->last_ip) & mask;
 
 	while (table->slots[i] != 0)
 		i = (i + 1) & mask;

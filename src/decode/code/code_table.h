@@ -9,7 +9,7 @@
 
 #include <hwtdecode/event.h>
 
-#include "base/library.h"
+#include "base/hash.h"
 
 /* Instructions at consecutive addresses with at most one branch, the last. */
 struct hwtdi_run {
@@ -61,14 +61,12 @@ void hwtdi_code_table_fini(struct hwtdi_code_table *table);
 /* Forget everything; tokens handed out before are void. */
 void hwtdi_code_table_clear(struct hwtdi_code_table *table);
 
+/* Where a search begins; code can be laid out to be slow for a known hash. */
 static inline size_t
-hwtdi_code_table_hash(uint64_t ip, uint64_t last_ip)
+hwtdi_code_table_hash(const struct hwtdi_code_table *table, uint64_t ip,
+    uint64_t last_ip)
 {
-	uint64_t h = ip * 0x9e3779b97f4a7c15u;
-
-	h ^= last_ip + (h >> 29);
-	h *= 0xbf58476d1ce4e5b9u;
-	return ((size_t)(h ^ (h >> 32)));
+	return ((size_t)hwtdi_hash_pair(table->library->seed, ip, last_ip));
 }
 
 /* The token of the run that starts and ends so, or UINT32_MAX. */
@@ -82,7 +80,7 @@ hwtdi_code_table_find(const struct hwtdi_code_table *table, uint64_t ip,
 
 	if (table->n_slots == 0)
 		return (UINT32_MAX);
-	for (size_t i = hwtdi_code_table_hash(ip, last_ip) & mask;
+	for (size_t i = hwtdi_code_table_hash(table, ip, last_ip) & mask;
 	     table->slots[i] != 0; i = (i + 1) & mask) {
 		const struct hwtdi_run *run = &table
 						   ->runs[table->slots[i] - 1];

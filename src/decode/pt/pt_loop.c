@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 
 void
 hwtdi_loop_init(struct hwtdi_loop *loop, struct hwtd_context *library)
@@ -28,9 +29,8 @@ hwtdi_loop_fini(struct hwtdi_loop *loop)
 static struct hwtdi_loop_mark *
 mark_of(struct hwtdi_loop *loop, uint64_t ip)
 {
-	uint64_t h = ip * 0x9e3779b97f4a7c15u;
 	size_t mask = loop->n_marks - 1;
-	size_t i = (size_t)(h >> 32) & mask;
+	size_t i = (size_t)hwtdi_hash_pair(loop->library->seed, ip, 0) & mask;
 
 	while (loop->marks[i].chain == loop->chain && loop->marks[i].ip != ip)
 		i = (i + 1) & mask;

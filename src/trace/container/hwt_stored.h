@@ -4,10 +4,12 @@
 #ifndef HWTDI_HWT_STORED_H
 #define HWTDI_HWT_STORED_H
 
-#include "base/library.h"
+#include "base/index.h"
 
 struct hwtdi_hwt_stored_image {
-	uint64_t sum, n_bytes;
+	/* Of the bytes, of base/hash.h. */
+	uint64_t hash;
+	uint64_t n_bytes;
 	const uint8_t *bytes;
 	uint32_t id;
 };
@@ -15,9 +17,7 @@ struct hwtdi_hwt_stored_image {
 struct hwtdi_hwt_stored {
 	struct hwtdi_hwt_stored_image *images;
 	size_t n, cap;
-	/* Open-addressed index by sum: number + 1, 0 empty. */
-	uint32_t *slots;
-	size_t n_slots;
+	struct hwtdi_index index;
 };
 
 /* Whether these bytes are there; then *id_out is the image that has them. */

@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "trace/container/hwt_fields.h"
 #include "trace/container/hwt_stored.h"
 
@@ -549,7 +550,10 @@ hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
 		i.sum = image->sum;
 		i.flags |= HWTDI_HWT_IMAGE_HASH;
 	}
-	bytes.sum = i.sum;
+	/* The sum can be made to be that of other bytes. */
+	if (with_bytes)
+		bytes.hash = hwtdi_hash(w->library, image->bytes,
+		    (size_t)image->n_bytes);
 	if (with_bytes && image->n_bytes != 0 &&
 	    hwtdi_hwt_stored_find(&w->stored, &bytes, &i.same_bytes))
 		with_bytes = false;

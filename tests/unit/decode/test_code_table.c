@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "decode/code/code_table.h"
+#include "support/chosen_key.h"
 
 struct fixture {
 	struct hwtd_context *library;
@@ -255,6 +256,39 @@ without_memory_a_run_is_refused_and_the_rest_stays(void **state)
 	hwtd_context_destroy(small.library);
 }
 
+static uint64_t
+plain_hash(uint64_t ip, uint64_t last_ip)
+{
+	uint64_t h = ip * 0x9e3779b97f4a7c15u;
+
+	h ^= last_ip + (h >> 29);
+	h *= 0xbf58476d1ce4e5b9u;
+	return (h ^ h >> 32);
+}
+
+static void
+addresses_that_were_chosen_for_a_hash_are_not_slow(void **state)
+{
+	struct fixture *f = *state;
+	const double start = cpu_seconds();
+	uint8_t lengths[1];
+	uint32_t n = 0, token;
+
+	for (uint64_t ip = 0; n < CHOSEN_KEYS; ip++) {
+		struct hwtdi_run run;
+
+		if (!is_chosen(plain_hash(ip, ip)))
+			continue;
+		run = make(ip, 1, lengths);
+		assert_int_equal(find(f, &run), UINT32_MAX);
+		assert_int_equal(hwtdi_code_table_add(&f->table, &run, lengths,
+				     &token, NULL),
+		    HWTD_OK);
+		assert_int_equal(token, n++);
+	}
+	assert_true(cpu_seconds() - start < CHOSEN_SECONDS);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -268,6 +302,7 @@ main(void)
 		TEST(a_cleared_table_counts_from_zero_again),
 		TEST(clearing_an_empty_table_does_nothing),
 		TEST(without_memory_a_run_is_refused_and_the_rest_stays),
+		TEST(addresses_that_were_chosen_for_a_hash_are_not_slow),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -3,12 +3,15 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <xxhash.h>
 
 #include "image/elf_symbols.h"
+#include "support/chosen_key.h"
 #include "support/elf_writer.h"
 #include "support/failing_allocator.h"
 
@@ -209,6 +212,64 @@ each_refused_request_is_reported_and_leaks_nothing(void **state)
 	elf_writer_free(&w);
 }
 
+static void
+names_that_were_chosen_for_a_hash_are_not_slow(void **state)
+{
+	struct hwtd_context *ctx = new_context(NULL);
+	struct hwtdi_elf_symbols s = { 0 };
+	struct hwtdi_elf_tables t;
+	struct elf_writer w;
+	size_t names, table;
+	uint64_t address;
+	double start;
+	char name[16];
+	uint32_t n = 0;
+	bool found;
+
+	(void)state;
+	elf_writer_init(&w, true, false, 2, 62);
+	names = elf_writer_put(&w, "", 1, 1);
+	for (uint32_t i = 0; n < CHOSEN_KEYS; i++) {
+		int length = snprintf(name, sizeof(name), "%07x", i);
+
+		if (!is_chosen(XXH3_64bits(name, (size_t)length)))
+			continue;
+		(void)elf_writer_put(&w, name, (size_t)length + 1, 1);
+		n++;
+	}
+	(void)elf_writer_section(&w,
+	    &(struct elf_writer_section){ .name = ".strtab",
+		.type = 3,
+		.off = names,
+		.size = w.n_bytes - names });
+	table = elf_writer_put(&w, NULL, 0, 8);
+	(void)elf_writer_put_symbol(&w, 0, 0, 0, 0);
+	for (uint32_t i = 0; i < n; i++)
+		(void)elf_writer_put_symbol(&w, 1 + 8 * i, 0x12, 0xfff1, i);
+	(void)elf_writer_section(&w,
+	    &(struct elf_writer_section){ .name = ".symtab",
+		.type = 2,
+		.off = table,
+		.size = w.n_bytes - table,
+		.link = 1,
+		.entry_bytes = 24 });
+	elf_writer_finish(&w);
+	assert_int_equal(hwtdi_elf_tables_init(&t, "f", w.bytes, w.n_bytes,
+			     NULL),
+	    HWTD_OK);
+	start = cpu_seconds();
+	assert_int_equal(hwtdi_elf_symbols_add_linked(&s, ctx, &t, 0, &found,
+			     NULL),
+	    HWTD_OK);
+	assert_int_equal(s.n, n);
+	assert_true(hwtdi_elf_symbols_find(&s, name, &address));
+	assert_int_equal(address, n - 1);
+	assert_true(cpu_seconds() - start < CHOSEN_SECONDS);
+	hwtdi_elf_symbols_fini(&s, ctx);
+	elf_writer_free(&w);
+	hwtd_context_destroy(ctx);
+}
+
 int
 main(void)
 {
@@ -219,6 +280,8 @@ main(void)
 		cmocka_unit_test(what_two_files_put_at_two_places_is_not_told),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),
+		cmocka_unit_test(
+		    names_that_were_chosen_for_a_hash_are_not_slow),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <xxhash.h>
 
+#include "support/chosen_key.h"
 #include "trace/exec_context.h"
 #include "trace/trace_model.h"
 
@@ -129,6 +131,28 @@ unknown_fields_make_no_difference(void **state)
 	assert_int_equal(out.cr3, 0);
 }
 
+static void
+contexts_that_were_chosen_for_a_hash_are_not_slow(void **state)
+{
+	static uint32_t tids[CHOSEN_KEYS];
+	struct fixture *f = *state;
+	struct hwtd_exec_context c;
+	double start;
+	uint32_t n = 0;
+
+	memset(&c, 0, sizeof(c));
+	c.size = sizeof(c);
+	for (; n < CHOSEN_KEYS; c.tid++)
+		if (is_chosen(XXH3_64bits(&c, sizeof(c))))
+			tids[n++] = c.tid;
+	start = cpu_seconds();
+	for (uint32_t i = 0; i < n; i++) {
+		c.tid = tids[i];
+		assert_int_equal(intern(f->trace, &c), i);
+	}
+	assert_true(cpu_seconds() - start < CHOSEN_SECONDS);
+}
+
 struct worker {
 	pthread_t thread;
 	struct hwtd_trace *trace;
@@ -193,6 +217,7 @@ main(void)
 		T(each_known_field_makes_a_difference),
 		T(unknown_fields_make_no_difference),
 		T(threads_agree_on_ids),
+		T(contexts_that_were_chosen_for_a_hash_are_not_slow),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "support/chosen_key.h"
 #include "support/failing_allocator.h"
 #include "support/mapped_trace.h"
 #include "support/temp_dir.h"
@@ -724,6 +725,72 @@ each_refused_request_is_reported_and_leaks_nothing(void **state)
 	temp_dir_remove(&dir);
 }
 
+/* Whatever the address, they are one number together. */
+static void
+places_in_files_that_were_chosen_for_a_hash_are_not_slow(void **state)
+{
+	struct hwtd_trace *trace = two_images();
+	double start;
+
+	(void)state;
+	for (uint64_t i = 1; i <= CHOSEN_KEYS; i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_MMAP, 5, i * 0x1000,
+		    0x1000);
+
+		r.flags |= HWTD_RECF_FILE_OFF;
+		r.image = 0;
+		r.file_off = r.addr * 0x9e3779b97f4a7c15u ^ 0x1234;
+		mr_add(trace, &r);
+	}
+	start = cpu_seconds();
+	(void)mt_seal(trace);
+	assert_true(cpu_seconds() - start < CHOSEN_SECONDS);
+	hwtd_trace_close(trace);
+}
+
+/* FNV-1a, folded. */
+static uint64_t
+fnv(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+	return (h ^ h >> 32);
+}
+
+static void
+file_names_that_were_chosen_for_a_hash_are_not_slow(void **state)
+{
+	struct hwtd_trace *trace = mr_create("/nonexistent");
+	struct pt_packets p = { 0 };
+	uint64_t n = 0;
+	double start;
+
+	(void)state;
+	pt_pad(&p, 100);
+	(void)mt_stream(trace, &p, NULL);
+	pt_free(&p);
+	for (uint32_t i = 0; n < CHOSEN_KEYS; i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_MMAP, 5,
+		    ++n * 0x1000, 0x1000);
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "/%x", i);
+		if (!is_chosen(fnv(name))) {
+			n--;
+			continue;
+		}
+		r.flags |= HWTD_RECF_FILE_OFF;
+		r.name = name;
+		mr_add(trace, &r);
+	}
+	start = cpu_seconds();
+	(void)mt_seal(trace);
+	assert_true(cpu_seconds() - start < CHOSEN_SECONDS);
+	hwtd_trace_close(trace);
+}
+
 int
 main(void)
 {
@@ -750,6 +817,10 @@ main(void)
 		cmocka_unit_test(many_mappings_are_laid_out_fast),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),
+		cmocka_unit_test(
+		    places_in_files_that_were_chosen_for_a_hash_are_not_slow),
+		cmocka_unit_test(
+		    file_names_that_were_chosen_for_a_hash_are_not_slow),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
