@@ -51,20 +51,19 @@ int
 hwtdi_space_unload(struct hwtdi_space_builder *b, uint32_t space)
 {
 	const struct hwtd_record *r = b->record;
-	const struct hwtdi_load *load;
-	int rc = HWTD_OK;
+	const struct hwtdi_load_piece *pieces;
+	size_t load, n = 0;
+	int rc;
 
 	if ((r->flags & HWTD_RECF_ADDR) == 0)
 		return (HWTD_OK);
-	load = hwtdi_load_list_take(&b->loads, space, r->addr, b->seq);
-	for (size_t i = 0; load != NULL && i < load->n_pieces && rc == HWTD_OK;
-	     i++) {
-		const struct hwtdi_load_piece
-		    *p = &b->loads.pieces[load->piece + i];
-
+	rc = hwtdi_load_list_take(&b->loads, b->trace->library, space, r->addr,
+	    b->seq, &load, b->err);
+	if (rc == HWTD_OK && load != 0)
+		n = hwtdi_load_list_pieces(&b->loads, load, &pieces);
+	for (size_t i = 0; rc == HWTD_OK && i < n; i++)
 		rc = hwtdi_timeline_unmap(b->space->timeline, b->seq, space,
-		    p->address, p->length, b->err);
-	}
+		    pieces[i].address, pieces[i].length, b->err);
 	return (rc);
 }
 
@@ -92,18 +91,26 @@ unmap_file(struct hwtdi_space_builder *b, uint32_t space,
     struct hwtdi_load_list *list, const struct hwtdi_place *there)
 {
 	const struct hwtd_record *r = b->record;
-	const struct hwtdi_load *load;
-	int rc = HWTD_OK;
+	const struct hwtdi_load_piece *pieces;
+	uint32_t image;
+	size_t load, n;
+	int rc;
 
-	load = hwtdi_load_list_take(list, space, r->addr, b->seq);
-	if (load != NULL && (there->piece.flags & HWTDI_PIECE_NOTHING) == 0 &&
+	rc = hwtdi_load_list_take(list, b->trace->library, space, r->addr,
+	    b->seq, &load, b->err);
+	if (rc != HWTD_OK || load == 0)
+		return (rc);
+	image = list->loads[load - 1].image;
+	if ((there->piece.flags & HWTDI_PIECE_NOTHING) == 0 &&
 	    (there->piece.section == HWTD_NO_ID ||
-		b->trace->sections[there->piece.section].image != load->image))
+		b->trace->sections[there->piece.section].image != image))
 		return (HWTD_OK);
-	for (; load != NULL; load = hwtdi_load_list_next(list, load))
-		for (size_t i = 0; i < load->n_pieces && rc == HWTD_OK; i++)
-			rc = unmap_piece(b, space, load->image,
-			    &list->pieces[load->piece + i]);
+	for (; load != 0 && rc == HWTD_OK;
+	     load = hwtdi_load_list_next(list, load)) {
+		n = hwtdi_load_list_pieces(list, load, &pieces);
+		for (size_t i = 0; i < n && rc == HWTD_OK; i++)
+			rc = unmap_piece(b, space, image, &pieces[i]);
+	}
 	return (rc);
 }
 

@@ -150,8 +150,8 @@ hwtdi_trace_space_see(const struct hwtdi_trace_space *space,
 static void
 clear_loads(struct hwtdi_space_builder *b, uint32_t space)
 {
-	hwtdi_load_list_clear(&b->loads, space, b->seq);
-	hwtdi_load_list_clear(&b->segments, space, b->seq);
+	hwtdi_load_list_clear(&b->loads, space);
+	hwtdi_load_list_clear(&b->segments, space);
 }
 
 static int

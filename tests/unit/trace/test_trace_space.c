@@ -635,6 +635,110 @@ many_unloads_take_no_time(void **state)
 	hwtd_trace_close(trace);
 }
 
+static void
+add_fork(struct hwtd_trace *trace, uint32_t child, uint32_t parent)
+{
+	struct hwtd_record r = mr_record(HWTD_REC_FORK, child, 0, 0);
+
+	r.flags |= HWTD_RECF_VALUE;
+	r.value = parent;
+	mr_add(trace, &r);
+}
+
+static void
+add_load(struct hwtd_trace *trace, uint32_t type, uint32_t pid, uint64_t addr)
+{
+	struct hwtd_record r = mr_record(type, pid, addr, 0);
+
+	if (type == HWTD_REC_MODULE_LOAD)
+		r.name = "/no/such/file";
+	mr_add(trace, &r);
+}
+
+static void
+a_child_unloads_what_its_parent_replaced_often(void **state)
+{
+	struct hwtd_trace *trace = two_images();
+
+	(void)state;
+	add_load(trace, HWTD_REC_MODULE_LOAD, 5, 0x700000);
+	add_fork(trace, 6, 5);
+	add_fork(trace, 7, 5);
+	for (int i = 0; i < 1000; i++)
+		add_load(trace, HWTD_REC_MODULE_LOAD, 5, 0x700000);
+	add_load(trace, HWTD_REC_MODULE_UNLOAD, 6, 0x700000);
+	(void)mt_seal(trace);
+	mr_assert(trace, 5, NULL, 0x700000, "/no/such/file", 0);
+	mr_assert(trace, 6, NULL, 0x700000, NULL, 0);
+	mr_assert(trace, 7, NULL, 0x700000, "/no/such/file", 0);
+	hwtd_trace_close(trace);
+}
+
+/* What it had unloaded is not unloaded again, nor by its own child. */
+static void
+a_child_unloads_what_its_parent_loaded_once(void **state)
+{
+	struct hwtd_trace *trace = two_images();
+
+	(void)state;
+	add_load(trace, HWTD_REC_MODULE_LOAD, 5, 0x700000);
+	add_fork(trace, 6, 5);
+	add_load(trace, HWTD_REC_MODULE_UNLOAD, 6, 0x700000);
+	mr_mmap(trace, 6, 0x700000, 0x1000, 0);
+	add_fork(trace, 7, 6);
+	add_load(trace, HWTD_REC_MODULE_UNLOAD, 6, 0x700000);
+	add_load(trace, HWTD_REC_MODULE_UNLOAD, 7, 0x700000);
+	(void)mt_seal(trace);
+	mr_assert(trace, 6, NULL, 0x700000, "a", 0);
+	mr_assert(trace, 7, NULL, 0x700000, "a", 0);
+	hwtd_trace_close(trace);
+}
+
+static void
+a_child_has_the_loads_of_a_parent_that_started_another_program(void **state)
+{
+	struct hwtd_record exec = mr_record(HWTD_REC_EXEC, 6, 0, 0);
+	struct hwtd_trace *trace = two_images();
+
+	(void)state;
+	add_load(trace, HWTD_REC_MODULE_LOAD, 5, 0x700000);
+	add_fork(trace, 6, 5);
+	add_fork(trace, 7, 6);
+	mr_add(trace, &exec);
+	add_load(trace, HWTD_REC_MODULE_UNLOAD, 7, 0x700000);
+	(void)mt_seal(trace);
+	mr_assert(trace, 5, NULL, 0x700000, "/no/such/file", 0);
+	mr_assert(trace, 7, NULL, 0x700000, NULL, 0);
+	hwtd_trace_close(trace);
+}
+
+/* Each parent goes on to load after its child was forked. */
+static void
+unloads_behind_many_forks_and_loads_are_not_slow(void **state)
+{
+	const uint32_t forks = 64, places = 20;
+	struct hwtd_trace *trace = two_images();
+	double start;
+
+	(void)state;
+	for (uint32_t i = 1; i <= forks; i++) {
+		add_load(trace, HWTD_REC_MODULE_LOAD, i, 0x700000);
+		add_fork(trace, i + 1, i);
+		for (uint32_t k = 0; k < 64 * places; k++)
+			add_load(trace, HWTD_REC_MODULE_LOAD, i,
+			    0x800000 + k % places * 0x1000);
+	}
+	for (uint32_t k = 0; k < 15000 * places; k++)
+		add_load(trace, HWTD_REC_MODULE_UNLOAD, forks + 1,
+		    0x800000 + k % places * 0x1000);
+	add_load(trace, HWTD_REC_MODULE_UNLOAD, forks + 1, 0x700000);
+	start = cpu_seconds();
+	(void)mt_seal(trace);
+	assert_true(cpu_seconds() - start < 2 * CHOSEN_SECONDS);
+	mr_assert(trace, forks + 1, NULL, 0x700000, NULL, 0);
+	hwtd_trace_close(trace);
+}
+
 /* All kinds of records, with files that are there and that are not. */
 static int
 build_all_kinds(struct hwtd_context *ctx, const char *dir)
@@ -821,6 +925,13 @@ main(void)
 		    places_in_files_that_were_chosen_for_a_hash_are_not_slow),
 		cmocka_unit_test(
 		    file_names_that_were_chosen_for_a_hash_are_not_slow),
+		cmocka_unit_test(
+		    a_child_unloads_what_its_parent_replaced_often),
+		cmocka_unit_test(a_child_unloads_what_its_parent_loaded_once),
+		cmocka_unit_test(
+		    a_child_has_the_loads_of_a_parent_that_started_another_program),
+		cmocka_unit_test(
+		    unloads_behind_many_forks_and_loads_are_not_slow),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
