@@ -55,7 +55,7 @@ struct hwtd_section {
 /** What became of an image that records name. */
 enum hwtd_image_state {
 	HWTD_IMAGE_UNKNOWN = 0,
-	/** Its code is there. */
+	/** Its code is there; if `text` says so, only what is whole of it. */
 	HWTD_IMAGE_FOUND = 1,
 	/** Its file was not found, or could not be read; `text` says why. */
 	HWTD_IMAGE_MISSING = 2,
@@ -76,7 +76,7 @@ struct hwtd_image_info {
 	const char *file;
 	/** Bytes of code held. */
 	uint64_t n_bytes;
-	/** Why it is missing or refused; one line. */
+	/** Why it is missing or refused, or what is damaged; one line. */
 	char text[96];
 	/** HWTD_IMAGE_INFO_* bits. */
 	uint32_t flags;

@@ -90,6 +90,18 @@ hwtdi_fail_prefix(struct hwtd_error *err, const char *fmt, ...)
 		    sizeof(err->message) - (size_t)n, ": %s", old);
 }
 
+const char *
+hwtdi_fail_cause(const struct hwtd_error *err, const char *name)
+{
+	const char *message = err->message;
+	size_t n = 0;
+
+	while (message[n] != '\0' && message[n] == name[n])
+		n++;
+	return (n > 0 && strncmp(message + n, ": ", 2) == 0 ? message + n + 2
+							    : message);
+}
+
 int
 hwtdi_fail_pass(struct hwtd_error *err, const struct hwtd_error *inner)
 {

@@ -23,6 +23,9 @@ int hwtdi_fail_nomem(struct hwtd_error *err, size_t bytes);
 /* Give an error that was filled below to the caller; its code. */
 int hwtdi_fail_pass(struct hwtd_error *err, const struct hwtd_error *inner);
 
+/* The message of an error about `name` without that name, or its cut, ahead. */
+const char *hwtdi_fail_cause(const struct hwtd_error *err, const char *name);
+
 /* Put "context: " before the message of an error that was filled below. */
 void hwtdi_fail_prefix(struct hwtd_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -2,6 +2,7 @@
  * hwtdecode maps: what is mapped where in each process at a moment.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "cli/color.h"
 #include "cli/image_report.h"
@@ -59,8 +60,13 @@ write_text(struct listing *l, const struct hwtd_mapping *m)
 		output_text(out, "  ");
 		output_escaped(out, m->path);
 	}
-	if (image_of(l, m, &info) && info.state != HWTD_IMAGE_FOUND)
+	if (image_of(l, m, &info) && info.state != HWTD_IMAGE_FOUND) {
 		output_format(out, "  (%s)", image_state_name(info.state));
+	} else if (info.text[0] != '\0') {
+		output_text(out, "  (");
+		output_escaped(out, image_why(&info));
+		output_char(out, ')');
+	}
 	output_char(out, '\n');
 }
 
@@ -86,6 +92,8 @@ write_json(struct listing *l, uint32_t vmid, const struct hwtd_mapping *m)
 	if (image_of(l, m, &info)) {
 		json_u64(out, "image", m->image);
 		json_name(out, "state", image_state_name(info.state));
+		if (info.text[0] != '\0')
+			json_string(out, "text", image_why(&info));
 	}
 	if (m->path[0] != '\0')
 		json_string(out, "path", m->path);
@@ -269,6 +277,22 @@ list(struct listing *l)
 	return (code);
 }
 
+/* Files that are so damaged that there is no line to say it in. */
+static void
+say_unmapped(const struct input *input)
+{
+	struct hwtd_image_info info = { .size = sizeof(info) };
+	bool *shown = images_shown(input);
+
+	for (uint32_t i = 0; shown != NULL && i < input->info.n_images; i++)
+		if (!shown[i] &&
+		    hwtd_trace_image(input->trace, i, &info) == HWTD_OK &&
+		    info.state == HWTD_IMAGE_FOUND && info.text[0] != '\0')
+			say_warning("%s: nothing of %s is mapped: %s",
+			    input->name, info.path, image_why(&info));
+	free(shown);
+}
+
 /* Exit code after a message when --pid names what is not there. */
 static int
 check_pids(const struct input *input, const struct options *options)
@@ -316,6 +340,8 @@ cmd_maps(const struct options *options)
 	else if (code == EXIT_DONE) {
 		l.color = color_wanted(options, &out);
 		code = list(&l);
+		if (code == EXIT_DONE)
+			say_unmapped(&input);
 		if (!output_close(&out, code == EXIT_DONE))
 			code = EXIT_FAILED;
 	}

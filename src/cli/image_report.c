@@ -228,6 +228,8 @@ text_missing_image(struct output *out, const struct missing_image *m,
 		    "\n             give the kernel, its debug file and the"
 		    " modules that it calls with\n"
 		    "             --module-dir DIR");
+	else if (info->state == HWTD_IMAGE_FOUND && m->gaps == 0)
+		output_text(out, "\n             the file is damaged");
 	else if (info->state == HWTD_IMAGE_FOUND)
 		output_format(out,
 		    "\n             the file ends before 0x%" PRIx64,
@@ -299,9 +301,10 @@ missing_images_write(const struct missing_images *missing, struct output *out,
 
 		if (!image_at(missing->input, m->image, &info))
 			continue;
-		/* Mapped and never run, or there. */
+		/* Mapped and never run, or there and whole. */
 		if (m->gaps == 0 && info.state != HWTD_IMAGE_MISMATCH &&
-		    (info.state != HWTD_IMAGE_MISSING || shown[m->image]))
+		    (info.state == HWTD_IMAGE_MISSING ? shown[m->image]
+						      : info.text[0] == '\0'))
 			continue;
 		if (!titled && format == FORMAT_TEXT)
 			output_text(out, "\nmissing images\n");

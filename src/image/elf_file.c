@@ -188,14 +188,33 @@ read_notes(struct reader *r, uint64_t off, uint64_t size, uint64_t align)
 	}
 }
 
+/* Where a field of the file header lies. */
+#define HEADER_FIELD(r, field)                                                \
+	((r)->t.is_64 ? offsetof(Elf64_Ehdr, field)                           \
+		      : offsetof(Elf32_Ehdr, field))
+
+/* A table is where the header says; outside of the file that is the fault. */
+static uint64_t
+table_fault(const struct reader *r, uint64_t off, uint64_t field)
+{
+	return (off < r->t.n_bytes ? off : field);
+}
+
 static int
 read_segments(struct reader *r, struct hwtd_error *err)
 {
 	GElf_Phdr ph;
 	int rc = HWTD_OK;
 
+	if (r->t.header.e_phoff != 0 && r->t.header.e_phnum == PN_XNUM &&
+	    r->t.claimed_segments == 0)
+		NOTE_FAULT(r, HEADER_FIELD(r, e_phnum),
+		    "%.100s: section 0 has no number of program headers",
+		    r->t.name);
 	if (r->t.n_segments < r->t.claimed_segments)
-		NOTE_FAULT(r, r->t.header.e_phoff,
+		NOTE_FAULT(r,
+		    table_fault(r, r->t.header.e_phoff,
+			HEADER_FIELD(r, e_phoff)),
 		    "%.100s: %" PRIu32
 		    " program headers, but the file has %" PRIu32,
 		    r->t.name, r->t.claimed_segments, r->t.n_segments);
@@ -256,7 +275,9 @@ read_sections(struct reader *r)
 	GElf_Shdr sh;
 
 	if (r->t.n_sections < r->t.claimed_sections)
-		NOTE_FAULT(r, r->t.header.e_shoff,
+		NOTE_FAULT(r,
+		    table_fault(r, r->t.header.e_shoff,
+			HEADER_FIELD(r, e_shoff)),
 		    "%.100s: %" PRIu32
 		    " section headers, but the file has %" PRIu32,
 		    r->t.name, r->t.claimed_sections, r->t.n_sections);

@@ -131,7 +131,11 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 		s->rc = rc;
 		(void)hwtdi_fail_pass(s->err, &wrong);
 	} else if (rc != HWTD_OK && s->wrong.code == HWTD_OK) {
+		/* The cause first: texts are cut at the tail. */
 		s->wrong = wrong;
+		(void)snprintf(s->wrong.message, sizeof(s->wrong.message),
+		    "%.90s, file %s", hwtdi_fail_cause(&wrong, f->path),
+		    f->path);
 	}
 	return (rc == HWTD_OK);
 }
@@ -234,11 +238,11 @@ finish(struct search *s, const char *name)
 	if (s->rc != HWTD_OK)
 		return (s->rc);
 	if (s->wrong.code != HWTD_OK)
-		return (hwtdi_fail(s->err, HWTD_E_NOT_FOUND,
-		    "%.80s: no usable file: %.140s", name, s->wrong.message));
+		return (hwtdi_fail_at(s->err, HWTD_E_NOT_FOUND,
+		    s->wrong.offset, "%.80s: %s", name, s->wrong.message));
 	return (hwtdi_fail(s->err, HWTD_E_NOT_FOUND,
-	    "%.120s: not found in %" PRIu32 " places", name,
-	    s->found->n_paths));
+	    "%.120s: not found in %" PRIu32 " place%s", name,
+	    s->found->n_paths, s->found->n_paths == 1 ? "" : "s"));
 }
 
 int

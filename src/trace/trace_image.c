@@ -272,6 +272,20 @@ hwtdi_named_files_next_linked(const struct hwtdi_named_files *files,
 	return (&files->trace->parts[list->at[(*at_inout)++].no]);
 }
 
+/* Say what is wrong with a file: where, and why, without its name. */
+static void
+say_why(struct hwtdi_image *image, const struct hwtd_error *why,
+    const char *name)
+{
+	char place[32] = "";
+
+	if (why->offset != UINT64_MAX)
+		(void)snprintf(place, sizeof(place), "byte 0x%" PRIx64 ": ",
+		    why->offset);
+	(void)snprintf(image->text, sizeof(image->text), "%s%.90s", place,
+	    hwtdi_fail_cause(why, name));
+}
+
 /* Take over what a search found. */
 static int
 take_found(struct hwtd_context *ctx, struct hwtdi_image_found *found,
@@ -335,12 +349,23 @@ read_file(struct hwtdi_named_files *files, const char *name,
 		rc = hwtdi_fail_pass(err, &inner);
 	} else {
 		image->state = HWTD_IMAGE_MISSING;
-		(void)snprintf(image->text, sizeof(image->text), "%.95s",
-		    inner.message);
+		say_why(image, &inner, name);
 		rc = HWTD_OK;
 	}
 	hwtdi_free(ctx, found, sizeof(*found));
 	return (rc);
+}
+
+/* What is whole of a damaged file is used; the image says that it is. */
+static void
+say_damage(struct hwtdi_image *image, const struct hwtdi_elf_file *elf)
+{
+	/* Of a file that was saved in parts the rest is not missed. */
+	if (elf->n_faults > 0 && !image->sparse)
+		say_why(image, &elf->fault, image->path);
+	else if (elf->type != HWTDI_ELF_REL && !elf->has_load)
+		(void)snprintf(image->text, sizeof(image->text),
+		    "it has no segment that is loaded");
 }
 
 static int
@@ -359,6 +384,10 @@ parse(struct hwtdi_named_files *files, struct hwtdi_named_file *file,
 		return (hwtdi_fail_pass(err, &inner));
 	/* Other files can be mapped as well. */
 	file->is_elf = rc == HWTD_OK;
+	if (rc != HWTD_OK && rc != HWTD_E_UNRECOGNIZED)
+		say_why(image, &inner, image->path);
+	if (rc == HWTD_OK)
+		say_damage(image, &file->elf);
 	if (rc == HWTD_OK && image->n_build_id == 0 &&
 	    file->elf.build_id.n <= HWTD_MAX_BUILD_ID) {
 		image->n_build_id = file->elf.build_id.n;

@@ -264,6 +264,28 @@ def test_folders_that_are_none(case: Case) -> None:
             )
 
 
+def test_damaged_files(case: Case) -> None:
+    """All that is said of a file whose program headers are not there."""
+    spaces.make(case)
+    file = case.folder / "root/lib/library.so"
+    text = file.read_bytes()
+    file.write_bytes(text[:32] + b"\xff" * 8 + text[40:])
+    why = "byte 0x20: 3 program headers, but the file has 0"
+    for command, code in (("info", 0), ("check", 3)):
+        case.run(command, "--root=root", "run.hwt").want(
+            code, out_has=("/lib/library.so  file root/lib/library.so", why)
+        )
+    run = case.run("maps", "--root=root", "--format=jsonl", "--pid=5", "run.hwt")
+    assert [
+        line["text"]
+        for line in run.want(0).objects()
+        if line.get("path") == "/lib/library.so"
+    ] == [why]
+    case.run("maps", "--root=root", "--pid=5", "run.hwt").want(
+        0, out_has=(f"/lib/library.so  ({why})\n",)
+    )
+
+
 def test_check_lists_missing_images_by_cost(case: Case) -> None:
     spaces.make(case)
     run = case.run("check", "--root=root", "--format=jsonl", "run.hwt").want(3)

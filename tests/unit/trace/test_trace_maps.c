@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -224,6 +225,85 @@ missing_file_is_mapped_without_code(void **state)
 	assert_string_equal(info.file, "");
 	assert_true(info.text[0] != '\0');
 	mr_assert(f->trace, 5, NULL, 0x12fff, "/lib/gone.so", 0x2fff);
+}
+
+/* A file of 0x1200 bytes with one of its fields changed, or cut. */
+static const struct {
+	const char *name;
+	long at;
+	uint64_t value;
+	size_t n;
+	/* 0: not cut. */
+	long length;
+	uint32_t state;
+	bool has_code;
+	const char *text;
+} damages[] = {
+	{ "whole", 0, 0x7f, 1, 0, HWTD_IMAGE_FOUND, true, "" },
+	{ "program headers past the end", 32, UINT64_MAX, 8, 0,
+	    HWTD_IMAGE_FOUND, false,
+	    "byte 0x20: 2 program headers, but the file has 0" },
+	{ "code that was cut off", 0, 0x7f, 1, 0x1100, HWTD_IMAGE_FOUND, true,
+	    "byte 0x78: segment 1: file bytes 0x1000+0x200, but the file "
+	    "has 0x1100" },
+	{ "65535 program headers", 56, 0xffff, 2, 0, HWTD_IMAGE_FOUND, true,
+	    "byte 0x40: 65535 program headers, but the file has 81" },
+	{ "no program headers", 56, 0, 2, 0, HWTD_IMAGE_FOUND, false,
+	    "it has no segment that is loaded" },
+	{ "a header that ends", 0, 0x7f, 1, 40, HWTD_IMAGE_MISSING, false,
+	    "byte 0x28: file ends inside the ELF header, file /" },
+};
+
+static void
+spoil(const char *path, long at, uint64_t value, size_t n, long length)
+{
+	FILE *file = fopen(path, "r+");
+	uint8_t bytes[8];
+
+	assert_non_null(file);
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)(value >> 8 * i);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	assert_int_equal(fclose(file), 0);
+	if (length != 0)
+		assert_int_equal(truncate(path, length), 0);
+}
+
+static void
+damaged_files_say_where_and_why(void **state)
+{
+	static uint8_t many[0x200];
+	const struct small_elf elf = { .code = many, .n_code = sizeof(many) };
+	struct fixture *f = *state;
+	struct hwtd_image_info info;
+	char path[300], name[300];
+
+	memcpy(many, code, sizeof(code));
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_MODULE_LOAD, 5,
+		    0x10000, 0);
+		struct hwtd_trace *trace = mr_create(f->dir.path);
+
+		print_message("%s\n", damages[i].name);
+		write_elf(f, "libx.so", &elf);
+		spoil(temp_dir_file(&f->dir, "libx.so", path), damages[i].at,
+		    damages[i].value, damages[i].n, damages[i].length);
+		/* However long the name is. */
+		(void)snprintf(name, sizeof(name), "/%0*d/libx.so",
+		    i % 2 == 0 ? 1 : 200, 0);
+		r.name = name;
+		mr_add(trace, &r);
+		(void)mt_seal(trace);
+		info = image_named(trace, name);
+		assert_int_equal(info.state, damages[i].state);
+		print_message("  %s\n", info.text);
+		assert_memory_equal(info.text, damages[i].text,
+		    strlen(damages[i].text) + (damages[i].text[0] == '\0'));
+		if (damages[i].has_code)
+			assert_code(trace, 5, 0x11000);
+		hwtd_trace_close(trace);
+	}
 }
 
 /* "first+length path@file_off flags pid", in order. */
@@ -456,6 +536,7 @@ main(void)
 		T(file_of_another_build_id_is_not_used),
 		T(file_of_the_same_build_id_is_used),
 		T(missing_file_is_mapped_without_code),
+		T(damaged_files_say_where_and_why),
 		T(maps_are_listed_by_address_with_what_holds_for_all),
 		T(own_maps_are_what_the_process_mapped),
 		T(wrong_arguments_are_refused),
