@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/account.h"
 #include "cli/interrupt.h"
@@ -42,6 +43,29 @@ hash_ip(uint64_t hash, uint64_t ip)
 	return (hash);
 }
 
+/* Where the search for a page begins. */
+static size_t
+slot_of(const struct account *account, uint64_t page)
+{
+	uint64_t h = page / PAGE_BYTES ^ account->seed;
+
+	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return ((size_t)(h ^ h >> 32));
+}
+
+/* Of no use to who only writes a file for others. */
+static uint64_t
+new_seed(const struct account *account)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) *
+		UINT64_C(0x9e3779b97f4a7c15) ^
+	    (uint64_t)(uintptr_t)account);
+}
+
 static bool
 grow_pages(struct account *account)
 {
@@ -56,10 +80,7 @@ grow_pages(struct account *account)
 
 		if (page->gaps == 0)
 			continue;
-		size_t at = (size_t)(page->page / PAGE_BYTES *
-				    UINT64_C(0x9e3779b97f4a7c15) >>
-				32) &
-		    (n - 1);
+		size_t at = slot_of(account, page->page) & (n - 1);
 
 		while (pages[at].gaps != 0)
 			at = (at + 1) & (n - 1);
@@ -72,7 +93,7 @@ grow_pages(struct account *account)
 }
 
 static void
-add_missing(struct account *account, uint64_t address)
+add_missing(struct account *account, uint64_t address, bool known)
 {
 	const uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
 
@@ -83,10 +104,7 @@ add_missing(struct account *account, uint64_t address)
 		return;
 	}
 	const size_t mask = account->page_slots - 1;
-	size_t at = (size_t)(page / PAGE_BYTES *
-			    UINT64_C(0x9e3779b97f4a7c15) >>
-			32) &
-	    mask;
+	size_t at = slot_of(account, page) & mask;
 
 	while (account->pages[at].gaps != 0 && account->pages[at].page != page)
 		at = (at + 1) & mask;
@@ -100,6 +118,7 @@ add_missing(struct account *account, uint64_t address)
 		account->n_pages++;
 	}
 	found->gaps++;
+	found->known += known;
 	if (address < found->lowest)
 		found->lowest = address;
 }
@@ -148,12 +167,13 @@ take_rows(struct walk *walk, const struct hwtd_batch *batch)
 								batch->gaps +
 		    (size_t)row->value * batch->gap_stride);
 
+		const bool known = walk->on_gap != NULL &&
+		    walk->on_gap(walk->arg, walk->stream->stream, row, gap);
+
+		walk->account->known_gaps += known;
 		if (gap->reason == HWTD_GAP_NO_CODE &&
 		    (gap->flags & HWTD_GAPF_ADDR) != 0)
-			add_missing(walk->account, gap->addr);
-		if (walk->on_gap != NULL)
-			walk->on_gap(walk->arg, walk->stream->stream, row,
-			    gap);
+			add_missing(walk->account, gap->addr, known);
 	}
 }
 
@@ -343,6 +363,7 @@ account_streams(struct account *account, const struct input *input,
 	int code = EXIT_DONE;
 
 	memset(account, 0, sizeof(*account));
+	account->seed = new_seed(account);
 	account->total.size = sizeof(account->total);
 	account->n_damages = input->info.n_damages;
 	account->streams = calloc(room, sizeof(*account->streams));

@@ -22,6 +22,8 @@ struct stream_account {
 struct missing_page {
 	uint64_t page;
 	uint64_t gaps;
+	/* Those of code that an image is known to hold. */
+	uint64_t known;
 	/* Lowest address that was missed. */
 	uint64_t lowest;
 };
@@ -42,10 +44,17 @@ struct account {
 	size_t n_pages;
 	size_t page_slots;
 	uint64_t other_missing_gaps;
+	/* Gaps of code that an image is known to hold. */
+	uint64_t known_gaps;
+	/* So that nobody can choose pages that make the table slow. */
+	uint64_t seed;
 };
 
-/* Called with every gap, in the order of the stream. */
-typedef void (*account_gap_fn)(void *arg, uint32_t stream,
+/*
+ * Called with every gap, in the order of the stream.  True: its code is
+ * missing, and an image is known that holds it.
+ */
+typedef bool (*account_gap_fn)(void *arg, uint32_t stream,
     const struct hwtd_event *row, const struct hwtd_gap *gap);
 
 /*

@@ -54,10 +54,9 @@ text_gap(struct check_report *report, uint32_t stream,
 }
 
 void
-check_report_gap(void *arg, uint32_t stream, const struct hwtd_event *row,
-    const struct hwtd_gap *gap)
+check_report_gap(struct check_report *report, uint32_t stream,
+    const struct hwtd_event *row, const struct hwtd_gap *gap)
 {
-	struct check_report *report = arg;
 	struct output *out = report->out;
 
 	switch (report->format) {
@@ -133,6 +132,7 @@ struct missing_run {
 	uint64_t start;
 	uint64_t bytes;
 	uint64_t gaps;
+	uint64_t known;
 	uint64_t lowest;
 };
 
@@ -168,6 +168,7 @@ find_runs(const struct account *account, size_t *n_out)
 			};
 		runs[n - 1].bytes += PAGE_BYTES;
 		runs[n - 1].gaps += page->gaps;
+		runs[n - 1].known += page->known;
 	}
 	qsort(runs, n, sizeof(*runs), by_gaps);
 	*n_out = n;
@@ -189,10 +190,14 @@ text_missing(struct check_report *report, const struct account *account)
 
 		output_format(out,
 		    "  0x%016" PRIx64 "-0x%016" PRIx64 "  %6" PRIu64
-		    " %-4s  lowest 0x%" PRIx64 "  --image FILE@0x%" PRIx64
-		    "\n",
+		    " %-4s  lowest 0x%" PRIx64,
 		    run->start, run->start + run->bytes, run->gaps,
-		    run->gaps == 1 ? "gap" : "gaps", run->lowest, run->start);
+		    run->gaps == 1 ? "gap" : "gaps", run->lowest);
+		/* Its file is to be found, and that it is the right one. */
+		if (run->known < run->gaps)
+			output_format(out, "  --image FILE@0x%" PRIx64,
+			    run->start);
+		output_char(out, '\n');
 	}
 	if (n > TEXT_RUNS)
 		output_format(out,
@@ -202,6 +207,17 @@ text_missing(struct check_report *report, const struct account *account)
 		output_format(out, "  and %" PRIu64 " gaps in other pages\n",
 		    account->other_missing_gaps);
 	free(runs);
+}
+
+static const char *
+advice_on(const struct account *account, uint32_t reason)
+{
+	if (reason != HWTD_GAP_NO_CODE || account->known_gaps == 0)
+		return (loss_advice(reason));
+	return (account->known_gaps < account->total.gaps[reason]
+		? "Give the files of the missing images; code of no image "
+		  "with --image FILE@ADDRESS, or all of it with --images."
+		: "Give the files of the missing images.");
 }
 
 static void
@@ -222,7 +238,8 @@ text_advice(struct check_report *report, const struct account *account)
 			    paint(report, COLOR_OFF));
 		titled = true;
 		output_format(out, "  %s: ", name);
-		output_wrapped(out, loss_advice(i), 4, strlen(name) + 4);
+		output_wrapped(out, advice_on(account, i), 4,
+		    strlen(name) + 4);
 	}
 }
 
@@ -353,7 +370,7 @@ json_account(struct check_report *report, const struct account *account)
 			continue;
 		json_begin(out, "advice");
 		json_name(out, "reason", hwtd_gap_reason_name(i));
-		json_string(out, "text", loss_advice(i));
+		json_string(out, "text", advice_on(account, i));
 		json_end(out);
 	}
 }

@@ -20,9 +20,9 @@ struct check_report {
 /* Columns of CSV, when that is the format. */
 void check_report_begin(struct check_report *report);
 
-/* One gap, while decoding; an account_gap_fn whose `arg` is the report. */
-void check_report_gap(void *arg, uint32_t stream, const struct hwtd_event *row,
-    const struct hwtd_gap *gap);
+/* One gap, while decoding. */
+void check_report_gap(struct check_report *report, uint32_t stream,
+    const struct hwtd_event *row, const struct hwtd_gap *gap);
 
 /* Everything that was added up. */
 void check_report_account(struct check_report *report,

@@ -71,15 +71,15 @@ struct gap_uses {
 	struct missing_images missing;
 };
 
-static void
+static bool
 use_gap(void *arg, uint32_t stream, const struct hwtd_event *row,
     const struct hwtd_gap *gap)
 {
 	struct gap_uses *uses = arg;
 
-	missing_images_add(&uses->missing, stream, row, gap);
 	if (uses->report != NULL)
 		check_report_gap(uses->report, stream, row, gap);
+	return (missing_images_add(&uses->missing, stream, row, gap));
 }
 
 static int
@@ -109,7 +109,7 @@ check(const struct input *input, const struct options *options,
 		report.interrupted = code == EXIT_INTERRUPTED;
 		*whole_out = true;
 		check_report_account(&report, &account);
-		missing_images_write(&uses.missing, out, options->format);
+		missing_images_write(&uses.missing, out, options);
 		if (options->expect != NULL && code == EXIT_DONE)
 			code = expect(&report, &account, options);
 		check_report_verdict(&report, &account);

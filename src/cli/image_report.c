@@ -148,7 +148,7 @@ missing_images_fini(struct missing_images *missing)
 	missing->images = NULL;
 }
 
-void
+bool
 missing_images_add(struct missing_images *missing, uint32_t stream,
     const struct hwtd_event *row, const struct hwtd_gap *gap)
 {
@@ -168,7 +168,7 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 
 	if (missing->images == NULL || gap->reason != HWTD_GAP_NO_CODE ||
 	    (gap->flags & HWTD_GAPF_ADDR) == 0)
-		return;
+		return (false);
 	if ((row->flags & HWTD_EVF_TIME) != 0) {
 		at.flags |= HWTD_POSITION_TIME;
 		at.time_ns = row->time_ns;
@@ -178,12 +178,12 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 	rc = hwtd_space_lookup_context(trace, &who, &at, gap->addr, &mapping);
 	if ((rc != HWTD_OK && rc != HWTD_E_STATE) ||
 	    mapping.image >= missing->input->info.n_images)
-		return;
+		return (false);
 	/* It is one of several, and not that which is missing. */
 	if (rc == HWTD_E_STATE &&
 	    (!image_at(missing->input, mapping.image, &info) ||
 		info.state == HWTD_IMAGE_FOUND))
-		return;
+		return (false);
 	image = &missing->images[mapping.image];
 	skip = gap->addr - mapping.address;
 	if (image->gaps == 0 || gap->addr < image->lowest) {
@@ -194,6 +194,7 @@ missing_images_add(struct missing_images *missing, uint32_t stream,
 		image->unknown = true;
 	image->gaps++;
 	image->bytes += gap->end - gap->first;
+	return (true);
 }
 
 static int
@@ -234,17 +235,48 @@ text_missing_image(struct output *out, const struct missing_image *m,
 		output_format(out,
 		    "\n             the file ends before 0x%" PRIx64,
 		    m->file_off);
-	else if (m->gaps == 0)
-		output_text(out,
-		    "\n             give it with --root DIR or"
-		    " --build-id-dir DIR");
-	else
-		output_format(out,
-		    "\n             give it with --root DIR,"
-		    " --build-id-dir DIR or\n"
-		    "             --image FILE:0x%" PRIx64 "@0x%" PRIx64,
-		    m->file_off & ~(uint64_t)4095,
-		    m->lowest - (m->file_off & 4095));
+	output_char(out, '\n');
+}
+
+/* A word as a shell takes it. */
+static void
+text_word(struct output *out, const char *word)
+{
+	const size_t plain = strspn(word,
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	    "_-./:@%+=,");
+
+	if (plain > 0 && word[plain] == '\0') {
+		output_text(out, word);
+		return;
+	}
+	char *copy = strdup(word), *at = copy, *quote;
+
+	output_char(out, '\'');
+	while (at != NULL && (quote = strchr(at, '\'')) != NULL) {
+		*quote = '\0';
+		output_escaped(out, at);
+		output_text(out, "'\\''");
+		at = quote + 1;
+	}
+	output_escaped(out, at != NULL ? at : word);
+	output_char(out, '\'');
+	free(copy);
+}
+
+/* One command that is given all of them. */
+static void
+text_command(struct output *out, const struct options *options,
+    const char *path)
+{
+	output_text(out, "  with their files below a folder DIR, as DIR");
+	output_text(out, path[0] == '/' ? "" : "/");
+	output_escaped(out, path);
+	output_text(out, ":\n    hwtdecode check --root DIR");
+	for (int i = 0; i < options->n_words; i++) {
+		output_char(out, ' ');
+		text_word(out, options->words[i]);
+	}
 	output_char(out, '\n');
 }
 
@@ -281,11 +313,13 @@ write_one(struct output *out, enum output_format format,
 
 void
 missing_images_write(const struct missing_images *missing, struct output *out,
-    enum output_format format)
+    const struct options *options)
 {
+	const enum output_format format = options->format;
 	const uint32_t n = missing->input->info.n_images;
 	struct hwtd_image_info info;
 	bool titled = false;
+	const char *first = NULL;
 
 	bool *shown = images_shown(missing->input);
 
@@ -309,7 +343,11 @@ missing_images_write(const struct missing_images *missing, struct output *out,
 		if (!titled && format == FORMAT_TEXT)
 			output_text(out, "\nmissing images\n");
 		titled = true;
+		if (first == NULL)
+			first = info.path;
 		write_one(out, format, m, &info);
 	}
+	if (first != NULL && format == FORMAT_TEXT)
+		text_command(out, options, first);
 	free(shown);
 }

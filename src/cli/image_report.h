@@ -38,15 +38,16 @@ void missing_images_init(struct missing_images *missing,
     const struct input *input);
 void missing_images_fini(struct missing_images *missing);
 
-/* Count a gap, if it is one of missing code. */
-void missing_images_add(struct missing_images *missing, uint32_t stream,
+/* Count a gap, if it is one of code that an image holds; whether it is. */
+bool missing_images_add(struct missing_images *missing, uint32_t stream,
     const struct hwtd_event *row, const struct hwtd_gap *gap);
 
 /*
  * Those that cost most first, then images of another build-id and missing ones
- * of which is not known where they lay.
+ * of which is not known where they lay.  In text also the command that looks
+ * for them.
  */
 void missing_images_write(const struct missing_images *missing,
-    struct output *out, enum output_format format);
+    struct output *out, const struct options *options);
 
 #endif /* HWTDECODE_CLI_IMAGE_REPORT_H */

@@ -97,8 +97,13 @@ say_library_error(const char *file, const struct hwtd_error *err)
 			 "instance --tech pt");
 		return (EXIT_BAD_INPUT);
 	case HWTD_E_CORRUPT:
-		say_hint("copy the file again from where it was recorded; "
-			 "a truncated copy keeps its readable part");
+		/* No byte of it is damaged: what it says is wrong. */
+		if (err->offset == UINT64_MAX)
+			say_hint("correct what the message names, or write "
+				 "the trace again where it was recorded");
+		else
+			say_hint("copy the file again from where it was "
+				 "recorded");
 		return (EXIT_BAD_INPUT);
 	case HWTD_E_UNSUPPORTED:
 		say_hint("a newer hwtdecode may read it; this one is %s",

@@ -562,6 +562,8 @@ options_parse(struct options *options, const struct command *command, int argc,
 
 	memset(options, 0, sizeof(*options));
 	options->command = command;
+	options->words = argv;
+	options->n_words = argc;
 	options->limit = UINT64_MAX;
 	options->max_memory = half_of_memory();
 	options->failure = EXIT_BAD_USAGE;

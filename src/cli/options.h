@@ -128,6 +128,9 @@ struct options {
 	/* What is no option; borrowed from argv. */
 	const char **operands;
 	size_t n_operands;
+	/* All that follows the command; borrowed. */
+	char *const *words;
+	int n_words;
 	bool help;
 	bool version;
 	/* Exit code when parsing failed. */

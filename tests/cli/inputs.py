@@ -101,6 +101,18 @@ def test_smallest_trace(case: Case) -> None:
         case.run(command, "psb.pt").want(0)
 
 
+def test_bundle_with_a_wrong_field_is_no_bad_copy(case: Case) -> None:
+    case.write("trace.json", b'{"type":"intel-pt"}')
+    run = case.run("info", "trace.json").want(
+        4, out="", err_has="hint: correct what the message names"
+    )
+    assert "copy the file" not in run.err
+    case.write("trace.json", b'{"type":')
+    case.run("info", "trace.json").want(
+        4, out="", err_has="hint: copy the file again from where it was"
+    )
+
+
 def test_unreadable_file(case: Case) -> None:
     if os.geteuid() == 0:
         return

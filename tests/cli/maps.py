@@ -286,6 +286,27 @@ def test_damaged_files(case: Case) -> None:
     )
 
 
+def test_how_many_places_were_looked_in(case: Case) -> None:
+    spaces.make(case)
+    for words, places in (
+        (["--no-original-paths"], "1 place"),
+        ([], "2 places"),
+    ):
+        case.run("info", "--root=root", *words, "run.hwt").want(
+            0, out_has=(f"/lib/gone.so  not found in {places}\n",)
+        )
+
+
+def test_the_command_of_check_is_one_for_a_shell(case: Case) -> None:
+    spaces.make(case)
+    (case.folder / "it's one.hwt").write_bytes(
+        (case.folder / "run.hwt").read_bytes()
+    )
+    case.run("check", "--root=root", "it's one.hwt").want(
+        3, out_has=("check --root DIR --root=root 'it'\\''s one.hwt'\n",)
+    )
+
+
 def test_check_lists_missing_images_by_cost(case: Case) -> None:
     spaces.make(case)
     run = case.run("check", "--root=root", "--format=jsonl", "run.hwt").want(3)
@@ -304,12 +325,15 @@ def test_check_lists_missing_images_by_cost(case: Case) -> None:
         out_has=(
             "missing images\n",
             "in 1 gap  /lib/gone.so",
-            "--build-id-dir DIR",
-            f"--image FILE:0x1000@{spaces.GONE + 0x1000:#x}\n",
             "the file has another build-id",
             "wanted build-id " + "bb" * 20,
+            "as DIR/lib/gone.so:\n"
+            "    hwtdecode check --root DIR --root=root run.hwt\n",
+            "no-code: Give the files of the missing images.\n",
         ),
     )
+    # It would go round the build-id.
+    assert "--image" not in case.run("check", "--root=root", "run.hwt").out
     rows = case.run("check", "--root=root", "--format=csv", "run.hwt").want(3)
     assert "/lib/gone.so" in [row["value"] for row in rows.table()]
 
