@@ -75,8 +75,15 @@ struct hwtd_mapping {
  * @param[in]  address  Virtual address.
  * @param[out] out      `size` set by the caller.
  *
- * @return HWTD_OK; HWTD_E_NOT_FOUND (nothing is mapped there); HWTD_E_STATE
- *         (ambiguous; `out` is the newest); HWTD_E_INVALID.
+ * @return HWTD_OK, or
+ *         HWTD_E_NOT_FOUND  nothing is mapped there, or the trace has no such
+ *                           stream as `at` names;
+ *         HWTD_E_STATE      ambiguous, `out` is the newest; or the trace is not
+ *                           sealed, then `out` has neither section nor image;
+ *         HWTD_E_INVALID    a pointer is NULL or a flag not known;
+ *         HWTD_E_TOO_NEW    `at` has fields that this library does not know.
+ *
+ * Lives:  `path` is borrowed while the trace is open.
  * Since:  0.1
  */
 HWTD_API int hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
@@ -87,8 +94,13 @@ HWTD_API int hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
  * The same for a context, for instance that of a row: also of a virtual machine
  * or a hypervisor.
  *
- * @param[in]  who  `pid`, `vmid`, `level` and the flags that say what is known
- *                  count.  Machine 0 is the host, unless records speak of it.
+ * @param[in]  trace    Sealed.
+ * @param[in]  who      `pid`, `vmid`, `level` and the flags that say what is
+ *                      known count.  Machine 0 is the host, unless records
+ *                      speak of it.
+ * @param[in]  at       NULL: the end of the trace.
+ * @param[in]  address  Virtual address.
+ * @param[out] out      `size` set by the caller.
  *
  * @return As above.
  * Since:  0.1
@@ -99,9 +111,18 @@ HWTD_API int hwtd_space_lookup_context(const struct hwtd_trace *trace,
 
 /**
  * All mappings of a process at a moment, by address; with those of the kernel
- * and those that hold everywhere.  HWTD_NO_ID: these alone.
+ * and those that hold everywhere.
  *
- * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed), HWTD_E_NOMEM.
+ * @param[in]  trace     Sealed.
+ * @param[in]  pid       Process id; HWTD_NO_ID: the kernel and what holds
+ *                       everywhere alone.
+ * @param[in]  at        NULL: the end of the trace.
+ * @param[out] maps_out  Set on success.
+ * @param[out] err       Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed),
+ *         HWTD_E_NOT_FOUND (the stream of `at`), HWTD_E_NOMEM, HWTD_E_LIMIT,
+ *         HWTD_E_TOO_NEW.
  *
  * Lives:  owned; close with hwtd_maps_close().  Keeps the trace alive.
  * Since:  0.1
@@ -118,7 +139,12 @@ HWTD_MUST int hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
  * it is the kernel, that of its machine.  To list many processes, list once
  * what holds for all, HWTD_NO_ID above, then the own of each.
  *
- * @param[in]  flags  HWTD_MAPS_*.
+ * @param[in]  trace     Sealed.
+ * @param[in]  who       See hwtd_space_lookup_context().
+ * @param[in]  flags     HWTD_MAPS_*.
+ * @param[in]  at        NULL: the end of the trace.
+ * @param[out] maps_out  Set on success.
+ * @param[out] err       Filled on failure.  May be NULL.
  *
  * @return As above.
  * Since:  0.1
@@ -128,10 +154,26 @@ HWTD_MUST int hwtd_maps_open_context(struct hwtd_trace *trace,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err);
 
-/** The next mapping.  @return HWTD_OK, HWTD_END, HWTD_E_INVALID. */
+/**
+ * The next mapping.
+ *
+ * @param[in,out] maps  Of one thread at a time.
+ * @param[out]    out   `size` set by the caller.
+ *
+ * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID.
+ *
+ * Lives:  `path` is borrowed while the trace is open.
+ * Since:  0.1
+ */
 HWTD_API int hwtd_maps_read(struct hwtd_maps *maps, struct hwtd_mapping *out);
 
-/** Close.  @param[in] maps  NULL does nothing. */
+/**
+ * Give up a list.
+ *
+ * @param[in] maps  NULL does nothing.
+ *
+ * Since:  0.1
+ */
 HWTD_API void hwtd_maps_close(struct hwtd_maps *maps);
 
 /** A process that records speak of. */

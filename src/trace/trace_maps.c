@@ -38,8 +38,8 @@ position_range(const struct hwtd_trace *trace, const struct hwtd_position *at,
 }
 
 static int
-position_copy(struct hwtd_position *out, const struct hwtd_position *user,
-    struct hwtd_error *err)
+position_copy(const struct hwtd_trace *trace, struct hwtd_position *out,
+    const struct hwtd_position *user, struct hwtd_error *err)
 {
 	const uint32_t known = HWTD_POSITION_OFFSET | HWTD_POSITION_TIME |
 	    HWTD_POSITION_START;
@@ -48,6 +48,11 @@ position_copy(struct hwtd_position *out, const struct hwtd_position *user,
 	if (rc == HWTD_OK && (out->flags & ~known) != 0)
 		rc = hwtdi_fail(err, HWTD_E_INVALID,
 		    "position flags %#x are not known", out->flags);
+	if (rc == HWTD_OK && (out->flags & HWTD_POSITION_OFFSET) != 0 &&
+	    hwtdi_trace_stream_at(trace, out->stream) == NULL)
+		rc = hwtdi_fail(err, HWTD_E_NOT_FOUND,
+		    "position in stream %u of %zu", out->stream,
+		    trace->n_streams);
 	return (rc);
 }
 
@@ -125,11 +130,20 @@ hwtd_space_lookup_context(const struct hwtd_trace *trace,
 	size_t n = 0, mapped = 0;
 	int rc;
 
-	if (trace == NULL || who == NULL || out == NULL || !trace->sealed)
+	if (trace == NULL || who == NULL || out == NULL)
 		return (HWTD_E_INVALID);
+	if (!trace->sealed) {
+		/* Who takes it for ambiguous finds nothing known. */
+		fill(trace,
+		    &(const struct hwtdi_place){ address, address,
+			{ .section = HWTD_NO_ID } },
+		    &mapping);
+		rc = hwtdi_result_copy(out, &mapping, sizeof(mapping));
+		return (rc == HWTD_OK ? HWTD_E_STATE : rc);
+	}
 	rc = hwtdi_options_copy(&w, sizeof(w), who, NULL);
 	if (rc == HWTD_OK)
-		rc = position_copy(&position, at, NULL);
+		rc = position_copy(trace, &position, at, NULL);
 	if (rc != HWTD_OK)
 		return (rc);
 	seen = hwtdi_trace_space_see(&trace->space, &w);
@@ -216,7 +230,7 @@ hwtd_maps_open_context(struct hwtd_trace *trace,
 		    "the trace is not sealed"));
 	rc = hwtdi_options_copy(&w, sizeof(w), who, err);
 	if (rc == HWTD_OK)
-		rc = position_copy(&position, at, err);
+		rc = position_copy(trace, &position, at, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	maps = hwtdi_zalloc(trace->library, sizeof(*maps));

@@ -444,6 +444,12 @@ wrong_arguments_are_refused(void **state)
 	    HWTD_E_STATE);
 	assert_int_equal(hwtd_trace_process(f->trace, 0, &process),
 	    HWTD_E_STATE);
+	m.path = NULL;
+	assert_int_equal(hwtd_space_lookup(f->trace, 5, NULL, 0x1000, &m),
+	    HWTD_E_STATE);
+	assert_int_equal(m.section, HWTD_NO_ID);
+	assert_int_equal(m.image, HWTD_NO_ID);
+	assert_string_equal(m.path, "");
 	(void)mt_seal(f->trace);
 	assert_int_equal(hwtd_maps_open(NULL, 5, NULL, &maps, &err),
 	    HWTD_E_INVALID);
@@ -468,6 +474,19 @@ wrong_arguments_are_refused(void **state)
 	assert_int_equal(hwtd_trace_machine(f->trace, 0, &vmid), HWTD_END);
 	assert_int_equal(hwtd_space_lookup(f->trace, 5, &p, 0, &m),
 	    HWTD_E_INVALID);
+	/* There is no stream. */
+	p.flags = HWTD_POSITION_OFFSET;
+	p.stream = 99;
+	assert_int_equal(hwtd_maps_open(f->trace, 5, &p, &maps, &err),
+	    HWTD_E_NOT_FOUND);
+	assert_non_null(strstr(err.message, "stream 99 of 0"));
+	assert_int_equal(hwtd_space_lookup(f->trace, 5, &p, 0, &m),
+	    HWTD_E_NOT_FOUND);
+	/* Nothing is said of it. */
+	p.flags = HWTD_POSITION_TIME;
+	assert_int_equal(hwtd_maps_open(f->trace, 5, &p, &maps, &err),
+	    HWTD_OK);
+	hwtd_maps_close(maps);
 	assert_int_equal(hwtd_space_lookup(f->trace, 5, NULL, 0, NULL),
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_space_lookup(NULL, 5, NULL, 0, &m),
