@@ -597,7 +597,14 @@ struct hwtd_engine {
  */
 HWTD_API int hwtd_engine(size_t index, struct hwtd_engine *out);
 
-/** Short stable names, for instance "block"; "unknown" out of range. */
+/**
+ * Short stable names, for instance "block".
+ *
+ * @return "unknown" out of range, never NULL.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
 HWTD_API const char *hwtd_event_kind_name(uint32_t kind);
 HWTD_API const char *hwtd_branch_name(uint32_t branch);
 HWTD_API const char *hwtd_isa_name(uint32_t isa);

@@ -135,7 +135,14 @@ struct hwtd_record {
 	uint32_t reserved;
 };
 
-/** Short stable name of a record type; "unknown" out of range. */
+/**
+ * Short stable name of a record type, for instance "mmap".
+ *
+ * @return "unknown" out of range, never NULL.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
 HWTD_API const char *hwtd_record_type_name(uint32_t type);
 
 #ifndef HWTD_CDEF

@@ -344,8 +344,14 @@ HWTD_MUST int hwtd_trace_start_extent(struct hwtd_trace *trace,
 /**
  * Add a record; records keep the order of adding.
  *
- * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE, HWTD_E_NOT_FOUND (stream or
- *         image), HWTD_E_NOMEM, HWTD_E_TOO_NEW.
+ * @param[in,out] trace   Not sealed.
+ * @param[in]     record  Copied, with its name.  Fields whose flag is not set
+ *                        are taken for 0.
+ * @param[out]    err     Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID (also a type or flag that is not known),
+ *         HWTD_E_STATE (sealed), HWTD_E_NOT_FOUND (stream or image),
+ *         HWTD_E_NOMEM, HWTD_E_LIMIT, HWTD_E_TOO_NEW.
  * Since:  0.1
  */
 HWTD_MUST int hwtd_trace_add_record(struct hwtd_trace *trace,
@@ -374,7 +380,15 @@ HWTD_MUST int hwtd_trace_add_image(struct hwtd_trace *trace,
 /**
  * Finish building: from now on the trace is immutable and shareable.
  *
- * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (sealed), HWTD_E_NOMEM.
+ * Files that records name are looked for and read now; one that cannot be had
+ * is a missing image and no failure.
+ *
+ * @param[in,out] trace  Not sealed; stays so on failure.
+ * @param[out]    err    Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (sealed), HWTD_E_NOMEM,
+ *         HWTD_E_LIMIT (max_memory, max_alloc, or more images or mappings than
+ *         a trace may have).
  * Since:  0.1
  */
 HWTD_MUST int hwtd_trace_seal(struct hwtd_trace *trace,
@@ -410,7 +424,17 @@ HWTD_MUST int hwtd_trace_save(struct hwtd_trace *trace, const char *path,
  */
 HWTD_API void hwtd_trace_close(struct hwtd_trace *trace);
 
-/** Counts.  @return HWTD_OK or HWTD_E_INVALID. */
+/**
+ * Counts and origin of a trace.
+ *
+ * @param[in]  trace  Sections and images of records count once it is sealed.
+ * @param[out] out    `size` set by the caller.
+ *
+ * @return HWTD_OK or HWTD_E_INVALID.
+ *
+ * Lives:  pointers in `out` are borrowed while the trace is open.
+ * Since:  0.1
+ */
 HWTD_API int hwtd_trace_info(const struct hwtd_trace *trace,
     struct hwtd_trace_info *out);
 
@@ -455,11 +479,33 @@ HWTD_MUST int hwtd_trace_read_bytes(const struct hwtd_trace *trace,
     uint32_t stream, uint64_t off, void *buf, size_t n, size_t *n_out,
     struct hwtd_error *err);
 
-/** Look up a record by number.  @return as hwtd_trace_stream(). */
+/**
+ * Look up a record by number, in the order of adding.
+ *
+ * @param[in]  trace  A trace.
+ * @param[in]  index  From 0.
+ * @param[out] out    `size` set by the caller.
+ *
+ * @return as hwtd_trace_stream().
+ *
+ * Lives:  `name` is borrowed while the trace is open.
+ * Since:  0.1
+ */
 HWTD_API int hwtd_trace_record(const struct hwtd_trace *trace, uint64_t index,
     struct hwtd_record *out);
 
-/** Look up a section by id.  @return as hwtd_trace_stream(). */
+/**
+ * Look up a section by id.
+ *
+ * @param[in]  trace    Sealed; before it has no sections.
+ * @param[in]  section  From 0.
+ * @param[out] out      `size` set by the caller.
+ *
+ * @return as hwtd_trace_stream().
+ *
+ * Lives:  `path` is borrowed while the trace is open.
+ * Since:  0.1
+ */
 HWTD_API int hwtd_trace_section(const struct hwtd_trace *trace,
     uint32_t section, struct hwtd_section *out);
 
@@ -479,7 +525,14 @@ HWTD_API int hwtd_trace_read_code(const struct hwtd_trace *trace,
  * file belongs to its image and has no id, so an archive has the ids of the
  * trace that it was made of.
  *
+ * @param[in]  trace  A trace.
+ * @param[in]  image  From 0.
+ * @param[out] out    `size` set by the caller.
+ *
  * @return as hwtd_trace_stream().
+ *
+ * Lives:  pointers in `out` are borrowed while the trace is open.
+ * Since:  0.1
  */
 HWTD_API int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
     struct hwtd_image_info *out);
@@ -496,13 +549,29 @@ HWTD_API int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
 HWTD_API const char *hwtd_trace_file(const struct hwtd_trace *trace,
     size_t index);
 
-/** Look up who executed, by the id in rows.  @return as
- * hwtd_trace_stream(). */
+/**
+ * Look up who executed.
+ *
+ * @param[in]  trace    A trace.
+ * @param[in]  context  The id in rows.
+ * @param[out] out      `size` set by the caller.
+ *
+ * @return as hwtd_trace_stream().
+ * Since:  0.1
+ */
 HWTD_API int hwtd_trace_exec_context(const struct hwtd_trace *trace,
     uint32_t context, struct hwtd_exec_context *out);
 
-/** Known damage of the file.  @return HWTD_OK, HWTD_END past the last,
- * HWTD_E_INVALID. */
+/**
+ * Known damage of the file, in the order in which it was found.
+ *
+ * @param[in]  trace  A trace.
+ * @param[in]  index  From 0.
+ * @param[out] out    `size` set by the caller.
+ *
+ * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID.
+ * Since:  0.1
+ */
 HWTD_API int hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
     struct hwtd_damage *out);
 
