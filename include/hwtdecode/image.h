@@ -86,6 +86,8 @@ struct hwtd_image_info {
 /** The trace names its file, which is no ELF program, library or object: its
  * bytes are saved only with HWTD_SAVE_ANY_FILE. */
 #define HWTD_IMAGE_INFO_NO_PROGRAM 0x1
+/** A kernel module that calls what nobody knows; `text` names something. */
+#define HWTD_IMAGE_INFO_UNLINKED 0x2
 
 /** Where the files of images are looked for.  All zero means defaults. */
 struct hwtd_search {

@@ -336,6 +336,10 @@ missing_images_write(const struct missing_images *missing, struct output *out,
 		if (!image_at(missing->input, m->image, &info))
 			continue;
 		/* Mapped and never run, or there and whole. */
+		if (m->gaps == 0 &&
+		    (info.flags & HWTD_IMAGE_INFO_UNLINKED) != 0 &&
+		    info.state == HWTD_IMAGE_FOUND)
+			continue;
 		if (m->gaps == 0 && info.state != HWTD_IMAGE_MISMATCH &&
 		    (info.state == HWTD_IMAGE_MISSING ? shown[m->image]
 						      : info.text[0] == '\0'))

@@ -432,7 +432,10 @@ link_copy(struct linking *l, const struct hwtdi_image *image,
 static void
 note_missing(struct hwtdi_image *image, const struct linking *l)
 {
-	if (l->missing != NULL && image->text[0] == '\0')
+	if (l->missing == NULL)
+		return;
+	image->unlinked = true;
+	if (image->text[0] == '\0')
 		(void)snprintf(image->text, sizeof(image->text),
 		    "calls of \"%.60s\" and others lead nowhere", l->missing);
 }
@@ -557,30 +560,6 @@ map_piece(struct hwtdi_space_builder *b, uint32_t space,
 	return (rc == HWTD_OK ? map_part(b, space, p, shown, at, end) : rc);
 }
 
-static int
-map_object(struct hwtdi_space_builder *b, uint32_t space,
-    struct hwtdi_named_file *file, const struct hwtdi_elf_object *object,
-    const struct hwtdi_module_link *link)
-{
-	struct hwtd_context *ctx = b->trace->library;
-	struct hwtdi_shown shown = { .image = file->image };
-	struct hwtdi_elf_layout layout;
-	int rc;
-
-	rc = hwtdi_elf_object_layout(object, ctx, &layout, b->err);
-	if (rc != HWTD_OK)
-		return (rc);
-	for (size_t i = 0; i < layout.n_pieces && rc == HWTD_OK; i++) {
-		rc = hwtdi_load_list_add_piece(&b->loads, ctx,
-		    layout.pieces[i].address, layout.pieces[i].length, b->err);
-		if (rc == HWTD_OK)
-			rc = map_piece(b, space, &layout.pieces[i], link,
-			    &shown);
-	}
-	hwtdi_elf_layout_fini(&layout, ctx);
-	return (rc);
-}
-
 /* What cannot be laid out or linked is as good as missing. */
 static int
 map_missing(struct hwtdi_space_builder *b, uint32_t space,
@@ -604,6 +583,31 @@ map_missing(struct hwtdi_space_builder *b, uint32_t space,
 	return (rc == HWTD_OK ? hwtdi_space_map(b, space, &shown) : rc);
 }
 
+static int
+map_object(struct hwtdi_space_builder *b, uint32_t space,
+    struct hwtdi_named_file *file, const struct hwtdi_elf_object *object,
+    const struct hwtdi_module_link *link)
+{
+	struct hwtd_context *ctx = b->trace->library;
+	struct hwtdi_shown shown = { .image = file->image };
+	struct hwtdi_elf_layout layout;
+	int rc;
+
+	rc = hwtdi_elf_object_layout(object, ctx, &layout, b->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	file->n_pieces = layout.n_pieces;
+	for (size_t i = 0; i < layout.n_pieces && rc == HWTD_OK; i++) {
+		rc = hwtdi_load_list_add_piece(&b->loads, ctx,
+		    layout.pieces[i].address, layout.pieces[i].length, b->err);
+		if (rc == HWTD_OK)
+			rc = map_piece(b, space, &layout.pieces[i], link,
+			    &shown);
+	}
+	hwtdi_elf_layout_fini(&layout, ctx);
+	return (rc);
+}
+
 int
 hwtdi_module_map(struct hwtdi_space_builder *b, uint32_t space,
     struct hwtdi_named_file *file)
@@ -615,6 +619,10 @@ hwtdi_module_map(struct hwtdi_space_builder *b, uint32_t space,
 	struct hwtdi_module_link link;
 	int rc;
 
+	/* Where it was laid out before, it has as many elsewhere. */
+	if (!hwtdi_space_take_pieces(b, file->n_pieces))
+		return (map_missing(b, space, file,
+		    "limit: too many pieces of files are mapped"));
 	rc = hwtdi_elf_object_init(&object, ctx, image->path, image->bytes,
 	    image->n_bytes, b->record->addr, &inner);
 	if (rc == HWTD_E_NOMEM)

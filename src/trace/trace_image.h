@@ -16,6 +16,8 @@ struct hwtdi_named_file {
 	struct hwtdi_elf_file elf;
 	/* An object: index + 1 of the last place it was linked for. */
 	size_t links;
+	/* Its pieces, when it was laid out once. */
+	size_t n_pieces;
 	/* How often, and for where at last, its symbols were offered. */
 	uint32_t n_offered;
 	uint64_t offered_at;

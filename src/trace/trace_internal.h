@@ -86,6 +86,8 @@ struct hwtdi_image {
 	bool named;
 	/* Only what was saved as parts is there; the rest is 0. */
 	bool sparse;
+	/* A module that calls what nobody knows. */
+	bool unlinked;
 	/* Its bytes were looked for in a file, which is no program. */
 	bool stranger;
 	/* An hwtd_image_state, and why it is missing. */

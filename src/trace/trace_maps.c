@@ -353,5 +353,7 @@ hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
 	memcpy(row.text, i->text, sizeof(row.text));
 	if (hwtdi_trace_is_stranger(i))
 		row.flags |= HWTD_IMAGE_INFO_NO_PROGRAM;
+	if (i->unlinked)
+		row.flags |= HWTD_IMAGE_INFO_UNLINKED;
 	return (hwtdi_result_copy(out, &row, sizeof(row)));
 }
