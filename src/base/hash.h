@@ -20,11 +20,9 @@ uint64_t hwtdi_hash_more(uint64_t hash, const void *bytes, size_t n);
 static inline uint64_t
 hwtdi_hash_pair(uint64_t seed, uint64_t a, uint64_t b)
 {
-	uint64_t h = a ^ seed;
+	uint64_t h = (a ^ seed) * 0x9e3779b97f4a7c15u;
 
-	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 29) + (b ^ (seed << 32 | seed >> 32));
-	h = (h ^ h >> 32) * 0xbf58476d1ce4e5b9u;
+	h = ((h ^ h >> 32) + b) * 0xbf58476d1ce4e5b9u;
 	return (h ^ h >> 32);
 }
 

@@ -17,6 +17,7 @@ hwtdi_code_table_init(struct hwtdi_code_table *table,
 {
 	memset(table, 0, sizeof(*table));
 	table->library = library;
+	table->seed = library->seed;
 }
 
 void

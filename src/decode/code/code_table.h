@@ -45,6 +45,8 @@ struct hwtdi_run {
 
 struct hwtdi_code_table {
 	struct hwtd_context *library;
+	/* That of the context, near at hand. */
+	uint64_t seed;
 	struct hwtdi_run *runs;
 	size_t n_runs, cap_runs;
 	/* Length of each instruction of each run. */
@@ -66,7 +68,7 @@ static inline size_t
 hwtdi_code_table_hash(const struct hwtdi_code_table *table, uint64_t ip,
     uint64_t last_ip)
 {
-	return ((size_t)hwtdi_hash_pair(table->library->seed, ip, last_ip));
+	return ((size_t)hwtdi_hash_pair(table->seed, ip, last_ip));
 }
 
 /* The token of the run that starts and ends so, or UINT32_MAX. */
