@@ -347,7 +347,8 @@ missing_images_write(const struct missing_images *missing, struct output *out,
 		if (!titled && format == FORMAT_TEXT)
 			output_text(out, "\nmissing images\n");
 		titled = true;
-		if (first == NULL)
+		/* A file that is there is not what it takes. */
+		if (first == NULL && !m->unknown)
 			first = info.path;
 		write_one(out, format, m, &info);
 	}
