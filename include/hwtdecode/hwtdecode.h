@@ -20,5 +20,6 @@
 #include <hwtdecode/trace.h>
 #include <hwtdecode/space.h>
 #include <hwtdecode/event.h>
+#include <hwtdecode/packet.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

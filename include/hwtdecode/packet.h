@@ -1,0 +1,269 @@
+/*
+ * Raw packets of a stream: every byte has a name.
+ *
+ * Source: Intel SDM vol. 3C, "Packet Definitions", for HWTD_PK_PT_*.
+ */
+#ifndef HWTDECODE_PACKET_H
+#define HWTDECODE_PACKET_H
+
+#ifndef HWTD_CDEF
+#include <hwtdecode/trace.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#endif
+
+struct hwtd_packets;
+
+/**
+ * What a packet is.  Numbers are pinned for ever.  For each kind: what
+ * `value` and `count` of hwtd_packet hold; where nothing is said, 0.
+ */
+enum hwtd_packet_kind {
+	/** Bytes that begin no packet. */
+	HWTD_PK_UNKNOWN = 0,
+	/** Bytes before the first synchronisation. */
+	HWTD_PK_UNSYNCED = 1,
+	/** A packet whose end is not there. */
+	HWTD_PK_TRUNCATED = 2,
+	/** Bytes that are not there: lost, or the file is damaged. */
+	HWTD_PK_LOST = 3,
+
+	/** A run of padding; `count` of them. */
+	HWTD_PK_PT_PAD = 8,
+	HWTD_PK_PT_PSB = 9,
+	HWTD_PK_PT_PSBEND = 10,
+	HWTD_PK_PT_OVF = 11,
+	HWTD_PK_PT_STOP = 12,
+	/** `count` outcomes; in `value`, 1 taken, the oldest in the top bit. */
+	HWTD_PK_PT_TNT_8 = 13,
+	HWTD_PK_PT_TNT_64 = 14,
+	/**
+	 * An address: `value` is the payload, `count` how it is compressed
+	 * (IPBytes, 0 to 6), `ip` the whole address.
+	 */
+	HWTD_PK_PT_TIP = 15,
+	HWTD_PK_PT_TIP_PGE = 16,
+	HWTD_PK_PT_TIP_PGD = 17,
+	HWTD_PK_PT_FUP = 18,
+	/** `value`: bit 0 CS.L, bit 1 CS.D, bit 2 RFLAGS.IF. */
+	HWTD_PK_PT_MODE_EXEC = 19,
+	/** `value`: bit 0 in a transaction, bit 1 it was aborted. */
+	HWTD_PK_PT_MODE_TSX = 20,
+	/** `value` is CR3; with HWTD_PKF_NON_ROOT of a guest. */
+	HWTD_PK_PT_PIP = 21,
+	/** `value` is the address of the VMCS. */
+	HWTD_PK_PT_VMCS = 22,
+	/** `value`: the low 56 bits of the time stamp counter. */
+	HWTD_PK_PT_TSC = 23,
+	/** `value` is the low 16 bits of the crystal clock, `count` FastCounter. */
+	HWTD_PK_PT_TMA = 24,
+	/** `value`: 8 bits of the crystal clock from bit MTCFreq on. */
+	HWTD_PK_PT_MTC = 25,
+	/** `value`: core clocks since the CYC before, at most 64 bits. */
+	HWTD_PK_PT_CYC = 26,
+	/** `value`: core clocks per bus clock. */
+	HWTD_PK_PT_CBR = 27,
+	HWTD_PK_PT_MNT = 28,
+	/** `value` is what was written, `count` its bytes. */
+	HWTD_PK_PT_PTW = 29,
+	HWTD_PK_PT_EXSTOP = 30,
+	/** `value` is EAX (hints), `count` ECX (extensions). */
+	HWTD_PK_PT_MWAIT = 31,
+	/** `value`: resolved C-state, `count`: sub-state; see the flags. */
+	HWTD_PK_PT_PWRE = 32,
+	/** `value`: last C-state, `count`: the deepest; see the flags. */
+	HWTD_PK_PT_PWRX = 33,
+	/** A block begins: `value` is its type, `count` the bytes of an item. */
+	HWTD_PK_PT_BBP = 34,
+	/** An item of a block: `count` is its id. */
+	HWTD_PK_PT_BIP = 35,
+	HWTD_PK_PT_BEP = 36,
+	/** A control flow event: `count` is its type, `value` the vector. */
+	HWTD_PK_PT_CFE = 37,
+	/** Data of an event: `count` is its type. */
+	HWTD_PK_PT_EVD = 38,
+	/** `value`: which triggers, `count`: instructions since; see the flags. */
+	HWTD_PK_PT_TRIG = 39
+};
+
+/** Number of kinds; kinds lie in [0, HWTD_PACKET_KINDS). */
+#define HWTD_PACKET_KINDS 40
+
+/** `time_ns` is known. */
+#define HWTD_PKF_TIME 0x0001
+/** `ip` is known. */
+#define HWTD_PKF_IP 0x0002
+/** `time_ns` was not told at this packet: it lies between two that were. */
+#define HWTD_PKF_TIME_ESTIMATED 0x0004
+/** Inside PSB+: from PSB to PSBEND. */
+#define HWTD_PKF_STATUS 0x0008
+/** A FUP packet with the address follows (PTW, EXSTOP, BEP, CFE, TRIG). */
+#define HWTD_PKF_FUP_FOLLOWS 0x0010
+/** PIP: of a guest.  PWRE: entered by hardware. */
+#define HWTD_PKF_NON_ROOT 0x0020
+#define HWTD_PKF_HARDWARE 0x0020
+/** PWRX: what woke the core. */
+#define HWTD_PKF_WAKE_INTERRUPT 0x0100
+#define HWTD_PKF_WAKE_STORE 0x0200
+#define HWTD_PKF_WAKE_AUTONOMOUS 0x0400
+/** TRIG: more than one at a time; `count` is known. */
+#define HWTD_PKF_TRIG_MULTIPLE 0x0100
+#define HWTD_PKF_TRIG_COUNT 0x0200
+/** Where packets begin was guessed: after unknown bytes, up to a PSB. */
+#define HWTD_PKF_GUESSED 0x1000
+/** A reserved bit is set that should not be. */
+#define HWTD_PKF_RESERVED 0x2000
+
+/** One packet.  Plain data, without pointers; grows only at its end. */
+struct hwtd_packet {
+	/** Bytes from the start of the raw stream. */
+	uint64_t stream_off;
+	/** By kind. */
+	uint64_t value;
+	/** The address with all its bits. */
+	uint64_t ip;
+	/** ns on the clock of the trace. */
+	uint64_t time_ns;
+	/** `time_ns` is not off by more than this, in ns. */
+	uint64_t time_error_ns;
+	uint32_t stream;
+	/** Bytes of the packet, or of the run. */
+	uint32_t bytes;
+	/** By kind. */
+	uint32_t count;
+	/** An hwtd_packet_kind. */
+	uint16_t kind;
+	/** HWTD_PKF_* bits. */
+	uint16_t flags;
+};
+
+/** Short stable name of a kind, for instance "tip.pge"; "unknown". */
+HWTD_API const char *hwtd_packet_kind_name(uint32_t kind);
+
+/**
+ * The fields of a packet in words, without name, offset and time.
+ *
+ * @param[out] buf  At most `n` bytes, with a NUL.
+ *
+ * @return Bytes that the text has without its NUL, as snprintf(3).
+ * Since:  0.1
+ */
+HWTD_API size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf,
+    size_t n);
+
+/** Begin at `first` itself, not at the first synchronisation behind it. */
+#define HWTD_PACKETS_NO_SYNC 0x1
+/** Tell times.  That costs a second look at each part of the stream. */
+#define HWTD_PACKETS_TIME 0x2
+
+/** All zero but `size`: all packets of stream 0. */
+struct hwtd_packets_options {
+	/** sizeof(struct hwtd_packets_options). */
+	size_t size;
+	/** Stream id. */
+	uint32_t stream;
+	/** HWTD_PACKETS_* bits. */
+	uint32_t flags;
+	/** Packets that begin in [first, end), in bytes.  `end` 0: all. */
+	uint64_t first;
+	uint64_t end;
+	/** Bit (1 << kind) for each kind wanted.  0: all. */
+	uint64_t kinds;
+};
+
+/** Packets that were read.  Borrowed until the next call on `packets`. */
+struct hwtd_packet_batch {
+	size_t size;
+	const struct hwtd_packet *packets;
+	/** Bytes from one packet to the next. */
+	size_t stride;
+	size_t n;
+};
+
+/** Counts since opening. */
+struct hwtd_packets_stats {
+	size_t size;
+	/** Bytes that were given: those of packets, and all others. */
+	uint64_t bytes;
+	uint64_t bytes_named;
+	uint64_t bytes_unknown;
+	/** Bytes that were not given, because they are not there. */
+	uint64_t bytes_lost;
+};
+
+/**
+ * Open the packets of a stream.
+ *
+ * @param[in]  trace  Sealed.
+ * @param[in]  opts   NULL: all packets of stream 0.
+ *
+ * @return HWTD_OK; HWTD_E_NOT_FOUND (no such stream); HWTD_E_UNSUPPORTED (its
+ *         technology); HWTD_E_INVALID; HWTD_E_STATE (not sealed);
+ *         HWTD_E_NOMEM.
+ *
+ * Lives:  owned; close with hwtd_packets_close().  Keeps the trace alive.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_packets_open(struct hwtd_trace *trace,
+    const struct hwtd_packets_options *opts, struct hwtd_packets **packets_out,
+    struct hwtd_error *err);
+
+/**
+ * The next packets, in order.
+ *
+ * @param[out] batch  `size` set by the caller.
+ *
+ * @return HWTD_OK, HWTD_END, HWTD_E_INVALID, HWTD_E_IO, HWTD_E_NOMEM.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_packets_read(struct hwtd_packets *packets,
+    struct hwtd_packet_batch *batch, struct hwtd_error *err);
+
+/**
+ * Functions that are called with packets; other than 0 stops.  The most frequent
+ * packets have functions that need no struct; where one is NULL, they go to
+ * `packet`, and where that is NULL, nowhere.
+ */
+struct hwtd_packet_visitor {
+	/** sizeof(struct hwtd_packet_visitor). */
+	size_t size;
+	/** TNT: `n` outcomes, 1 taken, the oldest in the top bit. */
+	int (*tnt)(void *arg, uint64_t stream_off, uint64_t outcomes,
+	    uint32_t n);
+	/**
+	 * TIP, TIP.PGE, TIP.PGD, FUP: the whole address; `known` 0: there is
+	 * none, or not all of it is known.
+	 */
+	int (*ip)(void *arg, uint64_t stream_off, uint32_t kind, uint64_t ip,
+	    int known);
+	/** CYC. */
+	int (*cyc)(void *arg, uint64_t stream_off, uint64_t cycles);
+	/** All others.  The packet is borrowed during the call. */
+	int (*packet)(void *arg, const struct hwtd_packet *packet);
+};
+
+/**
+ * Visit the packets that are left, without an array of them.
+ *
+ * @return HWTD_END after the last; what a function returned; or as above.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_packets_visit(struct hwtd_packets *packets,
+    const struct hwtd_packet_visitor *visitor, void *arg,
+    struct hwtd_error *err);
+
+/** @return HWTD_OK or HWTD_E_INVALID. */
+HWTD_API int hwtd_packets_stats(const struct hwtd_packets *packets,
+    struct hwtd_packets_stats *out);
+
+/** Close.  @param[in] packets  NULL does nothing. */
+HWTD_API void hwtd_packets_close(struct hwtd_packets *packets);
+
+#ifndef HWTD_CDEF
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* HWTDECODE_PACKET_H */

@@ -1,0 +1,59 @@
+/*
+ * Intel PT packets of a stretch of a stream: every byte of it is named.
+ */
+#ifndef HWTDI_PT_LEXER_H
+#define HWTDI_PT_LEXER_H
+
+#include "decode/pt/pt_packet.h"
+
+struct hwtd_pt_config;
+
+struct hwtdi_pt_lexer {
+	struct hwtdi_pt_lex_state state;
+	/* Bytes, and those of them that are of no packet. */
+	uint64_t bytes;
+	uint64_t bytes_unknown;
+};
+
+/* `config` may be NULL.  The first byte given is not known to begin a packet. */
+void hwtdi_pt_lexer_init(struct hwtdi_pt_lexer *lexer,
+    const struct hwtd_pt_config *config);
+
+/* Forget what was before, but what was counted. */
+void hwtdi_pt_lexer_restart(struct hwtdi_pt_lexer *lexer, bool synced);
+
+/* What is to be named, and who is told. */
+struct hwtdi_pt_stretch {
+	/* [bytes, bytes + n); `tail` more bytes adjoin, to look at. */
+	const uint8_t *bytes;
+	size_t n;
+	size_t tail;
+	/* Offset of the first byte in its stream, and the stream. */
+	uint64_t stream_off;
+	uint32_t stream;
+	/* Bits of kinds that are wanted, of rows. */
+	uint64_t kinds;
+	/* Not for rows. */
+	const struct hwtd_packet_visitor *visitor;
+	void *arg;
+};
+
+/*
+ * Name the bytes of a stretch in order.  *used_out is how many were named:
+ * with the last packet these can be more than `n`.  With a tail of less than
+ * HWTDI_PT_PACKET_MAX bytes nothing adjoins it, and what it cuts off is told.
+ *
+ * HWTD_OK, or what the visitor returned.
+ */
+int hwtdi_pt_lexer_visit(struct hwtdi_pt_lexer *lexer,
+    const struct hwtdi_pt_stretch *stretch, size_t *used_out);
+
+/*
+ * The same as rows: up to `max` of them at `rows`; how many there are.  It goes
+ * on where it stopped, after *used_out bytes.
+ */
+size_t hwtdi_pt_lexer_rows(struct hwtdi_pt_lexer *lexer,
+    const struct hwtdi_pt_stretch *stretch, struct hwtd_packet *rows,
+    size_t max, size_t *used_out);
+
+#endif /* HWTDI_PT_LEXER_H */

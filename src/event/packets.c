@@ -1,0 +1,305 @@
+/*
+ * Packets of a stream: its segments, one after the other, through the lexer.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "decode/pt/pt_lexer.h"
+#include "decode/pt/pt_sync.h"
+#include "event/segment.h"
+
+#define ROWS 1024
+
+struct hwtd_packets {
+	struct hwtd_trace *trace;
+	struct hwtd_packets_options opts;
+	struct hwtdi_segments segments;
+	struct hwtdi_pt_lexer lexer;
+	/* What is left of the segment at hand. */
+	struct hwtdi_pt_stretch left;
+	/* Bytes of the next segment that a packet before it took. */
+	size_t taken;
+	/* Offset behind the last segment. */
+	uint64_t at;
+	bool begun, done;
+	/* A part that is not there, to be told next. */
+	struct hwtd_packet lost;
+	bool has_lost;
+	uint64_t bytes_lost;
+	struct hwtd_packet rows[ROWS];
+};
+
+/* So many bytes were named; with the last packet, some of the next segment. */
+static void
+advance(struct hwtd_packets *p, size_t used)
+{
+	const size_t n = used < p->left.n ? used : p->left.n;
+
+	p->taken = used - n;
+	p->left.bytes += n;
+	p->left.n -= n;
+	p->left.stream_off += n;
+}
+
+static int
+check(const struct hwtd_trace *trace, const struct hwtd_packets_options *o,
+    struct hwtd_stream_desc *desc, struct hwtd_error *err)
+{
+	const uint32_t known = HWTD_PACKETS_NO_SYNC | HWTD_PACKETS_TIME;
+
+	if (!hwtdi_trace_sealed(trace))
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace is not sealed"));
+	if ((o->flags & ~known) != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "packets flags %#x are not known", o->flags));
+	if (hwtd_trace_stream(trace, o->stream, desc) != HWTD_OK)
+		return (hwtdi_fail(err, HWTD_E_NOT_FOUND, "no stream %u",
+		    o->stream));
+	if (desc->tech != HWTD_TECH_INTEL_PT)
+		return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
+		    "stream %u: packets of its technology are not known",
+		    o->stream));
+	return (HWTD_OK);
+}
+
+int
+hwtd_packets_open(struct hwtd_trace *trace,
+    const struct hwtd_packets_options *opts, struct hwtd_packets **packets_out,
+    struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtd_packets_options o;
+	struct hwtd_packets *p;
+	int rc;
+
+	if (trace == NULL || packets_out == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	rc = hwtdi_options_copy(&o, sizeof(o), opts, err);
+	if (rc == HWTD_OK)
+		rc = check(trace, &o, &desc, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	p = hwtdi_zalloc(hwtdi_trace_library(trace), sizeof(*p));
+	if (p == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*p)));
+	p->opts = o;
+	if (p->opts.end == 0)
+		p->opts.end = UINT64_MAX;
+	if (p->opts.kinds == 0)
+		p->opts.kinds = UINT64_MAX;
+	p->trace = hwtdi_trace_hold(trace);
+	hwtdi_pt_lexer_init(&p->lexer, hwtdi_trace_pt_config(trace, o.stream));
+	rc = hwtdi_segments_init(&p->segments, trace,
+	    hwtdi_engine_find(desc.tech, NULL), o.stream, err);
+	if (rc == HWTD_OK && o.first > 0)
+		rc = hwtdi_segments_seek(&p->segments, o.first, err);
+	if (rc != HWTD_OK) {
+		hwtd_packets_close(p);
+		return (rc);
+	}
+	*packets_out = p;
+	return (HWTD_OK);
+}
+
+void
+hwtd_packets_close(struct hwtd_packets *packets)
+{
+	struct hwtd_trace *trace;
+
+	if (packets == NULL)
+		return;
+	trace = packets->trace;
+	hwtdi_segments_fini(&packets->segments);
+	hwtdi_free(hwtdi_trace_library(trace), packets, sizeof(*packets));
+	hwtd_trace_close(trace);
+}
+
+/* A part of the stream that is not there. */
+static void
+take_gap(struct hwtd_packets *p, const struct hwtd_gap *gap)
+{
+	const uint64_t n = gap->end - gap->first;
+
+	memset(&p->lost, 0, sizeof(p->lost));
+	p->lost.kind = HWTD_PK_LOST;
+	p->lost.stream = p->opts.stream;
+	p->lost.stream_off = gap->first;
+	p->lost.bytes = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+	p->lost.value = n;
+	if (gap->end <= p->opts.first || gap->first >= p->opts.end || n == 0)
+		return;
+	p->bytes_lost += n;
+	p->has_lost = (p->opts.kinds >> HWTD_PK_LOST & 1) != 0;
+}
+
+/* Bytes of the segment that were told already, or that are not asked for. */
+static size_t
+bytes_before(const struct hwtd_packets *p, const struct hwtdi_segment *segment,
+    bool at_first)
+{
+	size_t skip = 0;
+
+	if (at_first && p->opts.first > segment->stream_off)
+		skip = (size_t)(p->opts.first - segment->stream_off);
+	else if (hwtdi_pt_find_psb(segment->bytes, segment->n, 0) > 0)
+		skip = p->taken;
+	return (skip < segment->n ? skip : segment->n);
+}
+
+/* Pass over packets that begin before what is asked for. */
+static void
+pass_over(struct hwtd_packets *p)
+{
+	static const struct hwtd_packet_visitor nobody;
+	struct hwtdi_pt_stretch before = p->left;
+	const uint64_t bytes = p->lexer.bytes;
+	const uint64_t unknown = p->lexer.bytes_unknown;
+	size_t used;
+
+	before.n = (size_t)(p->opts.first - p->left.stream_off);
+	if (before.n > p->left.n)
+		before.n = p->left.n;
+	before.tail += p->left.n - before.n;
+	before.visitor = &nobody;
+	(void)hwtdi_pt_lexer_visit(&p->lexer, &before, &used);
+	p->lexer.bytes = bytes;
+	p->lexer.bytes_unknown = unknown;
+	advance(p, used);
+}
+
+static void
+take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
+{
+	const bool at_first = !p->begun &&
+	    (p->opts.flags & HWTD_PACKETS_NO_SYNC) != 0;
+	const bool adjoins = p->begun && segment->stream_off == p->at;
+	size_t skip;
+
+	/* What comes behind a hole is a stream of its own. */
+	if (!adjoins) {
+		hwtdi_pt_lexer_restart(&p->lexer, at_first);
+		p->taken = 0;
+	}
+	skip = bytes_before(p, segment, at_first);
+	p->begun = true;
+	p->taken = 0;
+	p->at = segment->stream_off + segment->n;
+	p->left.bytes = segment->bytes + skip;
+	p->left.n = segment->n - skip;
+	p->left.tail = segment->tail;
+	p->left.stream_off = segment->stream_off + skip;
+	p->left.stream = p->opts.stream;
+	p->left.kinds = p->opts.kinds;
+	if (p->left.stream_off < p->opts.first)
+		pass_over(p);
+	if (p->at > p->opts.end) {
+		const uint64_t over = p->at - p->opts.end;
+		const size_t drop = over < p->left.n ? (size_t)over
+						     : p->left.n;
+
+		p->left.n -= drop;
+		p->left.tail += drop;
+		p->done = true;
+	}
+}
+
+/* Get more bytes.  HWTD_END: there are none. */
+static int
+fill(struct hwtd_packets *p, struct hwtd_error *err)
+{
+	struct hwtdi_part part;
+	int rc;
+
+	while (p->left.n == 0 && !p->has_lost) {
+		if (p->done)
+			return (HWTD_END);
+		rc = hwtdi_segments_next(&p->segments, &part, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (part.kind == HWTDI_PART_SEGMENT)
+			take_segment(p, &part.segment);
+		else if (part.kind == HWTDI_PART_GAP)
+			take_gap(p, &part.gap);
+		else
+			p->done = true;
+	}
+	return (HWTD_OK);
+}
+
+int
+hwtd_packets_read(struct hwtd_packets *packets,
+    struct hwtd_packet_batch *batch, struct hwtd_error *err)
+{
+	struct hwtd_packet_batch out = { .size = sizeof(out),
+		.packets = NULL,
+		.stride = sizeof(struct hwtd_packet) };
+	size_t used;
+	int rc;
+
+	if (packets == NULL || batch == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	out.packets = packets->rows;
+	do {
+		rc = fill(packets, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (packets->has_lost) {
+			packets->rows[0] = packets->lost;
+			packets->has_lost = false;
+			out.n = 1;
+		} else {
+			out.n = hwtdi_pt_lexer_rows(&packets->lexer,
+			    &packets->left, packets->rows, ROWS, &used);
+			advance(packets, used);
+		}
+	} while (out.n == 0);
+	return (hwtdi_result_copy(batch, &out, sizeof(out)));
+}
+
+int
+hwtd_packets_visit(struct hwtd_packets *packets,
+    const struct hwtd_packet_visitor *visitor, void *arg,
+    struct hwtd_error *err)
+{
+	struct hwtd_packet_visitor v;
+	size_t used;
+	int rc;
+
+	if (packets == NULL || visitor == NULL)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "an argument is NULL"));
+	rc = hwtdi_options_copy(&v, sizeof(v), visitor, err);
+	packets->left.arg = arg;
+	while (rc == HWTD_OK && (rc = fill(packets, err)) == HWTD_OK) {
+		if (packets->has_lost) {
+			packets->has_lost = false;
+			if (v.packet != NULL)
+				rc = v.packet(arg, &packets->lost);
+			continue;
+		}
+		packets->left.visitor = &v;
+		rc = hwtdi_pt_lexer_visit(&packets->lexer, &packets->left,
+		    &used);
+		packets->left.visitor = NULL;
+		advance(packets, used);
+	}
+	return (rc);
+}
+
+int
+hwtd_packets_stats(const struct hwtd_packets *packets,
+    struct hwtd_packets_stats *out)
+{
+	struct hwtd_packets_stats stats = { .size = sizeof(stats) };
+
+	if (packets == NULL || out == NULL)
+		return (HWTD_E_INVALID);
+	stats.bytes = packets->lexer.bytes;
+	stats.bytes_unknown = packets->lexer.bytes_unknown;
+	stats.bytes_named = stats.bytes - stats.bytes_unknown;
+	stats.bytes_lost = packets->bytes_lost;
+	return (hwtdi_result_copy(out, &stats, sizeof(stats)));
+}
