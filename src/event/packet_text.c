@@ -91,8 +91,12 @@ add_flag(struct text *t, const struct hwtd_packet *p, unsigned int flag,
 static void
 add_outcomes(struct text *t, const struct hwtd_packet *p)
 {
-	for (uint32_t i = p->count; i-- > 0;)
-		add(t, "%c", (p->value >> i & 1) != 0 ? '!' : '.');
+	char outcomes[64];
+	int n = 0;
+
+	for (uint32_t i = p->count < 64 ? p->count : 64; i-- > 0;)
+		outcomes[n++] = (p->value >> i & 1) != 0 ? '!' : '.';
+	add(t, "%.*s", n, outcomes);
 }
 
 /* The payload with its digits; those above are not in the packet. */
