@@ -7,6 +7,7 @@
 #include "cli/message.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/packet_options.h"
 
 #define HELP_COLUMN 26
 
@@ -53,6 +54,12 @@ const struct command commands[] = {
 	    "processes, by address, at the end of the trace or --at another "
 	    "position.",
 	    cmd_maps },
+	{ "packets", COMMAND_PACKETS, "FILE", 1, 1,
+	    "print the raw packets, every byte of them",
+	    "Prints one row per packet: offset, bytes, name and fields.  "
+	    "Bytes "
+	    "that are no packet are rows too.",
+	    cmd_packets },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "
@@ -207,6 +214,18 @@ help_write_command(struct output *out, const struct command *command)
 			output_format(out, "%s%s", at % 8 == 0 ? "\n  " : " ",
 			    name);
 			at++;
+		}
+		output_char(out, '\n');
+	}
+	if (command->bit == COMMAND_PACKETS) {
+		size_t at = 0;
+
+		output_text(out, "\nKinds:");
+		for (uint32_t kind = 0; kind < HWTD_PACKET_KINDS; kind++) {
+			if (is_packet_kind(kind))
+				output_format(out, "%s%s",
+				    at++ % 8 == 0 ? "\n  " : " ",
+				    hwtd_packet_kind_name(kind));
 		}
 		output_char(out, '\n');
 	}

@@ -19,7 +19,8 @@ enum command_bit {
 	COMMAND_VERSION = 0x40,
 	COMMAND_RECORDS = 0x80,
 	COMMAND_MAPS = 0x100,
-	COMMAND_ARCHIVE = 0x200
+	COMMAND_ARCHIVE = 0x200,
+	COMMAND_PACKETS = 0x400
 };
 
 struct command {
@@ -57,6 +58,7 @@ int cmd_insns(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_records(const struct options *options);
 int cmd_maps(const struct options *options);
+int cmd_packets(const struct options *options);
 int cmd_archive(const struct options *options);
 int cmd_help(const struct options *options);
 int cmd_version(const struct options *options);

@@ -9,6 +9,7 @@
 #include "cli/image_options.h"
 #include "cli/message.h"
 #include "cli/option_values.h"
+#include "cli/packet_options.h"
 #include "cli/search_options.h"
 
 /* A word this far from a known one may be meant to be it. */
@@ -322,6 +323,9 @@ take_decode_option(struct options *options, const struct option_entry *entry,
 	case OPTION_ADDRESS:
 		return (take_range(entry, value, &options->addresses,
 		    parse_address_range));
+	case OPTION_OFFSET:
+		return (take_range(entry, value, &options->offsets,
+		    parse_address_range));
 	case OPTION_CPU:
 		return (take_ids(entry, value, &options->cpus));
 	case OPTION_TID:
@@ -447,6 +451,10 @@ take(struct options *options, const struct option_entry *entry,
 	if (known)
 		return (true);
 	if (!take_space_option(options, entry, value, &known))
+		return (false);
+	if (known)
+		return (true);
+	if (!take_packet_option(options, entry, value, &known))
 		return (false);
 	if (known)
 		return (true);
@@ -606,6 +614,7 @@ options_fini(struct options *options)
 	search_options_fini(options);
 	free(options->times.ranges);
 	free(options->addresses.ranges);
+	free(options->offsets.ranges);
 	free(options->cpus.ids);
 	free(options->tids.ids);
 	free(options->pids.ids);

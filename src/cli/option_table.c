@@ -6,10 +6,11 @@
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
-	    COMMAND_ARCHIVE)
+	    COMMAND_ARCHIVE | COMMAND_PACKETS)
 #define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
-	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
+	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
+	    COMMAND_PACKETS)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS (COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS)
@@ -48,6 +49,15 @@ const struct option_entry option_table[] = {
 	{ OPTION_AT, "at", 0, GROUP_COMMAND, COMMAND_MAPS, "POSITION", NULL,
 	    "start, end, a time (ns, or with us, ms, s) or STREAM:OFFSET.  "
 	    "Default: end." },
+
+	{ OPTION_TIMES, "times", 0, GROUP_COMMAND, COMMAND_PACKETS, NULL, NULL,
+	    "Tell the time of each packet." },
+	{ OPTION_RAW, "raw", 0, GROUP_COMMAND, COMMAND_PACKETS, NULL, NULL,
+	    "Print all bytes of each packet." },
+	{ OPTION_NO_SYNC, "no-sync", 0, GROUP_COMMAND, COMMAND_PACKETS, NULL,
+	    NULL,
+	    "Take the first byte for the begin of a packet: do not wait for a "
+	    "PSB." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME", "pt",
@@ -113,8 +123,9 @@ const struct option_entry option_table[] = {
 	    "Rows from time A up to before B.  Units: ns (default), us, ms, "
 	    "s; "
 	    "either may be left out.  Repeatable." },
-	{ OPTION_CPU, "cpu", 0, GROUP_FILTER, DECODERS | COMMAND_RECORDS,
-	    "LIST", NULL, "Streams of these CPUs, for instance 0,2-5." },
+	{ OPTION_CPU, "cpu", 0, GROUP_FILTER,
+	    DECODERS | COMMAND_RECORDS | COMMAND_PACKETS, "LIST", NULL,
+	    "Streams of these CPUs, for instance 0,2-5." },
 	{ OPTION_TID, "tid", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "LIST",
 	    NULL, "Rows of these threads." },
 	{ OPTION_PID, "pid", 0, GROUP_FILTER, ROWS | LISTERS, "LIST", NULL,
@@ -125,10 +136,20 @@ const struct option_entry option_table[] = {
 	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
 	    "Rows of these kinds, for instance gap,async.  Default: all but "
 	    "record." },
-	{ OPTION_STREAM, "stream", 0, GROUP_FILTER, DECODERS | COMMAND_RECORDS,
-	    "LIST", NULL, "These streams only." },
-	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "N",
-	    NULL, "Stop after N rows." },
+	{ OPTION_PACKET_KIND, "kind", 0, GROUP_FILTER, COMMAND_PACKETS, "LIST",
+	    NULL,
+	    "Packets of these kinds, for instance fup,tip.pge; tnt and mode "
+	    "stand for both of theirs." },
+	{ OPTION_OFFSET, "offset", 0, GROUP_FILTER, COMMAND_PACKETS, "A-B",
+	    NULL,
+	    "Packets that begin at byte A up to before B of their stream; a "
+	    "single A stands for itself.  Repeatable." },
+	{ OPTION_STREAM, "stream", 0, GROUP_FILTER,
+	    DECODERS | COMMAND_RECORDS | COMMAND_PACKETS, "LIST", NULL,
+	    "These streams only." },
+	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER,
+	    ROWS | COMMAND_RECORDS | COMMAND_PACKETS, "N", NULL,
+	    "Stop after N rows." },
 
 	/* How to decode. */
 	{ OPTION_JOBS, "jobs", 'j', GROUP_DECODE, DECODERS, "N", NULL,
@@ -148,8 +169,9 @@ const struct option_entry option_table[] = {
 	{ OPTION_OUTPUT, "output", 'o', GROUP_OUTPUT, READERS, "FILE", NULL,
 	    "Write to FILE, which appears when it is complete; - is standard "
 	    "output." },
-	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT, ROWS | LISTERS, NULL,
-	    NULL, "Leave out the line of column names." },
+	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT,
+	    ROWS | LISTERS | COMMAND_PACKETS, NULL, NULL,
+	    "Leave out the line of column names." },
 	{ OPTION_COLOR, "color", 0, GROUP_OUTPUT, PRINTERS | COMMAND_MAPS,
 	    "WHEN", "auto|always|never",
 	    "Colour text.  Default: auto, on a terminal unless NO_COLOR is "

@@ -61,6 +61,11 @@ enum option_id {
 	OPTION_MAX_MEMORY,
 	OPTION_TYPE,
 	OPTION_AT,
+	OPTION_PACKET_KIND,
+	OPTION_OFFSET,
+	OPTION_TIMES,
+	OPTION_RAW,
+	OPTION_NO_SYNC,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -163,6 +168,13 @@ struct options {
 	/* Of records: 1 << type; 0: all.  Of maps. */
 	uint32_t record_types;
 	struct hwtd_position at;
+
+	/* Of packets.  Kinds: 1 << kind; 0: all. */
+	uint64_t packet_kinds;
+	struct range_list offsets;
+	bool times_wanted;
+	bool raw;
+	bool no_sync;
 
 	/* Which rows. */
 	struct range_list times;

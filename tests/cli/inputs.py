@@ -4,7 +4,7 @@ import os
 
 from runner import BRANCHES, PSB, PSBEND, Case
 
-READERS = ["info", "check", "events", "insns"]
+READERS = ["info", "check", "events", "insns", "packets"]
 
 
 def test_missing_file(case: Case) -> None:
@@ -97,7 +97,7 @@ def test_garbage_that_is_called_a_trace_is_one_gap(case: Case) -> None:
 
 def test_smallest_trace(case: Case) -> None:
     case.write("psb.pt", PSB + PSBEND)
-    for command in ("info", "events", "insns"):
+    for command in ("info", "events", "insns", "packets"):
         case.run(command, "psb.pt").want(0)
 
 
@@ -151,7 +151,7 @@ def test_unknown_engine(case: Case) -> None:
 
 def test_unknown_stream(case: Case) -> None:
     trace, code = case.trace(BRANCHES)
-    for command in ("check", "events", "insns"):
+    for command in ("check", "events", "insns", "packets"):
         case.run(command, *code, "--stream", "0,7", trace).want(
             2, out="", err_has=("there is no stream 7\n", "streams 0 to 0")
         )

@@ -2,7 +2,7 @@
 
 from runner import BRANCHES, OVERFLOW, Case
 
-PRINTERS = ["info", "check", "events", "insns"]
+PRINTERS = ["info", "check", "events", "insns", "packets"]
 
 
 def test_output_file_holds_what_stdout_would(case: Case) -> None:

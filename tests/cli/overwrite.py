@@ -6,7 +6,7 @@ from pathlib import Path
 
 from runner import BRANCHES, Case
 
-COMMANDS = ["info", "check", "events", "insns", "import"]
+COMMANDS = ["info", "check", "events", "insns", "packets", "import"]
 
 
 class Files:

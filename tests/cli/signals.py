@@ -49,6 +49,24 @@ def test_rows_are_flushed_and_marked(case: Case) -> None:
     assert lines[-1].count(",") == lines[0].count(",")
 
 
+def test_packets_are_flushed_and_marked(case: Case) -> None:
+    trace, _ = case.long_trace(20000)
+    for form, end in (
+        ("text", "\ninterrupted\n"),
+        ("jsonl", '\n{"schema":1,"type":"interrupted"}\n'),
+    ):
+        words = ["packets", f"--format={form}", str(trace)]
+        exit_code, out, err = interrupted(case, words)
+        assert (exit_code, err) == (130, ""), (exit_code, err)
+        assert out.endswith(end)
+    words = ["packets", "--format=csv", "--raw", str(trace)]
+    exit_code, out, err = interrupted(case, words)
+    assert exit_code == 130
+    lines = out.splitlines()
+    assert lines[-1].startswith("interrupted,")
+    assert lines[-1].count(",") == lines[0].count(",")
+
+
 def test_file_of_an_interrupted_run_is_kept_and_marked(case: Case) -> None:
     trace, code = case.long_trace(6000)
     words = [str(word) for word in (*code, trace)]

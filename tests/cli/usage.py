@@ -2,7 +2,8 @@
 
 from runner import BRANCHES, Case
 
-COMMANDS = ["info", "check", "events", "insns", "import", "help", "version"]
+COMMANDS = ["info", "check", "events", "insns", "packets", "import", "help"]
+COMMANDS += ["version"]
 
 
 def test_no_command_is_a_usage_error(case: Case) -> None:
@@ -141,7 +142,7 @@ def test_wrong_choice_names_the_choices(case: Case) -> None:
 
 
 def test_too_few_and_too_many_operands(case: Case) -> None:
-    for name in ("info", "check", "events", "insns", "import"):
+    for name in ("info", "check", "events", "insns", "packets", "import"):
         case.run(name).want(2, err_has=f"hwtdecode: {name} needs FILE\n")
         case.run(name, "a", "b").want(
             2, err_has="'b' is one operand too many\n"

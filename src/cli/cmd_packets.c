@@ -1,0 +1,230 @@
+/*
+ * hwtdecode packets: the raw packets of each stream, every byte of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/input.h"
+#include "cli/interrupt.h"
+#include "cli/loss.h"
+#include "cli/message.h"
+#include "cli/packet_writer.h"
+#include "cli/progress.h"
+
+struct listing {
+	const struct input *input;
+	const struct options *options;
+	struct packet_writer *writer;
+	struct progress progress;
+	uint64_t left;
+	/* Of what was read to its end. */
+	uint64_t bytes;
+	uint64_t bytes_not_named;
+	/* Streams that were shown, and the others that were asked for. */
+	uint32_t n_shown;
+	uint32_t n_unsupported;
+};
+
+static bool
+is_in(const struct id_list *list, uint32_t id)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->ids[i] == id)
+			return (true);
+	return (list->n == 0);
+}
+
+static void
+show_progress(struct listing *l, const struct hwtd_packets *packets)
+{
+	struct hwtd_packets_stats stats = { .size = sizeof(stats) };
+
+	if (progress_due(&l->progress) &&
+	    hwtd_packets_stats(packets, &stats) == HWTD_OK)
+		progress_show(&l->progress, l->bytes + stats.bytes);
+}
+
+/* Until the end, the limit, a failed write or an interrupt. */
+static int
+write_packets(struct listing *l, struct hwtd_packets *packets)
+{
+	struct hwtd_packet_batch batch = { .size = sizeof(batch) };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct output *out = l->writer->out;
+
+	while (l->left > 0 && !output_stopped(out)) {
+		const int rc = hwtd_packets_read(packets, &batch, &err);
+
+		if (rc == HWTD_END)
+			break;
+		if (rc != HWTD_OK) {
+			progress_end(&l->progress);
+			output_flush(out);
+			return (say_library_error(l->input->name, &err));
+		}
+		const char *at = (const char *)batch.packets;
+
+		for (size_t i = 0; i < batch.n && l->left > 0;
+		     i++, l->left--) {
+			packet_write(l->writer,
+			    (const struct hwtd_packet *)(const void *)at);
+			at += batch.stride;
+		}
+		show_progress(l, packets);
+		if (interrupt_seen()) {
+			packet_write_interrupted(l->writer);
+			return (EXIT_INTERRUPTED);
+		}
+	}
+	return (EXIT_DONE);
+}
+
+static int
+list_range(struct listing *l, uint32_t stream, const struct hwtd_range *range)
+{
+	const struct hwtd_packets_options how = {
+		.size = sizeof(how),
+		.stream = stream,
+		.flags = (l->options->no_sync ? HWTD_PACKETS_NO_SYNC : 0) |
+		    (l->options->times_wanted ? HWTD_PACKETS_TIME : 0),
+		.first = range->start,
+		.end = range->end,
+		.kinds = l->options->packet_kinds,
+	};
+	struct hwtd_packets_stats stats = { .size = sizeof(stats) };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_packets *packets;
+	int code;
+
+	if (hwtd_packets_open(l->input->trace, &how, &packets, &err) !=
+	    HWTD_OK)
+		return (say_library_error(l->input->name, &err));
+	code = write_packets(l, packets);
+	if (hwtd_packets_stats(packets, &stats) == HWTD_OK) {
+		l->bytes += stats.bytes + stats.bytes_lost;
+		l->bytes_not_named += stats.bytes_unknown + stats.bytes_lost;
+	}
+	hwtd_packets_close(packets);
+	return (code);
+}
+
+/* Packets in any of the ranges, each once. */
+static int
+list_ranges(struct listing *l, uint32_t stream,
+    const struct range_list *ranges)
+{
+	uint64_t done = 0;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < ranges->n && code == EXIT_DONE; i++) {
+		struct hwtd_range range = ranges->ranges[i];
+
+		if (range.start < done)
+			range.start = done;
+		if (range.start >= range.end)
+			continue;
+		done = range.end;
+		code = list_range(l, stream, &range);
+	}
+	return (code);
+}
+
+static int
+list_stream(struct listing *l, uint32_t stream)
+{
+	static struct hwtd_range all = { 0, UINT64_MAX };
+	static const struct range_list whole = { &all, 1 };
+	const struct options *options = l->options;
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+	if (hwtd_trace_stream(l->input->trace, stream, &desc) != HWTD_OK ||
+	    !is_in(&options->streams, stream) ||
+	    !is_in(&options->cpus, desc.cpu))
+		return (EXIT_DONE);
+	if (desc.tech != HWTD_TECH_INTEL_PT) {
+		say_warning("%s: stream %" PRIu32
+			    ": packets of %s are not known",
+		    l->input->name, stream, tech_name(desc.tech));
+		l->n_unsupported++;
+		return (EXIT_DONE);
+	}
+	l->n_shown++;
+	return (list_ranges(l, stream,
+	    options->offsets.n > 0 ? &options->offsets : &whole));
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct hwtd_range *)a)->start;
+	const uint64_t y = ((const struct hwtd_range *)b)->start;
+
+	return ((x > y) - (x < y));
+}
+
+/* What was lost, as the other commands count it. */
+static int
+judge(const struct listing *l)
+{
+	const struct hwtd_stats stats = {
+		.size = sizeof(stats),
+		.bytes = l->bytes,
+		.gap_bytes = l->bytes_not_named,
+	};
+
+	if (l->n_unsupported > 0 && l->n_shown == 0)
+		return (EXIT_BAD_INPUT);
+	return (loss_exit_code(l->input->name, &stats, l->options->max_loss));
+}
+
+static int
+list(const struct input *input, const struct options *options,
+    struct output *out)
+{
+	struct packet_writer writer;
+	struct listing l = { .input = input,
+		.options = options,
+		.writer = &writer,
+		.left = options->limit };
+	int code = EXIT_DONE;
+
+	if (!packet_writer_init(&writer, out, input, options))
+		return (EXIT_FAILED);
+	if (options->offsets.n > 1)
+		qsort(options->offsets.ranges, options->offsets.n,
+		    sizeof(*options->offsets.ranges), by_start);
+	packet_write_header(&writer);
+	progress_start(&l.progress, options->progress, input->info.n_bytes);
+	for (uint32_t i = 0; i < input->info.n_streams && code == EXIT_DONE;
+	     i++)
+		code = list_stream(&l, i);
+	progress_end(&l.progress);
+	if (code == EXIT_DONE)
+		code = judge(&l);
+	packet_writer_fini(&writer);
+	return (code);
+}
+
+int
+cmd_packets(const struct options *options)
+{
+	struct input input;
+	struct output out;
+	int code = input_open(&input, options);
+
+	if (code != EXIT_DONE)
+		return (code);
+	code = input_check_streams(&input, options);
+	if (code == EXIT_DONE && !output_open(&out, options->output))
+		code = EXIT_FAILED;
+	else if (code == EXIT_DONE) {
+		code = list(&input, options, &out);
+		const bool keep = code == EXIT_DONE || code == EXIT_LOSS ||
+		    code == EXIT_INTERRUPTED;
+
+		if (!output_close(&out, keep))
+			code = EXIT_FAILED;
+	}
+	input_close(&input);
+	return (code);
+}

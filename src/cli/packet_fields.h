@@ -1,0 +1,81 @@
+/*
+ * The fields of a packet by name, for JSON lines and CSV.
+ */
+#ifndef HWTDECODE_CLI_PACKET_FIELDS_H
+#define HWTDECODE_CLI_PACKET_FIELDS_H
+
+#include <hwtdecode/hwtdecode.h>
+
+/* In the order of the columns of CSV. */
+enum packet_field_id {
+	PACKET_COUNT,
+	PACKET_TNT,
+	PACKET_IP_BYTES,
+	PACKET_PAYLOAD,
+	PACKET_PAYLOAD_SIZE,
+	PACKET_IP,
+	PACKET_CS_L,
+	PACKET_CS_D,
+	PACKET_INTERRUPTS,
+	PACKET_TRANSACTION,
+	PACKET_ABORTED,
+	PACKET_CR3,
+	PACKET_NON_ROOT,
+	PACKET_VMCS,
+	PACKET_TSC,
+	PACKET_CTC,
+	PACKET_FAST_COUNTER,
+	PACKET_CYCLES,
+	PACKET_RATIO,
+	PACKET_HINTS,
+	PACKET_EXTENSIONS,
+	PACKET_STATE,
+	PACKET_SUB_STATE,
+	PACKET_DEEPEST_STATE,
+	PACKET_BY_HARDWARE,
+	PACKET_WAKE,
+	PACKET_BLOCK_TYPE,
+	PACKET_ITEM,
+	PACKET_ITEM_SIZE,
+	PACKET_EVENT_TYPE,
+	PACKET_VECTOR,
+	PACKET_DATA_TYPE,
+	PACKET_TRIGGERS,
+	PACKET_MULTIPLE,
+	PACKET_INSNS,
+	PACKET_IP_FOLLOWS,
+	PACKET_STATUS,
+	PACKET_GUESSED,
+	PACKET_RESERVED,
+	PACKET_FIELDS
+};
+
+enum packet_form {
+	PACKET_NUMBER,
+	/* A pattern of up to 64 bits. */
+	PACKET_HEX,
+	PACKET_BOOL,
+	/* `count` of the packet outcomes, the oldest in the top bit. */
+	PACKET_OUTCOMES
+};
+
+struct packet_field {
+	enum packet_field_id id;
+	uint64_t value;
+};
+
+struct packet_field_kind {
+	const char *name;
+	enum packet_form form;
+};
+
+extern const struct packet_field_kind packet_field_kinds[PACKET_FIELDS];
+
+/* Bytes that a packet stands for, which can be lost ones. */
+uint64_t packet_size(const struct hwtd_packet *packet);
+
+/* Fields of a packet, each at most once, in order of id; how many. */
+size_t packet_fields(const struct hwtd_packet *packet,
+    struct packet_field fields[PACKET_FIELDS]);
+
+#endif /* HWTDECODE_CLI_PACKET_FIELDS_H */

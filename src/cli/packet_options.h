@@ -1,0 +1,16 @@
+/*
+ * Options of the command packets.
+ */
+#ifndef HWTDECODE_CLI_PACKET_OPTIONS_H
+#define HWTDECODE_CLI_PACKET_OPTIONS_H
+
+#include "cli/options.h"
+
+/* False after a message.  Sets *known when `entry` is one of them. */
+bool take_packet_option(struct options *options,
+    const struct option_entry *entry, const char *value, bool *known);
+
+/* Not all numbers below HWTD_PACKET_KINDS are in use. */
+bool is_packet_kind(uint32_t kind);
+
+#endif /* HWTDECODE_CLI_PACKET_OPTIONS_H */

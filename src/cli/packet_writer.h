@@ -1,0 +1,36 @@
+/*
+ * Printing packets as text, JSON lines or CSV.
+ */
+#ifndef HWTDECODE_CLI_PACKET_WRITER_H
+#define HWTDECODE_CLI_PACKET_WRITER_H
+
+#include "cli/input.h"
+#include "cli/output.h"
+
+struct packet_writer {
+	struct output *out;
+	const struct hwtd_trace *trace;
+	enum output_format format;
+	bool color;
+	bool header;
+	bool times;
+	bool raw;
+	/* Bytes [window_off, window_off + window_n) of window_stream. */
+	uint8_t *window;
+	size_t window_n;
+	uint64_t window_off;
+	uint32_t window_stream;
+};
+
+/* False after a message. */
+bool packet_writer_init(struct packet_writer *writer, struct output *out,
+    const struct input *input, const struct options *options);
+void packet_writer_fini(struct packet_writer *writer);
+
+void packet_write_header(struct packet_writer *writer);
+void packet_write(struct packet_writer *writer,
+    const struct hwtd_packet *packet);
+/* Marks that the packets end here because the user broke off. */
+void packet_write_interrupted(struct packet_writer *writer);
+
+#endif /* HWTDECODE_CLI_PACKET_WRITER_H */
