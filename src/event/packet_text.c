@@ -131,7 +131,7 @@ event_name(uint32_t type)
 {
 	static const char *const types[] = { NULL, "intr", "iret", "smi",
 		"rsm", "sipi", "init", "vmentry", "vmexit", "vmexit_intr",
-		"shutdown", NULL, "uintr", "uiret" };
+		"shutdown", NULL, "uintr", "uiret", "swintr", "syscall" };
 
 	return (type < sizeof(types) / sizeof(types[0]) ? types[type] : NULL);
 }
@@ -140,7 +140,8 @@ event_name(uint32_t type)
 static bool
 has_vector(uint32_t type)
 {
-	return (type == 1 || type == 5 || type == 9 || type == 12);
+	return (type == 1 || type == 5 || type == 9 || type == 12 ||
+	    type == 14);
 }
 
 static const char *
@@ -213,8 +214,7 @@ add_fields(struct text *t, const struct hwtd_packet *p)
 		add(t, "%" PRIx64 ", %" PRIx32, p->value, p->count);
 		break;
 	case HWTD_PK_PT_PTW:
-		add(t, "%d: %0*" PRIx64, p->count == 8, (int)(2 * p->count),
-		    p->value);
+		add(t, "%d: %" PRIx64, p->count == 8, p->value);
 		add_flag(t, p, HWTD_PKF_FUP_FOLLOWS, "ip");
 		break;
 	case HWTD_PK_PT_EXSTOP:
