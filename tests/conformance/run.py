@@ -30,6 +30,7 @@ from families.tools import Tools  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FLOW_NAME = "hwtdecode-flow"
+CLI_NAME = "hwtdecode"
 BUILDS = ("build", "build/release", "build/dev", "build/ci", "build/asan")
 
 
@@ -167,6 +168,14 @@ def find_flow(tool: Path | None, flow: Path | None) -> Path:
                   "; build it, or name it with --flow-tool")
 
 
+def find_cli(tool: Path | None, flow: Path) -> Path | None:
+    """Return the hwtdecode tool: as given, or beside the flow tool."""
+    candidate = tool or flow.parent / CLI_NAME
+    if candidate.is_file() and os.access(candidate, os.X_OK):
+        return candidate.resolve()
+    return None
+
+
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -211,8 +220,9 @@ def run(argv: Sequence[str] | None) -> Counter[str]:
              if selected(item[0], args)]
     if not cases and args.case:
         raise Trouble(f"{args.corpus} has no such case")
-    tools = Tools(find_flow(args.hwtdecode, args.flow_tool), args.engine,
-                  args.max_insns, args.decode_jobs)
+    flow = find_flow(args.hwtdecode, args.flow_tool)
+    tools = Tools(flow, args.engine, args.max_insns, args.decode_jobs,
+                  find_cli(args.hwtdecode, flow))
     differences = read_differences(args.differences)
     counts: Counter[str] = Counter()
     for verdict in run_all(cases, tools, args.jobs, differences):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb, pt_probes
+from . import (pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
+               pt_probes, pt_ptt)
 
 MODULES: dict[str, ModuleType] = {
     "pt-bad": pt_fixtures,
@@ -18,4 +19,5 @@ MODULES: dict[str, ModuleType] = {
     "pt-libxdc": pt_libxdc,
     "pt-lldb": pt_lldb,
     "pt-probes": pt_probes,
+    "pt-ptt": pt_ptt,
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from .case import Case, Fail, Malformed
 from .flow import (Insn, compare_hash, compare_runs, compare_segments,
                    parse_insns, require_no_loss)
+from .packets import check_packets
 from .tools import Tools, decode_file
 
 # Header, other thread, own thread, time: PERF_RECORD_SWITCH_CPU_WIDE.
@@ -141,6 +142,11 @@ def run(case: Case, tools: Tools) -> str:
         compare_hash(case.lines(f"expected/{prefix}hash.txt"),
                      out["hash"].read_text().splitlines())
         said.append("hash")
+    trace = next(name for name in case.section("files")
+                 if name.endswith("trace") and "switch" not in name)
+    said.append(check_packets(case, tools, trace,
+                              f"expected/{prefix}packets.txt",
+                              case.section("params").get("cpu")))
     refusals = _check_refusals(case, tools)
     if refusals:
         said.append(f"{refusals} refusals")

@@ -24,6 +24,8 @@ class Tools:
     engine: str | None = None
     max_insns: int | None = None
     decode_jobs: int = 1
+    # The hwtdecode tool; None: it was not built.
+    cli: Path | None = None
 
     @property
     def engine_in_use(self) -> str:
