@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from test_conformance_runner import World
 
-from families import packets, pt_ptt
+from families import packets, pt_perfdata, pt_ptt
 from families.case import Fail, Malformed
 
 Row = dict[str, Any]
@@ -275,6 +276,58 @@ def test_each_byte_of_padding_is_a_line_of_ptdump() -> None:
     for times in ("", "        3 times"):
         with pytest.raises(Fail):
             pt_ptt.compare_ptdump(want, [head, f"     0     0x0  pad{times}"])
+
+
+PERF = ["0 PSB", "10 FUP 0x800000001000", "17 MODE.Exec IF:1 64",
+        "19 MODE.TSX TXAbort:1 InTX:0", "1b PIP 0x57d7d (NR=1)",
+        "23 TSC 0x12345", "2b TMA CTC 0x12 FC 0x34", "32 MTC 0x94",
+        "34 CYC 0x57", "36 CBR 0x24", "3a PSBEND", "3c TNT TNNNT (5)"]
+
+
+def _perf_rows() -> list[Row]:
+    _, _, rows = listings([part for part in ALL
+                           if part[2]["kind"] != "vmcs"])
+    rows[2]["cs_d"] = False
+    return rows[:len(PERF)]
+
+
+def test_listings_of_perf_agree() -> None:
+    rows = _perf_rows()
+    assert pt_perfdata.compare_perf(PERF, iter(rows)) == len(PERF)
+    assert pt_perfdata.compare_perf(
+        PERF, iter(rows + [_more(rows, "pad")])) == len(PERF)
+
+
+def test_every_line_of_perf_counts() -> None:
+    rows = _perf_rows()
+    for at, line in enumerate(PERF):
+        for wrong in (PERF[:at] + PERF[at + 1:],
+                      PERF[:at] + [line + "1"] + PERF[at + 1:],
+                      PERF[:at] + ["f" + line] + PERF[at + 1:]):
+            with pytest.raises(Fail):
+                pt_perfdata.compare_perf(wrong, iter(rows))
+    with pytest.raises(Fail):
+        pt_perfdata.compare_perf(PERF + ["3d PSB"], iter(rows))
+    with pytest.raises(Fail):
+        pt_perfdata.compare_perf(
+            PERF, iter(rows + [_more(rows, "unknown")]))
+
+
+def _perf_data(*records: bytes) -> bytes:
+    body = b"".join(records)
+    return struct.pack("<8sQQQQQQ", b"PERFILE2", 104, 0, 0, 0, 56,
+                       len(body)) + body
+
+
+def test_buffers_of_perf_data() -> None:
+    other = struct.pack("<IHHQ", 1, 0, 16, 0)
+    aux = struct.pack("<IHHQ", 71, 0, 48, 5) + bytes(32) + b"trace"
+    data = _perf_data(other, aux, other, aux)
+    assert list(pt_perfdata.aux_buffers(data)) == [b"trace", b"trace"]
+    for bad in (b"", data[:60], b"x" * 200,
+                _perf_data(struct.pack("<IHHQ", 1, 0, 0, 0))):
+        with pytest.raises(Malformed):
+            list(pt_perfdata.aux_buffers(bad))
 
 
 # Writes what the folder `ours` beside it holds, as hwtdecode would.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
-               pt_probes, pt_ptt)
+               pt_perfdata, pt_probes, pt_ptt)
 
 MODULES: dict[str, ModuleType] = {
     "pt-bad": pt_fixtures,
@@ -18,6 +18,7 @@ MODULES: dict[str, ModuleType] = {
     "pt-good": pt_fixtures,
     "pt-libxdc": pt_libxdc,
     "pt-lldb": pt_lldb,
+    "pt-perfdata": pt_perfdata,
     "pt-probes": pt_probes,
     "pt-ptt": pt_ptt,
 }

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .case import Case, Fail, Malformed, Skip
@@ -24,14 +25,15 @@ _PTW_SIZES = {4: 0, 8: 1}
 _IP_BITS = {1: 16, 2: 32, 3: 64, 4: 48, 6: 64}
 
 
-def run_tool(tools: Tools, case: Case, trace: str, options: Sequence[str]
+def run_tool(tools: Tools, case: Case, path: Path, options: Sequence[str]
              ) -> Iterator[str]:
     """Yield the lines that the command prints for a raw stream."""
+    trace = path.name
     if tools.cli is None:
         raise Skip("no hwtdecode beside hwtdecode-flow")
     out = case.temporary / "packets"
     command = [str(tools.cli), "packets", "--tech=pt", *options,
-               f"--output={out}", str(case.path(trace))]
+               f"--output={out}", str(path)]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True,
@@ -261,9 +263,15 @@ def compare_packets(lines: Sequence[str], rows: Iterator[Row]) -> int:
 
 def check_packets(case: Case, tools: Tools, trace: str, listing: str,
                   cpu: object) -> str:
-    """Compare the packets of a raw stream with a listing."""
+    """Compare the packets of a raw stream of the case with a listing."""
     if tools.cli is None:
         return "packets not compared: no hwtdecode beside hwtdecode-flow"
+    return check_file(case, tools, case.path(trace), listing, cpu)
+
+
+def check_file(case: Case, tools: Tools, path: Path, listing: str,
+               cpu: object) -> str:
+    """Compare the packets of a raw stream with a listing."""
     options = ["--format=jsonl", *cpu_options(cpu)]
-    rows = read_rows(run_tool(tools, case, trace, options))
+    rows = read_rows(run_tool(tools, case, path, options))
     return f"{compare_packets(case.lines(listing), rows)} packets"

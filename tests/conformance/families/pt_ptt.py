@@ -136,6 +136,7 @@ def run(case: Case, tools: Tools) -> str:
     if tools.cli is None:
         raise Skip("no hwtdecode beside hwtdecode-flow")
     trace = _trace_of(case)
+    path = case.path(trace)
     runs, count = 0, 0
     for entry in case.data.get("runs", []):
         if entry["tool"] != "ptdump":
@@ -143,7 +144,7 @@ def run(case: Case, tools: Tools) -> str:
         for cpu in _cpus_of(entry):
             options = _run_options(entry) + cpu_options(cpu)
             count += compare_ptdump(case.lines(entry["expected"]),
-                                    run_tool(tools, case, trace, options))
+                                    run_tool(tools, case, path, options))
             runs += 1
     cpu = _cpus_of(case.section("params"))[0]
     said = check_packets(case, tools, trace, "expected/packets.txt", cpu)
