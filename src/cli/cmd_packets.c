@@ -44,7 +44,22 @@ show_progress(struct listing *l, const struct hwtd_packets *packets)
 		progress_show(&l->progress, l->bytes + stats.bytes);
 }
 
-/* Until the end, the limit, a failed write or an interrupt. */
+/* How many: 1 or, when it is not asked for, 0. */
+static uint64_t
+write_packet(struct listing *l, const struct hwtd_packet *packet)
+{
+	const uint64_t kinds = l->options->packet_kinds;
+
+	if (kinds != 0 && (kinds >> packet->kind & 1) == 0)
+		return (0);
+	packet_write(l->writer, packet);
+	return (1);
+}
+
+/*
+ * Until the end, the limit, a failed write or an interrupt.  The library would
+ * leave out kinds as well, but not come back before it has one.
+ */
 static int
 write_packets(struct listing *l, struct hwtd_packets *packets)
 {
@@ -64,11 +79,10 @@ write_packets(struct listing *l, struct hwtd_packets *packets)
 		}
 		const char *at = (const char *)batch.packets;
 
-		for (size_t i = 0; i < batch.n && l->left > 0;
-		     i++, l->left--) {
-			packet_write(l->writer,
-			    (const struct hwtd_packet *)(const void *)at);
-			at += batch.stride;
+		for (size_t i = 0; i < batch.n && l->left > 0; i++) {
+			const void *const packet = at + i * batch.stride;
+
+			l->left -= write_packet(l, packet);
 		}
 		show_progress(l, packets);
 		if (interrupt_seen()) {
@@ -89,7 +103,6 @@ list_range(struct listing *l, uint32_t stream, const struct hwtd_range *range)
 		    (l->options->times_wanted ? HWTD_PACKETS_TIME : 0),
 		.first = range->start,
 		.end = range->end,
-		.kinds = l->options->packet_kinds,
 	};
 	struct hwtd_packets_stats stats = { .size = sizeof(stats) };
 	struct hwtd_error err = { .size = sizeof(err) };
