@@ -8,7 +8,7 @@
 #include "decode/pt/pt_sync.h"
 #include "event/segment.h"
 
-#define ROWS 1024
+#define ROWS 256
 
 struct hwtd_packets {
 	struct hwtd_trace *trace;
@@ -39,6 +39,8 @@ advance(struct hwtd_packets *p, size_t used)
 	p->left.bytes += n;
 	p->left.n -= n;
 	p->left.stream_off += n;
+	if (p->left.beyond > p->left.n)
+		p->left.beyond = p->left.n;
 }
 
 static int
@@ -128,7 +130,7 @@ take_gap(struct hwtd_packets *p, const struct hwtd_gap *gap)
 	p->lost.stream_off = gap->first;
 	p->lost.bytes = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 	p->lost.value = n;
-	if (gap->end <= p->opts.first || gap->first >= p->opts.end || n == 0)
+	if (gap->first < p->opts.first || gap->first >= p->opts.end || n == 0)
 		return;
 	p->bytes_lost += n;
 	p->has_lost = (p->opts.kinds >> HWTD_PK_LOST & 1) != 0;
@@ -143,7 +145,7 @@ bytes_before(const struct hwtd_packets *p, const struct hwtdi_segment *segment,
 
 	if (at_first && p->opts.first > segment->stream_off)
 		skip = (size_t)(p->opts.first - segment->stream_off);
-	else if (hwtdi_pt_find_psb(segment->bytes, segment->n, 0) > 0)
+	else
 		skip = p->taken;
 	return (skip < segment->n ? skip : segment->n);
 }
@@ -158,10 +160,9 @@ pass_over(struct hwtd_packets *p)
 	const uint64_t unknown = p->lexer.bytes_unknown;
 	size_t used;
 
-	before.n = (size_t)(p->opts.first - p->left.stream_off);
-	if (before.n > p->left.n)
-		before.n = p->left.n;
-	before.tail += p->left.n - before.n;
+	if (p->opts.first - p->left.stream_off < p->left.n)
+		before.beyond = p->left.n -
+		    (size_t)(p->opts.first - p->left.stream_off);
 	before.visitor = &nobody;
 	(void)hwtdi_pt_lexer_visit(&p->lexer, &before, &used);
 	p->lexer.bytes = bytes;
@@ -189,18 +190,16 @@ take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
 	p->left.bytes = segment->bytes + skip;
 	p->left.n = segment->n - skip;
 	p->left.tail = segment->tail;
+	p->left.beyond = 0;
 	p->left.stream_off = segment->stream_off + skip;
 	p->left.stream = p->opts.stream;
 	p->left.kinds = p->opts.kinds;
 	if (p->left.stream_off < p->opts.first)
 		pass_over(p);
-	if (p->at > p->opts.end) {
+	if (p->at >= p->opts.end) {
 		const uint64_t over = p->at - p->opts.end;
-		const size_t drop = over < p->left.n ? (size_t)over
-						     : p->left.n;
 
-		p->left.n -= drop;
-		p->left.tail += drop;
+		p->left.beyond = over < p->left.n ? (size_t)over : p->left.n;
 		p->done = true;
 	}
 }
@@ -212,7 +211,7 @@ fill(struct hwtd_packets *p, struct hwtd_error *err)
 	struct hwtdi_part part;
 	int rc;
 
-	while (p->left.n == 0 && !p->has_lost) {
+	while (p->left.n == p->left.beyond && !p->has_lost) {
 		if (p->done)
 			return (HWTD_END);
 		rc = hwtdi_segments_next(&p->segments, &part, err);

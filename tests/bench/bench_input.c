@@ -24,6 +24,18 @@ bench_die(const char *fmt, ...)
 	exit(1);
 }
 
+void
+bench_print_text(const char *text)
+{
+	(void)putchar('"');
+	for (; *text != '\0'; text++)
+		if (*text == '"' || *text == '\\' || (*text & 0xe0) == 0)
+			(void)printf("\\u%04x", (unsigned char)*text);
+		else
+			(void)putchar(*text);
+	(void)putchar('"');
+}
+
 static bool
 read_file(const char *path, struct bench_bytes *out)
 {

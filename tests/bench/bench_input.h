@@ -49,6 +49,9 @@ void bench_case_free(struct bench_case *c);
 struct hwtd_trace *bench_case_trace(const struct bench_case *c,
     struct hwtd_context *ctx, const struct hwtd_pt_config *pt);
 
+/* A text as a JSON string: names are made of those of folders and files. */
+void bench_print_text(const char *text);
+
 _Noreturn void bench_die(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));
 

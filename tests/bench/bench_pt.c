@@ -99,19 +99,6 @@ print_seconds(const char *key, double seconds)
 		(void)printf(",\"%s\":%.6f", key, seconds);
 }
 
-/* A case's name is made of the names of a folder and a file. */
-static void
-print_name(const char *name)
-{
-	(void)printf("{\"case\":\"");
-	for (; *name != '\0'; name++)
-		if (*name == '"' || *name == '\\' || (*name & 0xe0) == 0)
-			(void)printf("\\u%04x", (unsigned char)*name);
-		else
-			(void)putchar(*name);
-	(void)printf("\"");
-}
-
 static void
 bench(const char *folder, const struct options *o, struct hwtd_context *ctx)
 {
@@ -137,7 +124,8 @@ bench(const char *folder, const struct options *o, struct hwtd_context *ctx)
 			run_ours(trace, o, &ours, &ours_s);
 	}
 	(void)getrusage(RUSAGE_SELF, &usage);
-	print_name(c.name);
+	(void)printf("{\"case\":");
+	bench_print_text(c.name);
 	(void)printf(",\"bytes\":%zu,\"insns\":%" PRIu64 ",\"rows\":%" PRIu64,
 	    c.trace.n, o->ours ? ours.insns : peer.insns,
 	    o->ours ? ours.rows : peer.rows);

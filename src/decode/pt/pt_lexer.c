@@ -34,7 +34,7 @@ hwtdi_pt_lexer_init(struct hwtdi_pt_lexer *lexer,
 {
 	memset(lexer, 0, sizeof(*lexer));
 	lexer->state.classes = hwtdi_pt_no_classes;
-	lexer->state.skd007 = has_skd007(config);
+	lexer->state.skd007 = has_skd007(config) ? HWTDI_PT_CYC_MORE : 0;
 }
 
 void
@@ -46,13 +46,16 @@ hwtdi_pt_lexer_restart(struct hwtdi_pt_lexer *lexer, bool synced)
 	};
 
 	lexer->state = fresh;
+	lexer->psb_end = 0;
 }
 
 /* The bytes of a stretch, with what adjoins. */
 struct view {
-	/* Packets begin before `end`; bytes are there up to `seen`. */
+	/* The segment goes up to `end`; bytes are there up to `seen`. */
 	const uint8_t *end;
 	const uint8_t *seen;
+	/* The next PSB, if there is one before or at `end`; else NULL. */
+	const uint8_t *psb;
 };
 
 static size_t
@@ -61,18 +64,46 @@ min_size(size_t a, size_t b)
 	return (a < b ? a : b);
 }
 
-/* The packet at `p`, also with less than HWTDI_PT_PACKET_MAX bytes behind it. */
-static bool
-lex_one(struct hwtdi_pt_lex_state *state, const uint8_t *p,
-    const struct view *view, struct hwtdi_pt_packet *out)
+/* What is left at `p` up to the next PSB, or of all bytes. */
+static size_t
+bytes_left(const uint8_t *p, const struct view *view)
 {
-	const size_t n = (size_t)(view->seen - p);
+	return ((size_t)((view->psb != NULL && view->psb > p ? view->psb
+							     : view->seen) -
+	    p));
+}
+
+/* Find the next PSB from `p` on, which is at `stream_off`. */
+static void
+look_ahead(struct hwtdi_pt_lexer *lexer, const uint8_t *p, uint64_t stream_off,
+    struct view *view)
+{
+	const size_t n = (size_t)(view->end - p);
+	const size_t look = min_size((size_t)(view->seen - p),
+	    n + HWTDI_PT_PSB_BYTES);
+
+	if (lexer->psb_end != stream_off + n || stream_off > lexer->psb) {
+		const size_t at = hwtdi_pt_find_psb(p, look, 0);
+
+		lexer->psb = at < look ? stream_off + at : UINT64_MAX;
+		lexer->psb_end = stream_off + n;
+	}
+	view->psb = lexer->psb == UINT64_MAX
+	    ? NULL
+	    : p + (size_t)(lexer->psb - stream_off);
+}
+
+/* The packet at `p`, of which `n` bytes are there, and `run` of padding. */
+static bool
+lex_one(struct hwtdi_pt_lex_state *state, const uint8_t *p, size_t n,
+    size_t run, struct hwtdi_pt_packet *out)
+{
 	uint8_t copy[2 * HWTDI_PT_PACKET_MAX] = { 0 };
 
 	if (n >= HWTDI_PT_PACKET_MAX)
-		return (hwtdi_pt_lex(state, p, view->end, out));
+		return (hwtdi_pt_lex(state, p, p + run, out));
 	memcpy(copy, p, n);
-	return (hwtdi_pt_lex(state, copy, copy + (view->end - p), out));
+	return (hwtdi_pt_lex(state, copy, copy + min_size(run, n), out));
 }
 
 /* Bytes that are no packet, but with others behind them could be one. */
@@ -95,21 +126,24 @@ is_cut(const uint8_t *p, size_t n)
 	return (true);
 }
 
-/* Packets follow from here on, as far as one can tell. */
+/* Packets follow from here on up to `end`, as far as one can tell. */
 static bool
 is_plausible(const struct hwtdi_pt_lex_state *from, const uint8_t *p,
     const struct view *view)
 {
+	const size_t most = GUESS_PACKETS * HWTDI_PT_PACKET_MAX;
 	struct hwtdi_pt_lex_state state = *from;
 	struct hwtdi_pt_packet packet;
 	unsigned int n_long = 0;
 
 	for (unsigned int i = 0; i < GUESS_PACKETS && p < view->end; i++) {
-		if (!lex_one(&state, p, view, &packet) ||
-		    packet.bytes > (size_t)(view->seen - p))
+		const size_t n = bytes_left(p, view);
+
+		if (p == view->psb)
+			return (n_long > 0);
+		if (!lex_one(&state, p, n, min_size(n, most), &packet) ||
+		    packet.bytes > n)
 			return (false);
-		if (packet.kind == HWTD_PK_PT_PSB)
-			return (i == 0 || n_long > 0);
 		if (packet.bytes >= LONG_BYTES &&
 		    packet.kind != HWTD_PK_PT_PAD)
 			n_long++;
@@ -118,18 +152,15 @@ is_plausible(const struct hwtdi_pt_lex_state *from, const uint8_t *p,
 	return (n_long >= GUESS_LONG);
 }
 
-/* Bytes up to a PSB that is at least `from` away, or to the end. */
+/* Bytes from `p` on up to a PSB, or to the end. */
 static size_t
-find_sync(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
-    const struct view *view, size_t from)
+skip_to_psb(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
+    const struct view *view)
 {
-	const size_t n = (size_t)(view->end - p);
-	const size_t look = min_size((size_t)(view->seen - p),
-	    n + HWTDI_PT_PSB_BYTES - 1);
-	size_t at = hwtdi_pt_find_psb(p, look, from);
-
-	lexer->state.classes = at < n ? hwtdi_pt_classes : hwtdi_pt_no_classes;
-	return (min_size(at, n));
+	lexer->state.classes = view->psb != NULL ? hwtdi_pt_classes
+						 : hwtdi_pt_no_classes;
+	lexer->state.place = 0;
+	return ((size_t)((view->psb != NULL ? view->psb : view->end) - p));
 }
 
 /* Bytes from `p` on that are unknown, at least one. */
@@ -137,25 +168,39 @@ static size_t
 count_unknown(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
     const struct view *view)
 {
-	const size_t n = (size_t)(view->end - p);
-	struct hwtdi_pt_lex_state state;
-	size_t psb;
+	struct hwtdi_pt_lex_state state = lexer->state;
+	size_t n;
 
 	/* Erratum SKZ84: the packet and one byte behind it. */
-	if (n > 7 && p[0] == 0x02 && p[1] == 0x73)
+	if (bytes_left(p, view) >= 8 && p[0] == 0x02 && p[1] == 0x73)
 		return (8);
-	psb = find_sync(lexer, p, view, 1);
-	state = lexer->state;
+	n = skip_to_psb(lexer, p, view);
 	state.classes = hwtdi_pt_classes;
 	state.place = HWTD_PKF_GUESSED;
 	state.ip_known = 0;
-	for (size_t i = 1; i < psb && i < GUESS_BYTES; i++) {
+	for (size_t i = 1; i < n && i < GUESS_BYTES; i++) {
 		if (is_plausible(&state, p + i, view)) {
 			lexer->state = state;
 			return (i);
 		}
 	}
-	return (psb);
+	return (n);
+}
+
+/* A packet at `p` that is there as a whole. */
+static bool
+lex_whole(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
+    const struct view *view, struct hwtdi_pt_packet *out)
+{
+	const size_t n = (size_t)(view->seen - p);
+	const size_t run = (size_t)(view->end - p);
+
+	return (lex_one(&lexer->state, p, n, run, out) && out->bytes <= n &&
+	    (view->psb == NULL || view->psb == p ||
+		out->bytes <= (size_t)(view->psb - p) ||
+		/* What looked like a PSB was in its payload. */
+		hwtdi_pt_find_psb(p + out->bytes,
+		    min_size(n - out->bytes, HWTDI_PT_PSB_BYTES), 0) == 0));
 }
 
 /* What begins at `p`, packet or not. */
@@ -163,25 +208,32 @@ static void
 name_bytes(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
     const struct view *view, struct hwtdi_pt_packet *out)
 {
-	const size_t n = (size_t)(view->seen - p);
-	size_t unsynced;
+	const size_t n = bytes_left(p, view);
+	struct hwtdi_pt_lex_state before;
 
-	if (lexer->state.classes == hwtdi_pt_no_classes) {
-		unsynced = find_sync(lexer, p, view, 0);
-		hwtdi_pt_put(out, HWTD_PK_UNSYNCED, (unsigned int)unsynced, 0,
-		    0);
-		if (unsynced > 0) {
-			lexer->bytes_unknown += unsynced;
-			return;
-		}
+	/* Mostly it is there, and nothing that could cut it off is near. */
+	if (n >= HWTDI_PT_PACKET_MAX &&
+	    hwtdi_pt_lex(&lexer->state, p, view->end, out))
+		return;
+	before = lexer->state;
+	if (before.classes == hwtdi_pt_no_classes && view->psb != p) {
+		hwtdi_pt_put(out, HWTD_PK_UNSYNCED,
+		    (unsigned int)skip_to_psb(lexer, p, view), 0, 0);
+		lexer->bytes_unknown += out->bytes;
+		return;
 	}
-	if (lex_one(&lexer->state, p, view, out)) {
-		if (out->bytes <= n)
-			return;
+	if (view->psb == p)
+		lexer->state.classes = hwtdi_pt_classes;
+	if (lex_whole(lexer, p, view, out))
+		return;
+	/* Then its end is missing, or it is none. */
+	lexer->state = before;
+	if ((lex_one(&lexer->state, p, n, n, out) && out->bytes > n) ||
+	    is_cut(p, n)) {
 		hwtdi_pt_put(out, HWTD_PK_TRUNCATED, (unsigned int)n, 0, 0);
-	} else if (is_cut(p, n)) {
-		hwtdi_pt_put(out, HWTD_PK_TRUNCATED, (unsigned int)n, 0, 0);
+		lexer->state = before;
 	} else {
+		lexer->state = before;
 		hwtdi_pt_put(out, HWTD_PK_UNKNOWN,
 		    (unsigned int)count_unknown(lexer, p, view), 0, 0);
 	}
@@ -209,10 +261,8 @@ place_flags(struct hwtdi_pt_lex_state *state, unsigned int kind)
 		flags = state->place;
 		break;
 	default:
-		if (kind < HWTD_PK_PT_PAD) {
-			state->place &= HWTD_PKF_GUESSED;
+		if (kind < HWTD_PK_PT_PAD)
 			flags = 0;
-		}
 		break;
 	}
 	return (flags);
@@ -220,59 +270,60 @@ place_flags(struct hwtdi_pt_lex_state *state, unsigned int kind)
 
 static void
 fill(struct hwtd_packet *row, const struct hwtdi_pt_packet *packet,
-    uint64_t stream_off)
+    uint64_t stream_off, uint32_t stream)
 {
 	row->stream_off = stream_off;
 	row->value = packet->value;
 	row->ip = packet->ip;
+	row->time_ns = 0;
+	row->time_error_ns = 0;
+	row->stream = stream;
 	row->bytes = packet->bytes;
 	row->count = packet->count;
 	row->kind = packet->kind;
 	row->flags = packet->flags;
 }
 
-/* Tell a packet to the function that is there for it. */
+/* Tell a packet of a class to the function that is there for it. */
 HWTDI_PT_INLINE int
-tell(const struct hwtd_packet_visitor *v, void *arg,
-    const struct hwtdi_pt_packet *packet, uint64_t stream_off,
-    struct hwtd_packet *row)
+tell(const struct hwtdi_pt_stretch *s, const struct hwtd_packet_visitor *v,
+    enum hwtdi_pt_class class, const struct hwtdi_pt_packet *packet,
+    uint64_t stream_off)
 {
-	switch (packet->kind) {
+	struct hwtd_packet row;
+
+	if (class == HWTDI_PT_TNT && v->tnt != NULL)
+		return (v->tnt(s->arg, stream_off, packet->value,
+		    packet->count));
+	if (class == HWTDI_PT_IP && v->ip != NULL)
+		return (v->ip(s->arg, stream_off, packet->kind, packet->ip,
+		    packet->flags & HWTD_PKF_IP));
+	if (class == HWTDI_PT_CYC && v->cyc != NULL)
+		return (v->cyc(s->arg, stream_off, packet->value));
+	if (v->packet == NULL)
+		return (0);
+	fill(&row, packet, stream_off, s->stream);
+	return (v->packet(s->arg, &row));
+}
+
+/* Classes of packets that have a function of their own. */
+static enum hwtdi_pt_class
+class_of(unsigned int kind)
+{
+	switch (kind) {
 	case HWTD_PK_PT_TNT_8:
 	case HWTD_PK_PT_TNT_64:
-		if (v->tnt == NULL)
-			break;
-		return (v->tnt(arg, stream_off, packet->value, packet->count));
+		return (HWTDI_PT_TNT);
 	case HWTD_PK_PT_TIP:
 	case HWTD_PK_PT_TIP_PGE:
 	case HWTD_PK_PT_TIP_PGD:
 	case HWTD_PK_PT_FUP:
-		if (v->ip == NULL)
-			break;
-		return (v->ip(arg, stream_off, packet->kind, packet->ip,
-		    packet->flags & HWTD_PKF_IP));
+		return (HWTDI_PT_IP);
 	case HWTD_PK_PT_CYC:
-		if (v->cyc == NULL)
-			break;
-		return (v->cyc(arg, stream_off, packet->value));
+		return (HWTDI_PT_CYC);
 	default:
-		break;
+		return (HWTDI_PT_BAD);
 	}
-	if (v->packet == NULL)
-		return (0);
-	fill(row, packet, stream_off);
-	return (v->packet(arg, row));
-}
-
-/* Behind it less than a whole packet can be seen. */
-static const uint8_t *
-near_end(const struct hwtdi_pt_stretch *s)
-{
-	const size_t n = s->n + s->tail;
-
-	if (n < HWTDI_PT_PACKET_MAX)
-		return (s->bytes);
-	return (s->bytes + min_size(s->n, n - (HWTDI_PT_PACKET_MAX - 1)));
 }
 
 /* The other packets, and what is none. */
@@ -285,48 +336,77 @@ lex_other(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 }
 
 /*
+ * Where frequent packets that begin at `p` or behind it are no longer taken
+ * without a look: PSB+, guesses, and where a packet could be cut off.
+ */
+static const uint8_t *
+hot_until(const struct hwtdi_pt_lexer *lexer, const uint8_t *p,
+    const uint8_t *until, const struct view *view)
+{
+	const size_t n = bytes_left(p, view);
+
+	if (lexer->state.place != 0 || view->psb == p ||
+	    n < HWTDI_PT_PACKET_MAX)
+		return (p);
+	return (p +
+	    min_size((size_t)(until - p), n - (HWTDI_PT_PACKET_MAX - 1)));
+}
+
+/*
  * Name bytes: to rows until there are `max`, or to the visitor if `rows` is
- * NULL.  Packets are frequent ones, as far as is known, before `hot`.
+ * NULL.
  */
 HWTDI_PT_INLINE int
 lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
     struct hwtd_packet *rows, size_t max, size_t *n_out, size_t *used_out)
 {
-	const struct view view = { s->bytes + s->n,
-		s->bytes + s->n + s->tail };
-	const struct hwtd_packet_visitor *const visitor = s->visitor;
 	const uint64_t base = s->stream_off - (uint64_t)(uintptr_t)s->bytes;
-	const uint8_t *const hot_end = near_end(s);
+	const uint8_t *const until = s->bytes + s->n - s->beyond;
+	struct view view = { s->bytes + s->n, s->bytes + s->n + s->tail,
+		NULL };
+	const struct hwtd_packet_visitor *const visitor = s->visitor;
 	const uint8_t *const end = view.end;
-	const uint8_t *hot = lexer->state.place == 0 ? hot_end : s->bytes;
 	const uint8_t *p = s->bytes;
-	struct hwtd_packet here = { .stream = s->stream };
-	void *const arg = s->arg;
 	size_t n = 0;
 	int rc = 0;
 
-	while (p < end && (rows != NULL ? n < max : rc == 0)) {
-		struct hwtd_packet *const row = rows != NULL ? &rows[n]
-							     : &here;
-		const uint64_t off = base + (uint64_t)(uintptr_t)p;
+	while (p < until && n < max && rc == 0) {
+		uint64_t off = base + (uint64_t)(uintptr_t)p;
+		const uint8_t *classes = lexer->state.classes, *hot;
 		struct hwtdi_pt_packet packet, other;
+		enum hwtdi_pt_class class;
 
-		if (p >= hot ||
-		    !hwtdi_pt_lex_hot(&lexer->state, p, end, &packet)) {
-			lex_other(lexer, p, &view, &other);
-			hot = lexer->state.place == 0 ? hot_end : s->bytes;
-			packet = other;
+		look_ahead(lexer, p, off, &view);
+		hot = hot_until(lexer, p, until, &view);
+		/* The frequent ones, as long as they are. */
+		while (p < hot && n < max) {
+			class = hwtdi_pt_lex_hot(&lexer->state, classes, p,
+			    end, &packet);
+			if (class == HWTDI_PT_BAD)
+				break;
+			off = base + (uint64_t)(uintptr_t)p;
+			p += packet.bytes;
+			if (rows == NULL) {
+				rc = tell(s, visitor, class, &packet, off);
+				if (rc != 0)
+					break;
+			} else {
+				fill(&rows[n], &packet, off, s->stream);
+				n += s->kinds >> packet.kind & 1;
+			}
 		}
-		p += packet.bytes;
+		if (p >= until || n >= max || rc != 0)
+			break;
+		off = base + (uint64_t)(uintptr_t)p;
+		lex_other(lexer, p, &view, &other);
+		p += other.bytes;
 		if (rows == NULL) {
-			rc = tell(visitor, arg, &packet, off, row);
+			rc = tell(s, visitor, class_of(other.kind), &other,
+			    off);
 			continue;
 		}
-		fill(row, &packet, off);
-		row->time_ns = 0;
-		row->time_error_ns = 0;
-		row->stream = s->stream;
-		n += s->kinds >> packet.kind & 1;
+		fill(&rows[n], &other, off, s->stream);
+		n += s->kinds >> other.kind & 1;
 	}
 	*n_out = n;
 	*used_out = (size_t)(p - s->bytes);
@@ -340,7 +420,7 @@ hwtdi_pt_lexer_visit(struct hwtdi_pt_lexer *lexer,
 {
 	size_t n;
 
-	return (lex_all(lexer, stretch, NULL, 0, &n, used_out));
+	return (lex_all(lexer, stretch, NULL, 1, &n, used_out));
 }
 
 size_t

@@ -10,6 +10,12 @@ struct hwtd_pt_config;
 
 struct hwtdi_pt_lexer {
 	struct hwtdi_pt_lex_state state;
+	/*
+	 * Offset of the next PSB, or UINT64_MAX; found in the bytes up to
+	 * `psb_end`.  Packets do not reach into it.
+	 */
+	uint64_t psb;
+	uint64_t psb_end;
 	/* Bytes, and those of them that are of no packet. */
 	uint64_t bytes;
 	uint64_t bytes_unknown;
@@ -24,10 +30,15 @@ void hwtdi_pt_lexer_restart(struct hwtdi_pt_lexer *lexer, bool synced);
 
 /* What is to be named, and who is told. */
 struct hwtdi_pt_stretch {
-	/* [bytes, bytes + n); `tail` more bytes adjoin, to look at. */
+	/*
+	 * [bytes, bytes + n), up to the end of the segment; `tail` more bytes
+	 * adjoin, to look at.
+	 */
 	const uint8_t *bytes;
 	size_t n;
 	size_t tail;
+	/* Nothing that begins in so many of the last of `n` is named. */
+	size_t beyond;
 	/* Offset of the first byte in its stream, and the stream. */
 	uint64_t stream_off;
 	uint32_t stream;
@@ -40,7 +51,7 @@ struct hwtdi_pt_stretch {
 
 /*
  * Name the bytes of a stretch in order.  *used_out is how many were named:
- * with the last packet these can be more than `n`.  With a tail of less than
+ * with the last packet these can be more than there are.  With a tail of less than
  * HWTDI_PT_PACKET_MAX bytes nothing adjoins it, and what it cuts off is told.
  *
  * HWTD_OK, or what the visitor returned.

@@ -6,37 +6,52 @@
 #define B HWTDI_PT_BAD
 #define T HWTDI_PT_TNT
 #define C HWTDI_PT_CYC
-#define CC HWTDI_PT_CYCS
-#define I HWTDI_PT_BIP
+#define A HWTDI_PT_IP
 
 /*
- * 16 first bytes each.  Even ones but 00 and 02 are TNT; 11 in the low bits is
- * CYC, and 111 one of several bytes; five low bits 01101, 10001, 00001, 11101
- * are the packets with an IP.  In a block 100 in the low bits is an item.
+ * 32 first bytes each.  Even ones but 00 and 02 are TNT; 11 in the low bits is
+ * CYC; five low bits 00001, 01101, 10001, 11101 are the packets with an IP,
+ * unless their three high bits are reserved.  In a block 100 in the low bits
+ * is an item.
  */
-#define ROW_0(first, second, item)                                            \
-	first, HWTDI_PT_PGD, second, C, item, B, T, CC, T, B, T, C, item,     \
-	    HWTDI_PT_TIP, T, CC
-#define ROW_1(nine, item)                                                     \
-	T, HWTDI_PT_PGE, T, C, item, B, T, CC, T, nine, T, C, item,           \
-	    HWTDI_PT_FUP, T, CC
-#define ROWS(item)                                                            \
-	ROW_0(HWTDI_PT_PAD, HWTDI_PT_EXT, item), ROW_1(HWTDI_PT_TSC, item),   \
-	    ROW_0(T, T, item), ROW_1(B, item), ROW_0(T, T, item),             \
-	    ROW_1(HWTDI_PT_MTC, item), ROW_0(T, T, item), ROW_1(B, item),     \
-	    ROW_0(T, T, item), ROW_1(HWTDI_PT_MODE, item), ROW_0(T, T, item), \
-	    ROW_1(B, item), ROW_0(T, T, item), ROW_1(HWTDI_PT_TRIG, item),    \
-	    ROW_0(T, T, item), ROW_1(B, item)
+#define BYTES(first, second, nine, ip, item)                                  \
+	first, ip, second, C, item, B, T, C, T, B, T, C, item, ip, T, C, T,   \
+	    ip, T, C, item, B, T, C, T, nine, T, C, item, ip, T, C
+#define ALL(item)                                                             \
+	BYTES(HWTDI_PT_PAD, HWTDI_PT_EXT, HWTDI_PT_TSC, A, item),             \
+	    BYTES(T, T, B, A, item), BYTES(T, T, HWTDI_PT_MTC, A, item),      \
+	    BYTES(T, T, B, A, item), BYTES(T, T, HWTDI_PT_MODE, A, item),     \
+	    BYTES(T, T, B, B, item), BYTES(T, T, HWTDI_PT_TRIG, A, item),     \
+	    BYTES(T, T, B, B, item)
 
-const uint8_t hwtdi_pt_classes[256] = { ROWS(T) };
-const uint8_t hwtdi_pt_block_classes[256] = { ROWS(I) };
+const uint8_t hwtdi_pt_classes[256] = { ALL(T) };
+const uint8_t hwtdi_pt_block_classes[256] = { ALL(HWTDI_PT_BIP) };
 const uint8_t hwtdi_pt_no_classes[256] = { B };
 
 #undef B
 #undef T
 #undef C
-#undef CC
-#undef I
+#undef A
+
+#define LOW(n) (((uint64_t)1 << (n)) - 1)
+
+const struct hwtdi_pt_ip_mode hwtdi_pt_ip_modes[8] = {
+	{ 0, 0, 0, 1 },
+	{ LOW(16), LOW(16), 0, 3 },
+	{ LOW(32), LOW(32), 0, 5 },
+	{ LOW(48), UINT64_MAX, (uint64_t)1 << 47, 7 },
+	{ LOW(48), LOW(48), 0, 7 },
+	{ 0, 0, 0, 1 },
+	{ UINT64_MAX, UINT64_MAX, 0, 9 },
+	{ 0, 0, 0, 1 },
+};
+
+const uint8_t hwtdi_pt_ip_kinds[8] = {
+	[0x01 >> 2] = HWTD_PK_PT_TIP_PGD,
+	[0x0d >> 2] = HWTD_PK_PT_TIP,
+	[0x11 >> 2] = HWTD_PK_PT_TIP_PGE,
+	[0x1d >> 2] = HWTD_PK_PT_FUP,
+};
 
 static bool
 put(struct hwtdi_pt_packet *out, unsigned int kind, unsigned int bytes,
@@ -54,15 +69,17 @@ if_set(uint64_t bits, unsigned int flag)
 }
 
 static bool
-lex_cyc(const struct hwtdi_pt_lex_state *state, const uint8_t *p,
+lex_cyc(struct hwtdi_pt_lex_state *state, const uint8_t *p,
     struct hwtdi_pt_packet *out)
 {
 	uint64_t value = p[0] >> 3;
 	unsigned int bits = 5, n = 1;
 
 	/* OVF came after the first of two bytes. */
-	if (state->skd007 && p[1] == 2 && p[2] == 0xf3)
+	if (state->skd007 != 0 && p[1] == 2 && p[2] == 0xf3) {
+		state->classes = hwtdi_pt_classes;
 		return (put(out, HWTD_PK_PT_OVF, 3, 0, 0, 0));
+	}
 
 	/* Seven bits a byte, as long as the lowest bit says so. */
 	do {
@@ -253,7 +270,7 @@ hwtdi_pt_lex_cold(struct hwtdi_pt_lex_state *state, const uint8_t *p,
 	switch (state->classes[p[0]]) {
 	case HWTDI_PT_EXT:
 		return (lex_ext(state, p, out));
-	case HWTDI_PT_CYCS:
+	case HWTDI_PT_CYC:
 		return (lex_cyc(state, p, out));
 	case HWTDI_PT_MODE:
 		return (lex_mode(p, out));

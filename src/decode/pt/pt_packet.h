@@ -11,6 +11,7 @@
 
 #include <hwtdecode/packet.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* The longest packet: CYC of 15 bytes, PSB of 16. */
@@ -35,12 +36,8 @@ enum hwtdi_pt_class {
 	HWTDI_PT_TNT,
 	HWTDI_PT_EXT,
 	HWTDI_PT_CYC,
-	/* CYC of several bytes. */
-	HWTDI_PT_CYCS,
-	HWTDI_PT_TIP,
-	HWTDI_PT_PGE,
-	HWTDI_PT_PGD,
-	HWTDI_PT_FUP,
+	/* TIP, TIP.PGE, TIP.PGD, FUP. */
+	HWTDI_PT_IP,
 	HWTDI_PT_TSC,
 	HWTDI_PT_MTC,
 	HWTDI_PT_MODE,
@@ -53,6 +50,21 @@ extern const uint8_t hwtdi_pt_classes[256];
 extern const uint8_t hwtdi_pt_block_classes[256];
 extern const uint8_t hwtdi_pt_no_classes[256];
 
+/* How an IP is compressed, by IPBytes. */
+struct hwtdi_pt_ip_mode {
+	/* Bits of the payload, and of last IP that it replaces. */
+	uint64_t payload;
+	uint64_t replaced;
+	/* The bit that says what is above it, if one does. */
+	uint64_t sign;
+	/* Bytes of the packet. */
+	uint64_t bytes;
+};
+extern const struct hwtdi_pt_ip_mode hwtdi_pt_ip_modes[8];
+
+/* Kinds of packets with an IP, by bits 4:2 of the first byte. */
+extern const uint8_t hwtdi_pt_ip_kinds[8];
+
 /* What packets mean depends on this. */
 struct hwtdi_pt_lex_state {
 	/* One of the tables above. */
@@ -64,9 +76,13 @@ struct hwtdi_pt_lex_state {
 	uint16_t place;
 	/* Bytes of an item of the block that is open. */
 	uint8_t item_bytes;
-	/* The CPU has erratum SKD007. */
-	bool skd007;
+	/* The CPU has erratum SKD007: HWTDI_PT_CYC_MORE, else 0. */
+	uint16_t skd007;
 };
+
+/* CYC, of its first two bytes: there are more than two; so says the second. */
+#define HWTDI_PT_CYC_LONG 0x0104u
+#define HWTDI_PT_CYC_MORE 0x0100u
 
 static inline uint64_t
 hwtdi_pt_load(const uint8_t *p, unsigned int n)
@@ -101,54 +117,28 @@ hwtdi_pt_stop_bit(uint64_t bits)
 
 #define HWTDI_PT_INLINE static inline __attribute__((always_inline))
 
-/* An IP packet, and last IP behind it. */
-HWTDI_PT_INLINE bool
+/*
+ * An IP packet, and last IP behind it.  No branches: how an IP is compressed
+ * cannot be foreseen.
+ */
+HWTDI_PT_INLINE void
 hwtdi_pt_lex_ip(struct hwtdi_pt_lex_state *state, const uint8_t *p,
-    unsigned int kind, struct hwtdi_pt_packet *out)
+    struct hwtdi_pt_packet *out)
 {
 	const unsigned int mode = p[0] >> 5;
-	uint64_t v, mask;
+	const struct hwtdi_pt_ip_mode *const m = &hwtdi_pt_ip_modes[mode];
+	const uint64_t v = hwtdi_pt_load(p + 1, 8) & m->payload;
+	const uint64_t ip = (state->last_ip & ~m->replaced) |
+	    ((v ^ m->sign) - m->sign);
+	const uint64_t known = state->ip_known | m->replaced;
+	const bool tell = mode != 0 && known == UINT64_MAX;
 
-	switch (mode) {
-	case 0:
-		hwtdi_pt_put(out, kind, 1, 0, 0);
-		return (true);
-	case 1:
-		v = hwtdi_pt_load(p + 1, 2);
-		mask = 0xffff;
-		hwtdi_pt_put(out, kind, 3, v, mode);
-		break;
-	case 2:
-		v = hwtdi_pt_load(p + 1, 4);
-		mask = 0xffffffff;
-		hwtdi_pt_put(out, kind, 5, v, mode);
-		break;
-	case 3:
-		v = hwtdi_pt_load(p + 1, 6);
-		hwtdi_pt_put(out, kind, 7, v, mode);
-		v = (uint64_t)((int64_t)(v << 16) >> 16);
-		mask = UINT64_MAX;
-		break;
-	case 4:
-		v = hwtdi_pt_load(p + 1, 6);
-		mask = 0xffffffffffff;
-		hwtdi_pt_put(out, kind, 7, v, mode);
-		break;
-	case 6:
-		v = hwtdi_pt_load(p + 1, 8);
-		mask = UINT64_MAX;
-		hwtdi_pt_put(out, kind, 9, v, mode);
-		break;
-	default:
-		return (false);
-	}
-	state->last_ip = (state->last_ip & ~mask) | v;
-	state->ip_known |= mask;
-	if (state->ip_known == UINT64_MAX) {
-		out->flags = HWTD_PKF_IP;
-		out->ip = state->last_ip;
-	}
-	return (true);
+	state->last_ip = ip;
+	state->ip_known = known;
+	hwtdi_pt_put(out, hwtdi_pt_ip_kinds[p[0] >> 2 & 7],
+	    (unsigned int)m->bytes, v, mode);
+	out->flags = tell ? HWTD_PKF_IP : 0;
+	out->ip = tell ? ip : 0;
 }
 
 /* Bytes of the run of padding that begins at `p`, before `end`. */
@@ -172,62 +162,67 @@ hwtdi_pt_pad_run(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * The packet at `p`, if it is one of the frequent ones.  HWTDI_PT_PACKET_MAX
- * bytes must be readable, and [p, end) is what counts for padding.
+ * The packet at `p`, if it is one of the frequent ones, and its class; else
+ * HWTDI_PT_BAD.  HWTDI_PT_PACKET_MAX bytes must be readable, and [p, end) is
+ * what counts for padding.  `classes` are those of the state.
  */
-HWTDI_PT_INLINE bool
-hwtdi_pt_lex_hot(struct hwtdi_pt_lex_state *state, const uint8_t *p,
-    const uint8_t *end, struct hwtdi_pt_packet *out)
+HWTDI_PT_INLINE enum hwtdi_pt_class
+hwtdi_pt_lex_hot(struct hwtdi_pt_lex_state *state, const uint8_t *classes,
+    const uint8_t *p, const uint8_t *end, struct hwtdi_pt_packet *out)
 {
 	const uint8_t b = p[0];
+	const uint8_t class = classes[b];
 	unsigned int n;
 	uint64_t v;
 
-	switch (state->classes[b]) {
-	case HWTDI_PT_TNT:
-		n = hwtdi_pt_stop_bit(b) - 1;
+	/*
+	 * The three most frequent first: a branch is foreseen better than a
+	 * jump through a table.
+	 */
+	if (class == HWTDI_PT_TNT) {
+		n = hwtdi_pt_stop_bit(b);
 		hwtdi_pt_put(out, HWTD_PK_PT_TNT_8, 1,
-		    (uint64_t)(b >> 1) & ((1u << n) - 1), n);
-		return (true);
+		    (b ^ (uint64_t)1 << n) >> 1, n - 1);
+		return (HWTDI_PT_TNT);
+	}
+	if (class == HWTDI_PT_CYC) {
+		/* One or two bytes, without a branch: both are frequent. */
+		v = hwtdi_pt_load(p, 2);
+		if (((v | state->skd007) & HWTDI_PT_CYC_LONG) ==
+		    HWTDI_PT_CYC_LONG)
+			return (HWTDI_PT_BAD);
+		n = b >> 2 & 1;
+		hwtdi_pt_put(out, HWTD_PK_PT_CYC, 1 + n,
+		    b >> 3 | ((v >> 9 & -(uint64_t)n) << 5), 0);
+		return (HWTDI_PT_CYC);
+	}
+	if (class == HWTDI_PT_IP) {
+		hwtdi_pt_lex_ip(state, p, out);
+		return (HWTDI_PT_IP);
+	}
+	switch (class) {
 	case HWTDI_PT_PAD:
 		n = hwtdi_pt_pad_run(p, end);
 		hwtdi_pt_put(out, HWTD_PK_PT_PAD, n, 0, n);
-		return (true);
-	case HWTDI_PT_TIP:
-		return (hwtdi_pt_lex_ip(state, p, HWTD_PK_PT_TIP, out));
-	case HWTDI_PT_PGE:
-		return (hwtdi_pt_lex_ip(state, p, HWTD_PK_PT_TIP_PGE, out));
-	case HWTDI_PT_PGD:
-		return (hwtdi_pt_lex_ip(state, p, HWTD_PK_PT_TIP_PGD, out));
-	case HWTDI_PT_FUP:
-		return (hwtdi_pt_lex_ip(state, p, HWTD_PK_PT_FUP, out));
-	case HWTDI_PT_CYC:
-		hwtdi_pt_put(out, HWTD_PK_PT_CYC, 1, b >> 3, 0);
-		return (true);
-	case HWTDI_PT_CYCS:
-		if ((p[1] & 1) != 0 || state->skd007)
-			return (false);
-		hwtdi_pt_put(out, HWTD_PK_PT_CYC, 2,
-		    (uint64_t)(b >> 3 | p[1] >> 1 << 5), 0);
-		return (true);
+		return (HWTDI_PT_PAD);
 	case HWTDI_PT_MTC:
 		hwtdi_pt_put(out, HWTD_PK_PT_MTC, 2, p[1], 0);
-		return (true);
+		return (HWTDI_PT_MTC);
 	case HWTDI_PT_TSC:
 		hwtdi_pt_put(out, HWTD_PK_PT_TSC, 8, hwtdi_pt_load(p + 1, 7),
 		    0);
-		return (true);
+		return (HWTDI_PT_TSC);
 	case HWTDI_PT_EXT:
 		/* Outcomes, up to 47. */
 		v = hwtdi_pt_load(p + 2, 6);
 		if (p[1] != 0xa3 || v == 0)
-			return (false);
+			return (HWTDI_PT_BAD);
 		n = hwtdi_pt_stop_bit(v);
-		hwtdi_pt_put(out, HWTD_PK_PT_TNT_64, 8,
-		    v & (((uint64_t)1 << n) - 1), n);
-		return (true);
+		hwtdi_pt_put(out, HWTD_PK_PT_TNT_64, 8, v ^ (uint64_t)1 << n,
+		    n);
+		return (HWTDI_PT_TNT);
 	default:
-		return (false);
+		return (HWTDI_PT_BAD);
 	}
 }
 
@@ -243,7 +238,8 @@ static inline bool
 hwtdi_pt_lex(struct hwtdi_pt_lex_state *state, const uint8_t *p,
     const uint8_t *end, struct hwtdi_pt_packet *out)
 {
-	return (hwtdi_pt_lex_hot(state, p, end, out) ||
+	return (hwtdi_pt_lex_hot(state, state->classes, p, end, out) !=
+		HWTDI_PT_BAD ||
 	    hwtdi_pt_lex_cold(state, p, out));
 }
 

@@ -10,25 +10,39 @@
 
 #include "base/bytes.h"
 
+/* Eight bytes within a PSB, from an even or odd place of it on. */
+static inline bool
+is_in_psb(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return ((v & 0x7f7f7f7f7f7f7f7f) == 0x0202020202020202);
+}
+
 size_t
 hwtdi_pt_find_psb(const uint8_t *bytes, size_t n, size_t from)
 {
 	static const uint8_t psb[HWTDI_PT_PSB_BYTES] = { 0x02, 0x82, 0x02,
 		0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02,
 		0x82, 0x02, 0x82 };
-	size_t at = from;
+	const size_t step = sizeof(psb) / 2;
+	size_t word = from;
 
-	/* An 82 on every odd place of a PSB is rare elsewhere. */
-	while (n - at >= sizeof(psb) && at <= n) {
-		const uint8_t *hit = memchr(bytes + at + sizeof(psb) - 1, 0x82,
-		    n - at - sizeof(psb) + 1);
-
-		if (hit == NULL)
-			break;
-		at = (size_t)(hit - bytes) - (sizeof(psb) - 1);
-		if (memcmp(bytes + at, psb, sizeof(psb)) == 0)
-			return (at);
-		at++;
+	if (n < sizeof(psb) || from > n - sizeof(psb))
+		return (n);
+	/* At one of every eighth byte, eight of its bytes follow. */
+	for (; word <= n - step; word += step) {
+		while (word + 4 * step <= n && !is_in_psb(bytes + word) &&
+		    !is_in_psb(bytes + word + step) &&
+		    !is_in_psb(bytes + word + 2 * step))
+			word += 3 * step;
+		if (!is_in_psb(bytes + word))
+			continue;
+		for (size_t at = word - from < step ? from : word - step + 1;
+		     at <= word && at <= n - sizeof(psb); at++)
+			if (memcmp(bytes + at, psb, sizeof(psb)) == 0)
+				return (at);
 	}
 	return (n);
 }
