@@ -34,6 +34,7 @@ PACKETS = [
     ("tnt NT", "0a"),
     ("tnt TN", "0c"),
     ("tnt TTNTNT", "ea"),
+    ("tnt64", "02a3010000000000"),
     ("tnt64 N", "02a3020000000000"),
     ("tnt64 " + "T" * 47, "02a3ffffffffffff"),
     ("tnt64 " + "N" * 46 + "T", "02a3010000000080"),
@@ -71,6 +72,9 @@ PACKETS = [
     ("cyc 32", "0702"),
     ("cyc 4095", "fffe"),
     ("cyc 4096", "070102"),
+    ("cyc 1 2", "0f00"),
+    ("cyc 0xffffffffffffffff 10", "ffffffffffffffffff0e"),
+    ("cyc 3 15", "1f" + "01" * 13 + "00"),
     ("cbr 36", "02032400"),
     ("mnt 0x1122334455667788", "02c3888877665544332211"),
     ("ptw 4 0xcafef00d", "02120df0feca"),
@@ -411,3 +415,14 @@ def test_captured_truth_agrees_with_itself(case: Path) -> None:
             assert trace[int(off)] == 0x01
     assert n == len(ips)
     assert int(rows[-1][5]) == len(trace)
+
+
+def test_packets_alone_need_no_case(tmp_path: Path) -> None:
+    """A text of packets becomes their bytes; a mistake names its line."""
+    text = tmp_path / "packets.txt"
+    out = tmp_path / "packets.pt"
+    text.write_text("psb\ntip 3 0x1000  # comment\n\nhere: cyc 1\n")
+    assert main(["packets", str(text), str(out)]) == 0
+    assert out.read_bytes().hex() == "0282" * 8 + "6d001000000000" + "0b"
+    text.write_text("psb\ncyc 4096 2\n")
+    assert main(["packets", str(text), str(out)]) == 1

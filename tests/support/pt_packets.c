@@ -124,6 +124,23 @@ pt_long_tnt(struct pt_packets *p, const char *outcomes)
 	little(p, tnt_payload(outcomes), 6);
 }
 
+void
+pt_tnt_bits(struct pt_packets *p, uint64_t outcomes, unsigned int n)
+{
+	if (n < 1 || n > 6 || outcomes >> n != 0)
+		abort();
+	byte(p, (unsigned int)((1u << n | outcomes) << 1));
+}
+
+void
+pt_long_tnt_bits(struct pt_packets *p, uint64_t outcomes, unsigned int n)
+{
+	if (n > 47 || outcomes >> n != 0)
+		abort();
+	extended(p, 0xa3);
+	little(p, (uint64_t)1 << n | outcomes, 6);
+}
+
 static void
 ip_packet(struct pt_packets *p, unsigned int opcode, enum pt_ip_mode mode,
     uint64_t ip)
@@ -170,6 +187,14 @@ pt_mode_exec(struct pt_packets *p, unsigned int bits)
 {
 	byte(p, 0x99);
 	byte(p, bits == 64 ? 0x01 : bits == 32 ? 0x02 : 0x00);
+}
+
+void
+pt_mode_exec_if(struct pt_packets *p, unsigned int bits, int interrupts)
+{
+	pt_mode_exec(p, bits);
+	if (interrupts != 0)
+		p->bytes[p->n - 1] |= 0x04;
 }
 
 void
@@ -231,6 +256,22 @@ pt_cyc(struct pt_packets *p, uint64_t cycles)
 }
 
 void
+pt_cyc_of(struct pt_packets *p, uint64_t cycles, unsigned int bytes)
+{
+	uint64_t more = cycles >> 5;
+
+	byte(p, (unsigned int)(cycles & 31) << 3 | (bytes > 1 ? 4 : 0) | 3);
+	for (unsigned int i = 1; i < bytes; i++) {
+		byte(p,
+		    (unsigned int)(more & 0x7f) << 1 |
+			(i + 1 < bytes ? 1 : 0));
+		more >>= 7;
+	}
+	if (bytes < 1 || bytes > 15 || more != 0)
+		abort();
+}
+
+void
 pt_cbr(struct pt_packets *p, unsigned int ratio)
 {
 	extended(p, 0x03);
@@ -284,6 +325,54 @@ pt_pwrx(struct pt_packets *p, unsigned int last, unsigned int deepest,
 	byte(p, last << 4 | deepest);
 	byte(p, wake);
 	little(p, 0, 3);
+}
+
+void
+pt_bbp(struct pt_packets *p, unsigned int type, unsigned int item_bytes)
+{
+	extended(p, 0x63);
+	byte(p, type | (item_bytes == 4 ? 0x80 : 0));
+}
+
+void
+pt_bip(struct pt_packets *p, unsigned int id, uint64_t value,
+    unsigned int item_bytes)
+{
+	byte(p, id << 3 | 4);
+	little(p, value, item_bytes);
+}
+
+void
+pt_bep(struct pt_packets *p, int ip)
+{
+	extended(p, 0x33 | (ip != 0 ? 0x80 : 0));
+}
+
+void
+pt_cfe(struct pt_packets *p, unsigned int type, unsigned int vector, int ip)
+{
+	extended(p, 0x13);
+	byte(p, type | (ip != 0 ? 0x80 : 0));
+	byte(p, vector);
+}
+
+void
+pt_evd(struct pt_packets *p, unsigned int type, uint64_t payload)
+{
+	extended(p, 0x53);
+	byte(p, type);
+	little(p, payload, 8);
+}
+
+void
+pt_trig(struct pt_packets *p, unsigned int triggers, unsigned int flags,
+    unsigned int insns)
+{
+	byte(p, 0xd9);
+	byte(p, flags);
+	byte(p, triggers);
+	if ((flags & PT_TRIG_COUNT) != 0)
+		little(p, insns, 2);
 }
 
 void

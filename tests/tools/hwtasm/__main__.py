@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import AsmError
 from .casefile import Case, read_case
+from .packets import packets
 from .writer import SOURCE, case_files, index, write_case
 
 
@@ -78,6 +79,10 @@ def main(argv: list[str]) -> int:
     build.add_argument("outdir", type=Path)
     shown = commands.add_parser("list", help="print code and packets")
     shown.add_argument("case", type=Path)
+    alone = commands.add_parser("packets",
+                                help="write the bytes of packets alone")
+    alone.add_argument("text", type=Path)
+    alone.add_argument("out", type=Path)
     for name, text in (("check", "compare all cases with their texts"),
                        ("rebuild", "write all cases and the index again")):
         command = commands.add_parser(name, help=text)
@@ -88,6 +93,8 @@ def main(argv: list[str]) -> int:
             write_case(load(args.case), args.outdir)
         elif args.command == "list":
             print("\n".join(listing(load(args.case))))
+        elif args.command == "packets":
+            args.out.write_bytes(packets(args.text.read_text()))
         elif args.command == "rebuild":
             print(f"{rebuild(args.fixtures)} cases written")
         else:

@@ -28,6 +28,7 @@ IP_BYTES = {0: 0, 1: 2, 2: 4, 3: 6, 4: 6, 6: 8}
 
 TNT8_MAX = 6
 TNT64_MAX = 47
+CYC_MAX = 15
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ def tnt8(bits: list[int]) -> bytes:
 
 def tnt64(bits: list[int]) -> bytes:
     """Encode a long TNT packet."""
-    if not 0 < len(bits) <= TNT64_MAX:
-        raise AsmError(f"a long TNT holds 1 to {TNT64_MAX} bits")
+    if len(bits) > TNT64_MAX:
+        raise AsmError(f"a long TNT holds up to {TNT64_MAX} bits")
     value = 1
     for bit in bits:
         value = value << 1 | bit
@@ -92,15 +93,21 @@ def ip_restore(mode: int, payload: int, last: int) -> int:
     return payload
 
 
-def cyc(cycles: int) -> bytes:
-    """Encode a cycle count: 5 bits, then 7 bits per byte."""
+def cyc(cycles: int, size: int = 0) -> bytes:
+    """Encode a cycle count: 5 bits, then 7 bits per byte.
+
+    It takes ``size`` bytes, or as few as it can.
+    """
     if cycles < 0:
         raise AsmError("cycles do not go back")
-    more = cycles >> 5
-    out = bytearray([(cycles & 31) << 3 | (4 if more else 0) | 3])
-    while more:
-        low, more = more & 0x7f, more >> 7
-        out.append(low << 1 | (1 if more else 0))
+    least = 1 + (max(0, cycles.bit_length() - 5) + 6) // 7
+    size = size or least
+    if not least <= size <= CYC_MAX:
+        raise AsmError(f"{cycles} cycles take {least} to {CYC_MAX} bytes")
+    out = bytearray([(cycles & 31) << 3 | (4 if size > 1 else 0) | 3])
+    for i in range(1, size):
+        low = cycles >> (5 + 7 * (i - 1)) & 0x7f
+        out.append(low << 1 | (1 if i + 1 < size else 0))
     return bytes(out)
 
 
@@ -176,7 +183,7 @@ class Stream:
         return tnt8(tnt_bits("".join(words)))
 
     def _p_tnt64(self, words: list[str]) -> bytes:
-        return tnt64(tnt_bits("".join(words)))
+        return tnt64(tnt_bits("".join(words)) if words else [])
 
     def _p_mode_exec(self, words: list[str]) -> bytes:
         leaf = {"16": 0, "64": 1, "32": 2}.get(words[0])
@@ -216,7 +223,7 @@ class Stream:
         return b"\x59" + little(number(words[0]), 1)
 
     def _p_cyc(self, words: list[str]) -> bytes:
-        return cyc(number(words[0]))
+        return cyc(number(words[0]), *(number(word) for word in words[1:2]))
 
     def _p_cbr(self, words: list[str]) -> bytes:
         return b"\x02\x03" + little(number(words[0]), 1) + b"\x00"
@@ -293,3 +300,17 @@ class Stream:
         except ValueError:
             raise AsmError("raw takes hexadecimal bytes") from None
 
+
+def packets(text: str) -> bytes:
+    """Return the bytes of packets, one a line, without code or labels."""
+    stream = Stream({})
+    for line_no, raw in enumerate(text.splitlines(), 1):
+        line = raw.split("#", 1)[0].strip()
+        try:
+            stream.add(line)
+        except AsmError as error:
+            raise AsmError(str(error), line_no) from None
+        except (ValueError, IndexError, KeyError) as error:
+            raise AsmError(f"cannot encode {line!r}: {error}",
+                           line_no) from None
+    return bytes(stream.data)
