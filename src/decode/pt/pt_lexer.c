@@ -54,7 +54,7 @@ struct view {
 	/* The segment goes up to `end`; bytes are there up to `seen`. */
 	const uint8_t *end;
 	const uint8_t *seen;
-	/* The next PSB, if there is one before or at `end`; else NULL. */
+	/* The next PSB, if one seems to begin before or at `end`; else NULL. */
 	const uint8_t *psb;
 };
 
@@ -79,13 +79,12 @@ look_ahead(struct hwtdi_pt_lexer *lexer, const uint8_t *p, uint64_t stream_off,
     struct view *view)
 {
 	const size_t n = (size_t)(view->end - p);
-	const size_t look = min_size((size_t)(view->seen - p),
-	    n + HWTDI_PT_PSB_BYTES);
 
 	if (lexer->psb_end != stream_off + n || stream_off > lexer->psb) {
-		const size_t at = hwtdi_pt_find_psb(p, look, 0);
+		const size_t seen = (size_t)(view->seen - p);
+		const size_t at = hwtdi_pt_next_psb(p, n, seen);
 
-		lexer->psb = at < look ? stream_off + at : UINT64_MAX;
+		lexer->psb = at < seen ? stream_off + at : UINT64_MAX;
 		lexer->psb_end = stream_off + n;
 	}
 	view->psb = lexer->psb == UINT64_MAX
@@ -106,12 +105,22 @@ lex_one(struct hwtdi_pt_lex_state *state, const uint8_t *p, size_t n,
 	return (hwtdi_pt_lex(state, copy, copy + min_size(run, n), out));
 }
 
+/* Bytes that are PSBs, of which the last one may be cut off. */
+static bool
+is_psbs(const uint8_t *p, size_t n)
+{
+	static const uint8_t psb[2] = { 0x02, 0x82 };
+
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != psb[i & 1])
+			return (false);
+	return (true);
+}
+
 /* Bytes that are no packet, but with others behind them could be one. */
 static bool
 is_cut(const uint8_t *p, size_t n)
 {
-	static const uint8_t psb[2] = { 0x02, 0x82 };
-
 	if (p[0] != 0x02 || n >= HWTDI_PT_PACKET_MAX)
 		return (false);
 	if (n == 1)
@@ -120,10 +129,7 @@ is_cut(const uint8_t *p, size_t n)
 		return (n == 2);
 	if (p[1] == 0xa3)
 		return (n < 8);
-	for (size_t i = 0; i < n; i++)
-		if (p[i] != psb[i & 1])
-			return (false);
-	return (true);
+	return (is_psbs(p, n));
 }
 
 /* Packets follow from here on up to `end`, as far as one can tell. */
@@ -136,11 +142,13 @@ is_plausible(const struct hwtdi_pt_lex_state *from, const uint8_t *p,
 	struct hwtdi_pt_packet packet;
 	unsigned int n_long = 0;
 
-	for (unsigned int i = 0; i < GUESS_PACKETS && p < view->end; i++) {
+	for (unsigned int i = 0; i < GUESS_PACKETS; i++) {
 		const size_t n = bytes_left(p, view);
 
 		if (p == view->psb)
 			return (n_long > 0);
+		if (p >= view->end && view->psb == NULL)
+			break;
 		if (!lex_one(&state, p, n, min_size(n, most), &packet) ||
 		    packet.bytes > n)
 			return (false);
@@ -187,20 +195,28 @@ count_unknown(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 	return (n);
 }
 
-/* A packet at `p` that is there as a whole. */
+/* A PSB at `p`: the next one, or one of several, the last of them cut off. */
 static bool
-lex_whole(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
-    const struct view *view, struct hwtdi_pt_packet *out)
+is_psb_at(const uint8_t *p, const struct view *view)
 {
 	const size_t n = (size_t)(view->seen - p);
-	const size_t run = (size_t)(view->end - p);
 
-	return (lex_one(&lexer->state, p, n, run, out) && out->bytes <= n &&
-	    (view->psb == NULL || view->psb == p ||
-		out->bytes <= (size_t)(view->psb - p) ||
-		/* What looked like a PSB was in its payload. */
-		hwtdi_pt_find_psb(p + out->bytes,
-		    min_size(n - out->bytes, HWTDI_PT_PSB_BYTES), 0) == 0));
+	return (p == view->psb || (n >= HWTDI_PT_PSB_BYTES && is_psbs(p, n)));
+}
+
+/*
+ * Bytes that a packet at `p` can have.  What looks like PSBs up to the end may
+ * begin with bytes of the packet.
+ */
+static size_t
+room_for(const uint8_t *p, const struct view *view)
+{
+	const size_t n = (size_t)(view->seen - p);
+
+	if (view->psb == NULL || is_psb_at(p, view) ||
+	    is_psbs(view->psb, (size_t)(view->seen - view->psb)))
+		return (n);
+	return ((size_t)(view->psb - p));
 }
 
 /* What begins at `p`, packet or not. */
@@ -208,28 +224,30 @@ static void
 name_bytes(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
     const struct view *view, struct hwtdi_pt_packet *out)
 {
-	const size_t n = bytes_left(p, view);
+	const size_t left = (size_t)(view->end - p);
 	struct hwtdi_pt_lex_state before;
+	size_t n;
 
 	/* Mostly it is there, and nothing that could cut it off is near. */
-	if (n >= HWTDI_PT_PACKET_MAX &&
+	if (bytes_left(p, view) >= HWTDI_PT_PACKET_MAX &&
 	    hwtdi_pt_lex(&lexer->state, p, view->end, out))
 		return;
+	out->bytes = 0;
 	before = lexer->state;
-	if (before.classes == hwtdi_pt_no_classes && view->psb != p) {
+	if (before.classes == hwtdi_pt_no_classes && !is_psb_at(p, view)) {
 		hwtdi_pt_put(out, HWTD_PK_UNSYNCED,
 		    (unsigned int)skip_to_psb(lexer, p, view), 0, 0);
 		lexer->bytes_unknown += out->bytes;
 		return;
 	}
-	if (view->psb == p)
+	if (is_psb_at(p, view))
 		lexer->state.classes = hwtdi_pt_classes;
-	if (lex_whole(lexer, p, view, out))
+	n = room_for(p, view);
+	if (lex_one(&lexer->state, p, n, min_size(n, left), out) &&
+	    out->bytes <= n)
 		return;
 	/* Then its end is missing, or it is none. */
-	lexer->state = before;
-	if ((lex_one(&lexer->state, p, n, n, out) && out->bytes > n) ||
-	    is_cut(p, n)) {
+	if (out->bytes > n || is_cut(p, n)) {
 		hwtdi_pt_put(out, HWTD_PK_TRUNCATED, (unsigned int)n, 0, 0);
 		lexer->state = before;
 	} else {
@@ -354,11 +372,12 @@ hot_until(const struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 
 /*
  * Name bytes: to rows until there are `max`, or to the visitor if `rows` is
- * NULL.
+ * NULL, then only the kinds that are wanted if `choose`.
  */
 HWTDI_PT_INLINE int
 lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
-    struct hwtd_packet *rows, size_t max, size_t *n_out, size_t *used_out)
+    bool choose, struct hwtd_packet *rows, size_t max, size_t *n_out,
+    size_t *used_out)
 {
 	const uint64_t base = s->stream_off - (uint64_t)(uintptr_t)s->bytes;
 	const uint8_t *const until = s->bytes + s->n - s->beyond;
@@ -387,6 +406,9 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 			off = base + (uint64_t)(uintptr_t)p;
 			p += packet.bytes;
 			if (rows == NULL) {
+				if (choose &&
+				    (s->kinds >> packet.kind & 1) == 0)
+					continue;
 				rc = tell(s, visitor, class, &packet, off);
 				if (rc != 0)
 					break;
@@ -401,6 +423,8 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 		lex_other(lexer, p, &view, &other);
 		p += other.bytes;
 		if (rows == NULL) {
+			if (choose && (s->kinds >> other.kind & 1) == 0)
+				continue;
 			rc = tell(s, visitor, class_of(other.kind), &other,
 			    off);
 			continue;
@@ -420,7 +444,9 @@ hwtdi_pt_lexer_visit(struct hwtdi_pt_lexer *lexer,
 {
 	size_t n;
 
-	return (lex_all(lexer, stretch, NULL, 1, &n, used_out));
+	if (stretch->kinds != UINT64_MAX)
+		return (lex_all(lexer, stretch, true, NULL, 1, &n, used_out));
+	return (lex_all(lexer, stretch, false, NULL, 1, &n, used_out));
 }
 
 size_t
@@ -430,6 +456,6 @@ hwtdi_pt_lexer_rows(struct hwtdi_pt_lexer *lexer,
 {
 	size_t n;
 
-	(void)lex_all(lexer, stretch, rows, max, &n, used_out);
+	(void)lex_all(lexer, stretch, false, rows, max, &n, used_out);
 	return (n);
 }

@@ -42,7 +42,7 @@ struct hwtdi_pt_stretch {
 	/* Offset of the first byte in its stream, and the stream. */
 	uint64_t stream_off;
 	uint32_t stream;
-	/* Bits of kinds that are wanted, of rows. */
+	/* Bits of kinds that are wanted; the others are only counted. */
 	uint64_t kinds;
 	/* Not for rows. */
 	const struct hwtd_packet_visitor *visitor;

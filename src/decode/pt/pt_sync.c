@@ -10,6 +10,9 @@
 
 #include "base/bytes.h"
 
+/* Pairs of 02 82 beyond which nobody asks where the first came from. */
+#define MOST_PAIRS 64
+
 /* Eight bytes within a PSB, from an even or odd place of it on. */
 static inline bool
 is_in_psb(const uint8_t *p)
@@ -45,6 +48,27 @@ hwtdi_pt_find_psb(const uint8_t *bytes, size_t n, size_t from)
 				return (at);
 	}
 	return (n);
+}
+
+size_t
+hwtdi_pt_next_psb(const uint8_t *bytes, size_t n, size_t seen)
+{
+	const size_t look = seen - n > HWTDI_PT_PSB_BYTES
+	    ? n + HWTDI_PT_PSB_BYTES
+	    : seen;
+	const size_t at = hwtdi_pt_find_psb(bytes, look, 0);
+	size_t pairs = 0, end = at;
+
+	while (seen - end >= 2 && pairs < MOST_PAIRS && bytes[end] == 0x02 &&
+	    bytes[end + 1] == 0x82) {
+		pairs++;
+		end += 2;
+	}
+	if (at == look)
+		return (seen);
+	if (pairs == MOST_PAIRS)
+		return (at);
+	return (at + pairs % (HWTDI_PT_PSB_BYTES / 2) * 2);
 }
 
 /* Payload bytes of an IP packet by its compression mode. */

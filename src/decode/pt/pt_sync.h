@@ -14,6 +14,13 @@
 /* Offset of the first PSB in [from, n), or n. */
 size_t hwtdi_pt_find_psb(const uint8_t *bytes, size_t n, size_t from);
 
+/*
+ * Offset of the first PSB of which the begin seems to be in [0, n], or `seen`;
+ * so many bytes are there.  A payload, or an outcome behind one, may look like
+ * the begin of a PSB; so the last eight of several pairs of 02 82 are the PSB.
+ */
+size_t hwtdi_pt_next_psb(const uint8_t *bytes, size_t n, size_t seen);
+
 struct hwtdi_pt_psb {
 	/* Bytes from the PSB to the end of PSBEND or OVF. */
 	size_t bytes;
