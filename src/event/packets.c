@@ -65,6 +65,34 @@ check(const struct hwtd_trace *trace, const struct hwtd_packets_options *o,
 	return (HWTD_OK);
 }
 
+/*
+ * Go to where reading must begin so that packets are the same as when all are
+ * read: a segment that begins with no PSB goes on from the one before.
+ */
+static int
+seek(struct hwtd_packets *p, struct hwtd_error *err)
+{
+	const struct hwtdi_segment *s;
+	struct hwtdi_part part;
+	uint64_t off = p->opts.first;
+	int rc;
+
+	for (;;) {
+		rc = hwtdi_segments_seek(&p->segments, off, err);
+		if (rc != HWTD_OK || !p->segments.known ||
+		    (p->opts.flags & HWTD_PACKETS_NO_SYNC) != 0)
+			return (rc);
+		rc = hwtdi_segments_next(&p->segments, &part, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		s = &part.segment;
+		if (part.kind != HWTDI_PART_SEGMENT ||
+		    hwtdi_pt_next_psb(s->bytes, 0, s->n + s->tail) == 0)
+			return (hwtdi_segments_seek(&p->segments, off, err));
+		off = s->stream_off - 1;
+	}
+}
+
 int
 hwtd_packets_open(struct hwtd_trace *trace,
     const struct hwtd_packets_options *opts, struct hwtd_packets **packets_out,
@@ -96,7 +124,7 @@ hwtd_packets_open(struct hwtd_trace *trace,
 	rc = hwtdi_segments_init(&p->segments, trace,
 	    hwtdi_engine_find(desc.tech, NULL), o.stream, err);
 	if (rc == HWTD_OK && o.first > 0)
-		rc = hwtdi_segments_seek(&p->segments, o.first, err);
+		rc = seek(p, err);
 	if (rc != HWTD_OK) {
 		hwtd_packets_close(p);
 		return (rc);
@@ -175,10 +203,11 @@ take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
 {
 	const bool at_first = !p->begun &&
 	    (p->opts.flags & HWTD_PACKETS_NO_SYNC) != 0;
-	const bool adjoins = p->begun && segment->stream_off == p->at;
+	const bool adjoins = p->begun && segment->stream_off == p->at &&
+	    segment->stream_off > p->segments.extent.start;
 	size_t skip;
 
-	/* What comes behind a hole is a stream of its own. */
+	/* An extent, and what comes behind a hole, is a stream of its own. */
 	if (!adjoins) {
 		hwtdi_pt_lexer_restart(&p->lexer, at_first);
 		p->taken = 0;
