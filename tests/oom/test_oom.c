@@ -37,6 +37,7 @@ struct run {
 	struct hwtd_context *ctx;
 	struct hwtd_trace *trace;
 	struct hwtd_events *ev;
+	struct hwtd_packets *packets;
 	/* What was read: a hash over rows and details. */
 	uint64_t hash;
 	uint64_t rows;
@@ -219,6 +220,34 @@ read_bytes(struct run *r)
 	return (true);
 }
 
+/* A read that failed is made again; nothing is lost by it. */
+static bool
+read_packets(struct run *r)
+{
+	struct hwtd_packets_options opts = { .size = sizeof(opts) };
+	struct hwtd_packet_batch batch = { .size = sizeof(batch) };
+	int rc = HWTD_OK;
+
+	opts.first = 8;
+	opts.flags = HWTD_PACKETS_NO_SYNC;
+	STEP(r, hwtd_packets_open(r->trace, &opts, &r->packets, &err));
+	while (rc != HWTD_END) {
+		struct hwtd_error err = { .size = sizeof(err) };
+		bool again;
+
+		rc = hwtd_packets_read(r->packets, &batch, &err);
+		if (!judge(r, rc, &err, "hwtd_packets_read", &again) && !again)
+			return (false);
+		if (rc != HWTD_OK)
+			continue;
+		add_hash(r, batch.packets, batch.n * sizeof(*batch.packets));
+		r->rows += batch.n;
+	}
+	hwtd_packets_close(r->packets);
+	r->packets = NULL;
+	return (true);
+}
+
 static bool
 put_stream(struct run *r, const struct hwtd_stream_desc *desc,
     const uint8_t *bytes, size_t n, uint32_t *id)
@@ -303,7 +332,7 @@ in_memory(struct run *r)
 		return (false);
 	STEP(r, hwtd_trace_seal(r->trace, &err));
 	if (!read_events(r, HWTD_LEVEL_BLOCK, 1) ||
-	    !read_events(r, HWTD_LEVEL_INSN, 1))
+	    !read_events(r, HWTD_LEVEL_INSN, 1) || !read_packets(r))
 		return (false);
 	temp_dir_file(&dir, "saved.hwt", path);
 	save.flags = HWTD_SAVE_IMAGES;
@@ -329,7 +358,8 @@ from_file(struct run *r)
 
 	temp_dir_file(&dir, "input.hwt", path);
 	STEP(r, hwtd_trace_open(r->ctx, path, NULL, &r->trace, &err));
-	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1));
+	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1) &&
+	    read_packets(r));
 }
 
 static bool
@@ -346,7 +376,8 @@ from_raw_bytes(struct run *r)
 	STEP(r,
 	    hwtd_trace_open(r->ctx, TIMED "/trace.pt", &opts, &r->trace,
 		&err));
-	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1));
+	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1) &&
+	    read_packets(r));
 }
 
 /* Two names of one file, a third that is not there; saved, opened, saved. */
@@ -402,6 +433,7 @@ run_once(struct run *r, bool (*pipeline)(struct run *), uint64_t n,
 
 		assert_true(done || r->failed_once);
 		hwtd_events_close(r->ev);
+		hwtd_packets_close(r->packets);
 		hwtd_trace_close(r->trace);
 		hwtd_context_memory(r->ctx, &held, NULL);
 		if (held != 0)
