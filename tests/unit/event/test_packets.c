@@ -14,37 +14,18 @@
 #include <cmocka.h>
 
 #include "base/fail.h"
-#include "event/segment.h"
 #include "support/packet_rows.h"
 #include "support/random_packets.h"
+#include "support/slot_size.h"
 
-static uint64_t slot_bytes;
 static uint64_t damage_first, damage_end;
 
-int __real_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err);
-int __wrap_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err);
 int __real_hwtdi_window_see(struct hwtdi_window *window, uint64_t off,
     size_t n, const uint8_t **bytes_out, struct hwtd_damage *damage_out,
     struct hwtd_error *err);
 int __wrap_hwtdi_window_see(struct hwtdi_window *window, uint64_t off,
     size_t n, const uint8_t **bytes_out, struct hwtd_damage *damage_out,
     struct hwtd_error *err);
-
-int
-__wrap_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err)
-{
-	int rc = __real_hwtdi_segments_init(s, trace, engine, stream, err);
-
-	if (slot_bytes != 0)
-		s->slot_bytes = slot_bytes;
-	return (rc);
-}
 
 int
 __wrap_hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
