@@ -1,0 +1,341 @@
+/*
+ * The time at packets of Intel PT: the second pass, over all that tell it.
+ */
+#include "decode/pt/pt_time.h"
+
+#include <hwtdecode/trace.h>
+
+void
+hwtdi_pt_time_init(struct hwtdi_pt_time *time, struct hwtd_context *library,
+    const struct hwtd_pt_config *config, uint64_t near)
+{
+	memset(time, 0, sizeof(*time));
+	time->library = library;
+	time->near = near;
+	hwtdi_pt_lexer_init(&time->lexer, config);
+	if (config == NULL)
+		return;
+	/* MTCFreq has 4 bits. */
+	time->mtc_freq = config->mtc_freq & 15;
+	time->nominal = config->nom_freq;
+	if (config->cpuid_15h_eax != 0 && config->cpuid_15h_ebx != 0) {
+		time->crystal = config->cpuid_15h_eax;
+		time->counter = config->cpuid_15h_ebx;
+	}
+}
+
+void
+hwtdi_pt_time_fini(struct hwtdi_pt_time *time)
+{
+	hwtdi_array_free(time->library, time->refs, time->cap_refs,
+	    sizeof(*time->refs));
+	time->refs = NULL;
+	time->cap_refs = 0;
+}
+
+void
+hwtdi_pt_time_start(struct hwtdi_pt_time *time,
+    const struct hwtdi_pt_stretch *segment, bool synced)
+{
+	time->segment = *segment;
+	time->synced = synced;
+	time->at = segment->stream_off;
+	time->end = segment->stream_off;
+	time->n_refs = 0;
+	time->least = 0;
+	time->has_now = false;
+	time->has_next = false;
+}
+
+/* Blocks. */
+
+/* HWTD_OK, HWTD_END, HWTD_E_NOMEM. */
+static int
+next_block(struct hwtdi_pt_time *time)
+{
+	const uint64_t end = time->segment.stream_off + time->segment.n;
+	int rc;
+
+	if (time->at >= end)
+		return (HWTD_END);
+	time->i_ref = 0;
+	rc = hwtdi_pt_find_refs(time);
+	if (rc != HWTD_OK) {
+		/* It can be tried again. */
+		time->n_refs = 0;
+		time->end = time->at;
+		return (rc);
+	}
+	hwtdi_pt_lexer_restart(&time->lexer, time->synced);
+	/* The next block begins with a PSB. */
+	time->synced = true;
+	time->cycles.weight = 0;
+	time->cycles.cbr = 0;
+	return (HWTD_OK);
+}
+
+/* Moments. */
+
+/* Where a CYC lies.  False: its cycles are of no known length. */
+static bool
+place_cyc(const struct hwtdi_pt_time *time, uint64_t *count_out,
+    bool *estimated_out)
+{
+	const struct hwtdi_pt_ref *const from = &time->refs[time->i_ref - 1];
+	const struct hwtdi_pt_ref *const to = from + 1;
+	const bool is_between = time->i_ref < time->n_refs;
+	const bool is_broken = is_between && to->broken != HWTDI_PT_NEVER;
+	const bool has_rate = time->rate_weight != 0;
+	const uint64_t weight = time->cycles.weight;
+	uint64_t count = from->count, left;
+
+	*estimated_out = !is_between || is_broken;
+	if (!is_between && !has_rate)
+		return (false);
+	if (weight <= from->weight) {
+		*count_out = count;
+		return (true);
+	}
+	if (is_between && weight >= to->weight) {
+		count = to->count;
+	} else if (is_between && (!is_broken || !has_rate)) {
+		count += hwtdi_pt_scale(to->count - count,
+		    weight - from->weight, to->weight - from->weight);
+	} else if (is_broken && weight > to->broken) {
+		/* Behind the break: so much before the next reference. */
+		left = hwtdi_pt_scale(time->rate_counts, to->weight - weight,
+		    time->rate_weight);
+		if (left < to->count - count)
+			count = to->count - left;
+	} else {
+		count = hwtdi_pt_add(count,
+		    hwtdi_pt_scale(time->rate_counts, weight - from->weight,
+			time->rate_weight));
+	}
+	*count_out = is_between && count > to->count ? to->count : count;
+	return (true);
+}
+
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+	return (a < b ? b - a : a - b);
+}
+
+/* How far a count can be off that lies behind the last reference. */
+static uint64_t
+error_of(const struct hwtdi_pt_time *time, uint64_t count)
+{
+	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref - 1];
+	const uint64_t before = hwtdi_pt_add(count - ref->count, ref->error);
+	uint64_t behind;
+
+	/* The truth lies between the references around. */
+	if (time->i_ref == time->n_refs)
+		return (UINT64_MAX);
+	behind = hwtdi_pt_add(ref[1].count - count, ref[1].error);
+	return (before > behind ? before : behind);
+}
+
+/* Where counts go back, the last one of the segment holds. */
+static void
+keep_order(struct hwtdi_pt_time *time, uint64_t *count, uint64_t *error,
+    bool *estimated)
+{
+	uint64_t as = *count < time->most ? *count : time->most;
+
+	if (as < time->least)
+		as = time->least;
+	time->least = as;
+	if (as == *count)
+		return;
+	*error = hwtdi_pt_add(*error, distance(*count, as));
+	*count = as;
+	*estimated = true;
+}
+
+static void
+put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count)
+{
+	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref - 1];
+	struct hwtdi_pt_moment *const m = &time->found;
+	bool ignored;
+
+	m->stream_off = stream_off;
+	m->count = count;
+	m->count_after = count;
+	m->error_after = error_of(time, count);
+	m->error = m->error_after;
+	if (ref->stream_off == stream_off) {
+		m->error = ref->error;
+		m->estimated = ref->estimated;
+		/* Cycles before an MTC can tell that it was made late. */
+		if (time->cycles.weight > ref->weight &&
+		    place_cyc(time, &m->count_after, &ignored))
+			m->error_after = error_of(time, m->count_after);
+	}
+	m->has_ref = false;
+	if (time->i_ref < time->n_refs) {
+		m->has_ref = ref[1].told == time->cycles.weight;
+		m->ref_off = ref[1].stream_off;
+		m->ref_count = ref[1].count < time->most ? ref[1].count
+							 : time->most;
+	}
+	keep_order(time, &m->count, &m->error, &m->estimated);
+	keep_order(time, &m->count_after, &m->error_after, &m->estimated);
+}
+
+/* What stops the second pass. */
+#define MOMENT 1
+#define BLOCK_ENDS 2
+
+static int
+see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
+{
+	(void)arg;
+	(void)off;
+	(void)outcomes;
+	(void)n;
+	return (0);
+}
+
+static int
+see_ip(void *arg, uint64_t off, uint32_t kind, uint64_t ip, int known)
+{
+	(void)arg;
+	(void)off;
+	(void)kind;
+	(void)ip;
+	(void)known;
+	return (0);
+}
+
+static int
+see_cyc(void *arg, uint64_t off, uint64_t n)
+{
+	struct hwtdi_pt_time *const time = arg;
+	uint64_t count;
+
+	hwtdi_pt_count_cycles(time, &time->cycles, n);
+	/* Before the first reference there is no time. */
+	if (time->i_ref == 0 ||
+	    !place_cyc(time, &count, &time->found.estimated))
+		return (0);
+	put_moment(time, off, count);
+	return (MOMENT);
+}
+
+static int
+see_packet(void *arg, const struct hwtd_packet *packet)
+{
+	struct hwtdi_pt_time *const time = arg;
+	const struct hwtdi_pt_ref *ref;
+
+	/* The PSB of the next block; it is seen so that bytes before it are
+	 * named as in the first pass. */
+	if (packet->stream_off >= time->end)
+		return (BLOCK_ENDS);
+	if (packet->kind == HWTD_PK_PT_CBR && packet->value != 0)
+		time->cycles.cbr = (uint32_t)packet->value;
+	if (time->i_ref == time->n_refs ||
+	    time->refs[time->i_ref].stream_off != packet->stream_off)
+		return (0);
+	ref = &time->refs[time->i_ref++];
+	put_moment(time, packet->stream_off, ref->count);
+	return (MOMENT);
+}
+
+int
+hwtdi_pt_time_next(struct hwtdi_pt_time *time, struct hwtdi_pt_moment *out)
+{
+	static const struct hwtd_packet_visitor visitor = {
+		.size = sizeof(visitor),
+		.tnt = see_tnt,
+		.ip = see_ip,
+		.cyc = see_cyc,
+		.packet = see_packet,
+	};
+	const struct hwtdi_pt_stretch *const segment = &time->segment;
+	int rc;
+
+	for (;;) {
+		struct hwtdi_pt_stretch s = *segment;
+		size_t used;
+
+		if (time->at >= time->end) {
+			rc = next_block(time);
+			if (rc != HWTD_OK)
+				return (rc);
+		}
+		s.bytes += time->at - segment->stream_off;
+		s.stream_off = time->at;
+		s.n -= (size_t)(time->at - segment->stream_off);
+		s.visitor = &visitor;
+		s.arg = time;
+		rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);
+		time->at = rc == BLOCK_ENDS ? time->end : time->at + used;
+		if (rc == MOMENT) {
+			*out = time->found;
+			return (HWTD_OK);
+		}
+	}
+}
+
+void
+hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment, uint64_t stream_off,
+    struct hwtdi_pt_moment *out)
+{
+	uint64_t later, before;
+
+	*out = *moment;
+	if (stream_off == moment->stream_off)
+		return;
+	out->stream_off = stream_off;
+	out->estimated = true;
+	out->count = moment->count_after;
+	out->error = moment->error_after;
+	if (!moment->has_ref || moment->ref_count <= out->count ||
+	    moment->ref_off <= stream_off)
+		return;
+	later = hwtdi_pt_scale(moment->ref_count - out->count,
+	    stream_off - moment->stream_off,
+	    moment->ref_off - moment->stream_off);
+	out->count += later;
+	/* What lies behind is nearer now, and what lies before is farther. */
+	before = hwtdi_pt_add(moment->error, out->count - moment->count);
+	if (out->error != UINT64_MAX)
+		out->error -= later;
+	if (out->error < before)
+		out->error = before;
+}
+
+static int
+turn(struct hwtdi_pt_time *time)
+{
+	const int rc = hwtdi_pt_time_next(time, &time->next);
+
+	time->has_next = rc == HWTD_OK;
+	return (rc < 0 ? rc : HWTD_OK);
+}
+
+int
+hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
+    struct hwtdi_pt_moment *out)
+{
+	int rc = HWTD_OK;
+
+	if (!time->has_next && time->at <= stream_off)
+		rc = turn(time);
+	while (rc == HWTD_OK && time->has_next &&
+	    time->next.stream_off <= stream_off) {
+		time->now = time->next;
+		time->has_now = true;
+		rc = turn(time);
+	}
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!time->has_now)
+		return (HWTD_E_NOT_FOUND);
+	hwtdi_pt_moment_at(&time->now, stream_off, out);
+	return (HWTD_OK);
+}

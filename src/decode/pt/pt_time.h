@@ -1,0 +1,144 @@
+/*
+ * The time at packets of Intel PT: from TSC, TMA, MTC, CYC and CBR.
+ *
+ * Source: Intel SDM vol. 3C, "Packet Definitions" and "Tracking Time Using
+ * Intel PT".
+ *
+ * Time is told block by block, from one PSB to the next, and depends on nothing
+ * else but the TSC in the PSB+ behind: so it is the same wherever reading began.
+ * Where TSC goes back, which it should not, a segment keeps its highest count.
+ * Two passes go over a block.  The first finds its *references*, the packets
+ * that tell a count of the time stamp counter: TSC, and MTC where TMA says
+ * which edge of the crystal clock it stands for.  The second places CYC between
+ * those that are around it.  Packets between two references without any CYC are
+ * spread by their bytes.
+ *
+ * What is told lies between two references, and they bound the error.
+ */
+#ifndef HWTDI_PT_TIME_H
+#define HWTDI_PT_TIME_H
+
+#include "base/library.h"
+#include "decode/pt/pt_lexer.h"
+
+/* A packet that tells a count. */
+struct hwtdi_pt_ref {
+	uint64_t stream_off;
+	uint64_t count;
+	uint64_t error;
+	/* Weighted cycles up to it, where these must lie, and up to its CYC. */
+	uint64_t weight, low, high, told;
+	/* Those up to where cycles are of no known rate; else HWTDI_PT_NEVER. */
+	uint64_t broken;
+	bool estimated;
+};
+
+#define HWTDI_PT_NEVER UINT64_MAX
+
+/* Core clocks, each weighted by its length as CBR tells it. */
+struct hwtdi_pt_cycles {
+	uint64_t weight;
+	uint32_t cbr;
+};
+
+/* One core clock at the nominal ratio of 1. */
+#define HWTDI_PT_CYCLE ((uint64_t)1 << 24)
+
+/* What is known of the time from a byte on, up to the next such. */
+struct hwtdi_pt_moment {
+	uint64_t stream_off;
+	/* At this packet, and from the next one on. */
+	uint64_t count, count_after;
+	/*
+	 * They are not off by more.  UINT64_MAX: nobody knows.  It is relied
+	 * upon that, where no TSC is behind, less than 256 MTC are missing in a
+	 * row without a sign of it.
+	 */
+	uint64_t error, error_after;
+	bool estimated;
+	/* If no cycles are counted up to it: the reference behind. */
+	bool has_ref;
+	uint64_t ref_off, ref_count;
+};
+
+struct hwtdi_pt_time {
+	struct hwtd_context *library;
+	/* Configuration. */
+	uint32_t crystal, counter;
+	unsigned int mtc_freq;
+	unsigned int nominal;
+	/* Counts are those of 64 bits that are nearest to this one. */
+	uint64_t near;
+	/* There were MTC packets that tell nothing without CPUID 15h. */
+	bool mtc_ignored;
+
+	/* The segment, and the block [at, end) of it that is left. */
+	struct hwtdi_pt_stretch segment;
+	struct hwtdi_pt_lexer lexer;
+	uint64_t at, end;
+	bool synced;
+	struct hwtdi_pt_ref *refs;
+	size_t n_refs, cap_refs;
+	/* Counts in the block are not above this one. */
+	uint64_t most;
+
+	/* How far the second pass is: the next reference, and what was last. */
+	size_t i_ref;
+	struct hwtdi_pt_cycles cycles;
+	/* So many counts in so many weighted cycles of the block; else 0. */
+	uint64_t rate_counts, rate_weight;
+	/* No count of the segment is below this one. */
+	uint64_t least;
+	struct hwtdi_pt_moment found;
+
+	/* For hwtdi_pt_time_at(). */
+	struct hwtdi_pt_moment now, next;
+	bool has_now, has_next;
+};
+
+/* `config` may be NULL. */
+void hwtdi_pt_time_init(struct hwtdi_pt_time *time,
+    struct hwtd_context *library, const struct hwtd_pt_config *config,
+    uint64_t near);
+void hwtdi_pt_time_fini(struct hwtdi_pt_time *time);
+
+/*
+ * Begin a segment.  Its bytes, and those of its tail, stay where they are.
+ * `synced`: a packet begins with the first of them.
+ */
+void hwtdi_pt_time_start(struct hwtdi_pt_time *time,
+    const struct hwtdi_pt_stretch *segment, bool synced);
+
+/* The next moment.  HWTD_OK, HWTD_END, HWTD_E_NOMEM. */
+int hwtdi_pt_time_next(struct hwtdi_pt_time *time,
+    struct hwtdi_pt_moment *out);
+
+/* What a moment tells of a packet at or behind it, before the next moment. */
+void hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment,
+    uint64_t stream_off, struct hwtdi_pt_moment *out);
+
+/*
+ * What is known at an offset, which must not go back within a segment.
+ * HWTD_OK, HWTD_E_NOT_FOUND: no time is known yet; HWTD_E_NOMEM.
+ */
+int hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
+    struct hwtdi_pt_moment *out);
+
+/* What the files share. */
+
+static inline uint64_t
+hwtdi_pt_add(uint64_t a, uint64_t b)
+{
+	return (b > UINT64_MAX - a ? UINT64_MAX : a + b);
+}
+
+/* a * b / c, at most UINT64_MAX. */
+uint64_t hwtdi_pt_scale(uint64_t a, uint64_t b, uint64_t c);
+
+void hwtdi_pt_count_cycles(const struct hwtdi_pt_time *time,
+    struct hwtdi_pt_cycles *cycles, uint64_t n);
+
+/* Find the references of the block that begins at `at`, and where it ends. */
+int hwtdi_pt_find_refs(struct hwtdi_pt_time *time);
+
+#endif /* HWTDI_PT_TIME_H */
