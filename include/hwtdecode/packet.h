@@ -125,7 +125,10 @@ struct hwtd_packet {
 	uint64_t ip;
 	/** ns on the clock of the trace. */
 	uint64_t time_ns;
-	/** `time_ns` is not off by more than this, in ns. */
+	/**
+	 * `time_ns` is not off by more than this, in ns; UINT64_MAX: nobody
+	 * knows.
+	 */
 	uint64_t time_error_ns;
 	uint32_t stream;
 	/** Bytes of the packet, or of the run. */
@@ -154,7 +157,12 @@ HWTD_API size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf,
 
 /** Begin at `first` itself, not at the first synchronisation behind it. */
 #define HWTD_PACKETS_NO_SYNC 0x1
-/** Tell times.  That costs a second look at each part of the stream. */
+/**
+ * Tell times, if the stream has a clock.  That costs more looks at each part of
+ * the stream.  A time depends on the bytes from the PSB before its packet to the
+ * one behind, so it is the same wherever reading began; it goes back only
+ * where that of the trace does.
+ */
 #define HWTD_PACKETS_TIME 0x2
 
 /** All zero but `size`: all packets of stream 0. */

@@ -6,6 +6,8 @@
 #include "base/fail.h"
 #include "decode/pt/pt_lexer.h"
 #include "decode/pt/pt_sync.h"
+#include "decode/pt/pt_time.h"
+#include "event/expand.h"
 #include "event/segment.h"
 
 #define ROWS 256
@@ -15,6 +17,10 @@ struct hwtd_packets {
 	struct hwtd_packets_options opts;
 	struct hwtdi_segments segments;
 	struct hwtdi_pt_lexer lexer;
+	/* With HWTD_PACKETS_TIME, and if the stream has a clock. */
+	bool timed, warned;
+	struct hwtdi_pt_time time;
+	struct hwtd_clock clock;
 	/* What is left of the segment at hand. */
 	struct hwtdi_pt_stretch left;
 	/* Bytes of the next segment that a packet before it took. */
@@ -27,6 +33,8 @@ struct hwtd_packets {
 	bool has_lost;
 	uint64_t bytes_lost;
 	struct hwtd_packet rows[ROWS];
+	/* Rows that were made, and those of them that have their time. */
+	size_t n_rows, n_timed;
 };
 
 /* So many bytes were named; with the last packet, some of the next segment. */
@@ -121,6 +129,11 @@ hwtd_packets_open(struct hwtd_trace *trace,
 		p->opts.kinds = UINT64_MAX;
 	p->trace = hwtdi_trace_hold(trace);
 	hwtdi_pt_lexer_init(&p->lexer, hwtdi_trace_pt_config(trace, o.stream));
+	p->clock = desc.clock;
+	p->timed = (o.flags & HWTD_PACKETS_TIME) != 0 &&
+	    desc.clock.counts_per != 0;
+	hwtdi_pt_time_init(&p->time, hwtdi_trace_library(trace),
+	    hwtdi_trace_pt_config(trace, o.stream), desc.clock.base_count);
 	rc = hwtdi_segments_init(&p->segments, trace,
 	    hwtdi_engine_find(desc.tech, NULL), o.stream, err);
 	if (rc == HWTD_OK && o.first > 0)
@@ -141,6 +154,7 @@ hwtd_packets_close(struct hwtd_packets *packets)
 	if (packets == NULL)
 		return;
 	trace = packets->trace;
+	hwtdi_pt_time_fini(&packets->time);
 	hwtdi_segments_fini(&packets->segments);
 	hwtdi_free(hwtdi_trace_library(trace), packets, sizeof(*packets));
 	hwtd_trace_close(trace);
@@ -199,6 +213,18 @@ pass_over(struct hwtd_packets *p)
 }
 
 static void
+start_time(struct hwtd_packets *p, const struct hwtdi_segment *segment,
+    bool synced)
+{
+	const struct hwtdi_pt_stretch s = { .bytes = segment->bytes,
+		.n = segment->n,
+		.tail = segment->tail,
+		.stream_off = segment->stream_off };
+
+	hwtdi_pt_time_start(&p->time, &s, synced);
+}
+
+static void
 take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
 {
 	const bool at_first = !p->begun &&
@@ -223,6 +249,9 @@ take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
 	p->left.stream_off = segment->stream_off + skip;
 	p->left.stream = p->opts.stream;
 	p->left.kinds = p->opts.kinds;
+	if (p->timed)
+		start_time(p, segment,
+		    at_first && p->opts.first <= segment->stream_off);
 	if (p->left.stream_off < p->opts.first)
 		pass_over(p);
 	if (p->at >= p->opts.end) {
@@ -256,6 +285,66 @@ fill(struct hwtd_packets *p, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
+/* An error in counts, in ns that are not less. */
+static uint64_t
+error_ns(const struct hwtd_clock *clock, uint64_t counts)
+{
+	uint64_t ns;
+
+	if (counts == 0 || counts == UINT64_MAX)
+		return (counts);
+	ns = hwtdi_pt_scale(counts, clock->ns_per, clock->counts_per);
+	/* Both ends are rounded. */
+	return (hwtdi_pt_add(ns, clock->counts_per != clock->ns_per));
+}
+
+/* Tell the time of a packet. */
+static int
+set_time(struct hwtd_packets *p, struct hwtd_packet *row)
+{
+	struct hwtdi_pt_moment now;
+	int rc = hwtdi_pt_time_at(&p->time, row->stream_off, &now);
+
+	if (p->time.mtc_ignored && !p->warned) {
+		p->warned = true;
+		hwtdi_log(hwtdi_trace_library(p->trace), HWTD_LOG_WARNING,
+		    "packets",
+		    "stream %u: MTC packets tell no time without CPUID 15h",
+		    p->opts.stream);
+	}
+	if (rc != HWTD_OK)
+		return (rc == HWTD_E_NOT_FOUND ? HWTD_OK : rc);
+	row->time_ns = hwtdi_clock_ns(&p->clock, now.count);
+	row->time_error_ns = error_ns(&p->clock, now.error);
+	row->flags |= HWTD_PKF_TIME;
+	if (now.estimated || row->time_ns == UINT64_MAX)
+		row->flags |= HWTD_PKF_TIME_ESTIMATED;
+	return (HWTD_OK);
+}
+
+/* Make rows.  HWTD_END: there are none. */
+static int
+make_rows(struct hwtd_packets *p, struct hwtd_error *err)
+{
+	size_t used;
+	int rc = fill(p, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	p->n_timed = 0;
+	if (p->has_lost) {
+		p->rows[0] = p->lost;
+		p->has_lost = false;
+		p->n_rows = 1;
+		p->n_timed = 1;
+		return (HWTD_OK);
+	}
+	p->n_rows = hwtdi_pt_lexer_rows(&p->lexer, &p->left, p->rows, ROWS,
+	    &used);
+	advance(p, used);
+	return (HWTD_OK);
+}
+
 int
 hwtd_packets_read(struct hwtd_packets *packets,
     struct hwtd_packet_batch *batch, struct hwtd_error *err)
@@ -263,28 +352,95 @@ hwtd_packets_read(struct hwtd_packets *packets,
 	struct hwtd_packet_batch out = { .size = sizeof(out),
 		.packets = NULL,
 		.stride = sizeof(struct hwtd_packet) };
-	size_t used;
-	int rc;
+	int rc = HWTD_OK;
 
 	if (packets == NULL || batch == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
+	/* After a failure, rows may be there that lack their time. */
+	while (rc == HWTD_OK && packets->n_rows == 0)
+		rc = make_rows(packets, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	for (; packets->timed && packets->n_timed < packets->n_rows;
+	     packets->n_timed++)
+		if (set_time(packets, &packets->rows[packets->n_timed]) !=
+		    HWTD_OK)
+			return (hwtdi_fail_nomem(err,
+			    sizeof(struct hwtdi_pt_ref)));
 	out.packets = packets->rows;
-	do {
-		rc = fill(packets, err);
-		if (rc != HWTD_OK)
-			return (rc);
-		if (packets->has_lost) {
-			packets->rows[0] = packets->lost;
-			packets->has_lost = false;
-			out.n = 1;
-		} else {
-			out.n = hwtdi_pt_lexer_rows(&packets->lexer,
-			    &packets->left, packets->rows, ROWS, &used);
-			advance(packets, used);
-		}
-	} while (out.n == 0);
+	out.n = packets->n_rows;
+	packets->n_rows = 0;
 	return (hwtdi_result_copy(batch, &out, sizeof(out)));
+}
+
+/* A visitor that is told times: what it has of packets goes through these. */
+struct timed_visit {
+	struct hwtd_packets *packets;
+	const struct hwtd_packet_visitor *visitor;
+	void *arg;
+	int rc;
+};
+
+static int
+visit_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
+{
+	const struct timed_visit *t = arg;
+
+	return (t->visitor->tnt(t->arg, off, outcomes, n));
+}
+
+static int
+visit_ip(void *arg, uint64_t off, uint32_t kind, uint64_t ip, int known)
+{
+	const struct timed_visit *t = arg;
+
+	return (t->visitor->ip(t->arg, off, kind, ip, known));
+}
+
+static int
+visit_cyc(void *arg, uint64_t off, uint64_t cycles)
+{
+	const struct timed_visit *t = arg;
+
+	return (t->visitor->cyc(t->arg, off, cycles));
+}
+
+static int
+visit_packet(void *arg, const struct hwtd_packet *packet)
+{
+	struct timed_visit *t = arg;
+	struct hwtd_packet row = *packet;
+
+	t->rc = set_time(t->packets, &row);
+	return (t->rc != HWTD_OK ? t->rc : t->visitor->packet(t->arg, &row));
+}
+
+static int
+visit_stretch(struct hwtd_packets *p, const struct hwtd_packet_visitor *v,
+    void *arg, struct hwtd_error *err)
+{
+	const struct hwtd_packet_visitor through = {
+		.size = sizeof(through),
+		.tnt = v->tnt != NULL ? visit_tnt : NULL,
+		.ip = v->ip != NULL ? visit_ip : NULL,
+		.cyc = v->cyc != NULL ? visit_cyc : NULL,
+		.packet = visit_packet,
+	};
+	struct timed_visit timed = { .packets = p, .visitor = v, .arg = arg };
+	const bool times = p->timed && v->packet != NULL;
+	size_t used;
+	int rc;
+
+	p->left.visitor = times ? &through : v;
+	p->left.arg = times ? &timed : arg;
+	rc = hwtdi_pt_lexer_visit(&p->lexer, &p->left, &used);
+	p->left.visitor = NULL;
+	p->left.arg = NULL;
+	advance(p, used);
+	if (timed.rc != HWTD_OK)
+		return (hwtdi_fail_nomem(err, sizeof(struct hwtdi_pt_ref)));
+	return (rc);
 }
 
 int
@@ -293,14 +449,12 @@ hwtd_packets_visit(struct hwtd_packets *packets,
     struct hwtd_error *err)
 {
 	struct hwtd_packet_visitor v;
-	size_t used;
 	int rc;
 
 	if (packets == NULL || visitor == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
 	rc = hwtdi_options_copy(&v, sizeof(v), visitor, err);
-	packets->left.arg = arg;
 	while (rc == HWTD_OK && (rc = fill(packets, err)) == HWTD_OK) {
 		if (packets->has_lost) {
 			packets->has_lost = false;
@@ -308,11 +462,7 @@ hwtd_packets_visit(struct hwtd_packets *packets,
 				rc = v.packet(arg, &packets->lost);
 			continue;
 		}
-		packets->left.visitor = &v;
-		rc = hwtdi_pt_lexer_visit(&packets->lexer, &packets->left,
-		    &used);
-		packets->left.visitor = NULL;
-		advance(packets, used);
+		rc = visit_stretch(packets, &v, arg, err);
 	}
 	return (rc);
 }
