@@ -385,7 +385,7 @@ push(struct flow_sink *list, struct flow_sink *sink)
 }
 
 static struct flow_sink *
-open_sinks(const struct options *options, const struct hwtd_trace *trace)
+open_sinks(const struct options *options, struct hwtd_trace *trace)
 {
 	struct flow_sink *list = NULL;
 
@@ -406,7 +406,8 @@ open_sinks(const struct options *options, const struct hwtd_trace *trace)
 		list = push(list, flow_sequence(options->sequence, stdout));
 	if (options->truth != NULL)
 		list = push(list,
-		    flow_truth(options->truth, options->time, stdout));
+		    flow_truth(options->truth, options->time, trace,
+			options->stream, stdout));
 	return (list);
 }
 

@@ -52,9 +52,30 @@ struct flow_sink *flow_events(FILE *out, const struct hwtd_trace *trace);
 struct flow_sink *flow_gaps(FILE *out);
 /* Compare every executed address with a list. */
 struct flow_sink *flow_sequence(const char *path, FILE *out);
-/* Compare with a list of truth records. */
+/* Compare with a list of truth records, as to times also their packets. */
 struct flow_sink *flow_truth(const char *path, struct flow_time time,
-    FILE *out);
+    struct hwtd_trace *trace, uint32_t stream, FILE *out);
+
+/* A place of known time, and what the engine told. */
+struct flow_times_record {
+	uint64_t off;
+	uint64_t truth;
+	/* What is right within the tolerance, and what is exact. */
+	uint64_t low;
+	uint64_t high;
+	uint64_t from;
+	uint64_t to;
+	uint64_t engine;
+};
+
+/* The same of packets: collect places, and then compare. */
+struct flow_times;
+
+struct flow_times *flow_times_create(void);
+void flow_times_add(struct flow_times *times,
+    const struct flow_times_record *record);
+bool flow_times_end(struct flow_times *times, struct hwtd_trace *trace,
+    uint32_t stream, uint64_t ticks, FILE *out);
 
 /* Add records of mappings that a file tells. */
 void flow_add_maps(struct hwtd_trace *trace, uint32_t stream, uint32_t pid,

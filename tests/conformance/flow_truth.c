@@ -42,6 +42,7 @@ struct record {
 	uint64_t n;
 	uint64_t h;
 	uint64_t ip;
+	uint64_t off;
 	uint64_t tsc;
 	uint64_t arg;
 	uint64_t r1;
@@ -51,6 +52,9 @@ struct truth {
 	struct flow_sink sink;
 	FILE *out;
 	struct flow_time time;
+	struct flow_times *packets;
+	struct hwtd_trace *trace;
+	uint32_t stream;
 	struct record *records;
 	size_t n_records;
 
@@ -183,6 +187,13 @@ check_time(struct truth *truth, const struct record *record,
     const struct hwtd_event *row)
 {
 	uint64_t low = record->tsc, high = record->tsc, error;
+	struct flow_times_record place = {
+		.off = record->off,
+		.truth = record->tsc,
+		.from = record->tsc,
+		.to = record->tsc,
+		.engine = row->time_ns,
+	};
 
 	if (truth->time.rule == FLOW_TIME_NONE)
 		return;
@@ -210,9 +221,12 @@ check_time(struct truth *truth, const struct record *record,
 	 */
 	if (record->type == TRUTH_OVERFLOW && record != truth->records &&
 	    record + 1 != truth->records + truth->n_records) {
-		low = record[-1].tsc;
-		high = record[1].tsc;
+		low = place.from = record[-1].tsc;
+		high = place.to = record[1].tsc;
 	}
+	place.low = low;
+	place.high = high;
+	flow_times_add(truth->packets, &place);
 	error = outside(row->time_ns, low, high);
 	if (error > truth->max_error)
 		truth->max_error = error;
@@ -484,7 +498,10 @@ truth_end(struct flow_sink *sink)
 	    (truth->cbr != truth->n_records ||
 		truth->ptwrite != truth->n_records))
 		complain(truth, "records of cbr or ptwrite have no row");
-	good = truth->complaints == 0 && truth->checked == truth->n_records;
+	good = flow_times_end(truth->packets, truth->trace, truth->stream,
+	    truth->time.ticks, truth->out);
+	good = good && truth->complaints == 0 &&
+	    truth->checked == truth->n_records;
 	fprintf(truth->out,
 	    "truth: %" PRIu64 " of %zu records, %" PRIu64
 	    " instructions, %" PRIu64 " extra, %" PRIu64 " times, max time "
@@ -500,13 +517,14 @@ static bool
 parse(const char *line, struct record *record)
 {
 	char type[16];
-	uint64_t cyc, off;
+	uint64_t cyc;
 
 	if (sscanf(line,
 		"%15s %x %" SCNu64 " %" SCNx64 " %" SCNx64 " %" SCNu64
 		" %" SCNu64 " %" SCNu64 " %" SCNx64 " %" SCNu64,
 		type, &record->flags, &record->n, &record->h, &record->ip,
-		&off, &record->tsc, &cyc, &record->arg, &record->r1) != 10)
+		&record->off, &record->tsc, &cyc, &record->arg,
+		&record->r1) != 10)
 		return (false);
 	for (unsigned int i = 0; i < TRUTH_TYPES; i++)
 		if (strcmp(type, type_names[i]) == 0) {
@@ -547,7 +565,8 @@ load(struct truth *truth, const char *path)
 }
 
 struct flow_sink *
-flow_truth(const char *path, struct flow_time time, FILE *out)
+flow_truth(const char *path, struct flow_time time, struct hwtd_trace *trace,
+    uint32_t stream, FILE *out)
 {
 	struct truth *truth = flow_alloc(sizeof(*truth));
 
@@ -555,6 +574,9 @@ flow_truth(const char *path, struct flow_time time, FILE *out)
 		.sink = { .rows = truth_rows, .end = truth_end },
 		.out = out,
 		.time = time,
+		.packets = flow_times_create(),
+		.trace = trace,
+		.stream = stream,
 		.special = true,
 	};
 	load(truth, path);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from .case import Case, Fail, Malformed
@@ -14,6 +15,42 @@ CYC_TICKS = 512
 
 _SUMMARY = re.compile(r"truth: (\d+) of (\d+) records, (\d+) instructions, "
                       r"\d+ extra, (\d+) times, max time error (\d+) ticks")
+
+_PACKETS = re.compile(r"packet times: (\d+), max (\d+) mean ([0-9.]+) ticks, "
+                      r"engine max (\d+) mean ([0-9.]+)")
+
+
+@dataclass
+class PacketTimes:
+    """How far times of packets, and of an engine's rows, are from the truth.
+
+    Numbers are in ticks; the means are weighted by the number of times.
+    """
+
+    number: int = 0
+    worst: int = 0
+    total: float = 0
+    engine_worst: int = 0
+    engine_total: float = 0
+
+    def add(self, said: re.Match[str]) -> None:
+        """Take in what the flow tool said of one stream."""
+        number = int(said[1])
+        self.number += number
+        self.worst = max(self.worst, int(said[2]))
+        self.total += number * float(said[3])
+        self.engine_worst = max(self.engine_worst, int(said[4]))
+        self.engine_total += number * float(said[5])
+
+    def text(self, engine: str) -> str:
+        """Say how far both are off; fail if packets are farther."""
+        text = (f"time: max {self.worst} mean {self.total / self.number:.1f} "
+                f"ticks, {engine} max {self.engine_worst} mean "
+                f"{self.engine_total / self.number:.1f}")
+        if (self.worst > self.engine_worst or
+                self.total > self.engine_total) and engine == "libipt":
+            raise Fail(f"times of packets are farther off: {text}")
+        return text
 
 
 def time_rule(case: Case, late_mtc: bool) -> str:
@@ -73,7 +110,8 @@ def drop_images(options: list[str]) -> list[str]:
 
 
 def check_stream(case: Case, tools: Tools, stream: str,
-                 options: list[str]) -> tuple[int, int, int, int]:
+                 options: list[str], packets: PacketTimes
+                 ) -> tuple[int, int, int, int]:
     """Check one stream; records, instructions, times, greatest error."""
     done = tools.decode(case, f"{stream}.pt", options)
     summary = _SUMMARY.search(done.stdout)
@@ -82,6 +120,9 @@ def check_stream(case: Case, tools: Tools, stream: str,
                 if not line.startswith("stats:")]
         raise Fail(f"stream {stream}: " + "; ".join(said[:2] + said[-1:]))
     checked, of, number, timed, error = map(int, summary.groups())
+    said_of_packets = _PACKETS.search(done.stdout)
+    if said_of_packets is not None:
+        packets.add(said_of_packets)
     counts = case.section("counts")[stream]
     if checked != of or number != int(counts["insns"]):
         raise Fail(f"stream {stream}: {summary.group(0)}")
@@ -99,6 +140,7 @@ def run(case: Case, tools: Tools, late_mtc: bool = False) -> str:
     # Times are compared in ticks: one tick is one nanosecond.
     options = pt_options(case) + ["--clock", "1:1",
                                   "--time", time_rule(case, late_mtc)]
+    packets = PacketTimes()
     records = insns = times = worst = addresses = mapped = 0
     for stream in streams:
         check = ["--truth", str(case.path(f"expected/{stream}.truth.txt"))]
@@ -106,14 +148,14 @@ def run(case: Case, tools: Tools, late_mtc: bool = False) -> str:
             check += ["--sequence", str(case.path(f"expected/{stream}.ips"))]
             addresses += int(counts[stream]["insns"])
         checked, number, timed, error = check_stream(
-            case, tools, stream, options + check)
+            case, tools, stream, options + check, packets)
         # The same through the address spaces that records make.
         maps = write_maps(case, int(stream))
         if maps is not None:
             mapped += number
             try:
                 check_stream(case, tools, stream, drop_images(options) +
-                             ["--maps", str(maps)] + check)
+                             ["--maps", str(maps)] + check, PacketTimes())
             except Fail as fail:
                 raise Fail(f"with maps: {fail}") from None
         records += checked
@@ -127,4 +169,6 @@ def run(case: Case, tools: Tools, late_mtc: bool = False) -> str:
         text += ", also through records"
     if times:
         text += f", {times} times, at most {worst} ticks off"
+    if packets.number:
+        text += ", " + packets.text(tools.engine_in_use)
     return text
