@@ -21,6 +21,8 @@ struct hwtd_packets {
 	bool timed, warned;
 	struct hwtdi_pt_time time;
 	struct hwtd_clock clock;
+	/* The last count that was turned into ns. */
+	uint64_t count, count_ns;
 	/* What is left of the segment at hand. */
 	struct hwtdi_pt_stretch left;
 	/* Bytes of the next segment that a packet before it took. */
@@ -130,6 +132,8 @@ hwtd_packets_open(struct hwtd_trace *trace,
 	p->trace = hwtdi_trace_hold(trace);
 	hwtdi_pt_lexer_init(&p->lexer, hwtdi_trace_pt_config(trace, o.stream));
 	p->clock = desc.clock;
+	if (desc.clock.counts_per != 0)
+		p->count_ns = hwtdi_clock_ns(&p->clock, p->count);
 	p->timed = (o.flags & HWTD_PACKETS_TIME) != 0 &&
 	    desc.clock.counts_per != 0;
 	hwtdi_pt_time_init(&p->time, hwtdi_trace_library(trace),
@@ -314,7 +318,11 @@ set_time(struct hwtd_packets *p, struct hwtd_packet *row)
 	}
 	if (rc != HWTD_OK)
 		return (rc == HWTD_E_NOT_FOUND ? HWTD_OK : rc);
-	row->time_ns = hwtdi_clock_ns(&p->clock, now.count);
+	if (now.count != p->count) {
+		p->count = now.count;
+		p->count_ns = hwtdi_clock_ns(&p->clock, now.count);
+	}
+	row->time_ns = p->count_ns;
 	row->time_error_ns = error_ns(&p->clock, now.error);
 	row->flags |= HWTD_PKF_TIME;
 	if (now.estimated || row->time_ns == UINT64_MAX)

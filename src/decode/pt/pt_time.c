@@ -69,8 +69,7 @@ next_block(struct hwtdi_pt_time *time)
 	hwtdi_pt_lexer_restart(&time->lexer, time->synced);
 	/* The next block begins with a PSB. */
 	time->synced = true;
-	time->cycles.weight = 0;
-	time->cycles.cbr = 0;
+	hwtdi_pt_no_cycles(time, &time->cycles);
 	return (HWTD_OK);
 }
 
@@ -216,7 +215,7 @@ see_cyc(void *arg, uint64_t off, uint64_t n)
 	struct hwtdi_pt_time *const time = arg;
 	uint64_t count;
 
-	hwtdi_pt_count_cycles(time, &time->cycles, n);
+	hwtdi_pt_count_cycles(&time->cycles, n);
 	/* Before the first reference there is no time. */
 	if (time->i_ref == 0 ||
 	    !place_cyc(time, &count, &time->found.estimated))
@@ -235,8 +234,8 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	 * named as in the first pass. */
 	if (packet->stream_off >= time->end)
 		return (BLOCK_ENDS);
-	if (packet->kind == HWTD_PK_PT_CBR && packet->value != 0)
-		time->cycles.cbr = (uint32_t)packet->value;
+	if (packet->kind == HWTD_PK_PT_CBR)
+		hwtdi_pt_pass_cbr(&time->cycles, packet->value);
 	if (time->i_ref == time->n_refs ||
 	    time->refs[time->i_ref].stream_off != packet->stream_off)
 		return (0);

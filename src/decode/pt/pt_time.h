@@ -38,7 +38,8 @@ struct hwtdi_pt_ref {
 /* Core clocks, each weighted by its length as CBR tells it. */
 struct hwtdi_pt_cycles {
 	uint64_t weight;
-	uint32_t cbr;
+	/* The weight of one, at the ratio that holds. */
+	uint64_t each;
 };
 
 /* One core clock at the nominal ratio of 1. */
@@ -135,8 +136,11 @@ hwtdi_pt_add(uint64_t a, uint64_t b)
 /* a * b / c, at most UINT64_MAX. */
 uint64_t hwtdi_pt_scale(uint64_t a, uint64_t b, uint64_t c);
 
-void hwtdi_pt_count_cycles(const struct hwtdi_pt_time *time,
-    struct hwtdi_pt_cycles *cycles, uint64_t n);
+/* No cycles yet; `n` more; and a CBR. */
+void hwtdi_pt_no_cycles(const struct hwtdi_pt_time *time,
+    struct hwtdi_pt_cycles *cycles);
+void hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n);
+void hwtdi_pt_pass_cbr(struct hwtdi_pt_cycles *cycles, uint64_t ratio);
 
 /* Find the references of the block that begins at `at`, and where it ends. */
 int hwtdi_pt_find_refs(struct hwtdi_pt_time *time);

@@ -80,19 +80,29 @@ hwtdi_pt_scale(uint64_t a, uint64_t b, uint64_t c)
 }
 
 void
-hwtdi_pt_count_cycles(const struct hwtdi_pt_time *time,
-    struct hwtdi_pt_cycles *cycles, uint64_t n)
+hwtdi_pt_no_cycles(const struct hwtdi_pt_time *time,
+    struct hwtdi_pt_cycles *cycles)
 {
+	cycles->weight = 0;
 	/* Without CBR and nominal ratio, all core clocks are of one length. */
-	uint64_t weight = HWTDI_PT_CYCLE;
+	cycles->each = HWTDI_PT_CYCLE;
+	if (time->nominal != 0)
+		cycles->each /= time->nominal;
+}
 
-	if (cycles->cbr != 0)
-		weight /= cycles->cbr;
-	else if (time->nominal != 0)
-		weight /= time->nominal;
+void
+hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n)
+{
 	if (n > MANY_CYCLES)
 		n = MANY_CYCLES;
-	cycles->weight = hwtdi_pt_add(cycles->weight, n * weight);
+	cycles->weight = hwtdi_pt_add(cycles->weight, n * cycles->each);
+}
+
+void
+hwtdi_pt_pass_cbr(struct hwtdi_pt_cycles *cycles, uint64_t ratio)
+{
+	if (ratio != 0)
+		cycles->each = HWTDI_PT_CYCLE / ratio;
 }
 
 /* All bits of a TSC payload. */
@@ -380,7 +390,7 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 		return (1);
 	if (!p->after_cyc)
 		p->before_cyc = p->cycles.weight;
-	hwtdi_pt_count_cycles(p->time, &p->cycles, cycles);
+	hwtdi_pt_count_cycles(&p->cycles, cycles);
 	p->after_cyc = true;
 	for (; p->after_cycs < p->time->n_refs; p->after_cycs++) {
 		struct hwtdi_pt_ref *const ref = &p->time->refs[p->after_cycs];
@@ -417,8 +427,7 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 		pass_mtc(p, packet);
 		break;
 	case HWTD_PK_PT_CBR:
-		if (packet->value != 0)
-			p->cycles.cbr = (uint32_t)packet->value;
+		hwtdi_pt_pass_cbr(&p->cycles, packet->value);
 		break;
 	case HWTD_PK_PT_OVF:
 		leave_psb(p);
@@ -513,6 +522,7 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	time->n_refs = 0;
 	time->end = segment->stream_off + segment->n;
 	time->most = UINT64_MAX;
+	hwtdi_pt_no_cycles(time, &p.cycles);
 	p.broken = HWTDI_PT_NEVER;
 	p.after_loss = SIZE_MAX;
 	s.bytes += skip;
