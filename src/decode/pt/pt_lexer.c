@@ -74,7 +74,7 @@ bytes_left(const uint8_t *p, const struct view *view)
 }
 
 /* Find the next PSB from `p` on, which is at `stream_off`. */
-static void
+static inline void
 look_ahead(struct hwtdi_pt_lexer *lexer, const uint8_t *p, uint64_t stream_off,
     struct view *view)
 {
@@ -220,7 +220,7 @@ room_for(const uint8_t *p, const struct view *view)
 }
 
 /* What begins at `p`, packet or not. */
-static void
+static __attribute__((noinline)) void
 name_bytes(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
     const struct view *view, struct hwtdi_pt_packet *out)
 {
@@ -228,10 +228,6 @@ name_bytes(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 	struct hwtdi_pt_lex_state before;
 	size_t n;
 
-	/* Mostly it is there, and nothing that could cut it off is near. */
-	if (bytes_left(p, view) >= HWTDI_PT_PACKET_MAX &&
-	    hwtdi_pt_lex(&lexer->state, p, view->end, out))
-		return;
 	out->bytes = 0;
 	before = lexer->state;
 	if (before.classes == hwtdi_pt_no_classes && !is_psb_at(p, view)) {
@@ -302,21 +298,36 @@ fill(struct hwtd_packet *row, const struct hwtdi_pt_packet *packet,
 	row->flags = packet->flags;
 }
 
-/* Tell a packet of a class to the function that is there for it. */
+/* All packets are wanted, and all functions are there. */
+static bool
+wants_all(const struct hwtdi_pt_stretch *s)
+{
+	const struct hwtd_packet_visitor *const v = s->visitor;
+
+	return (s->kinds == UINT64_MAX && v->tnt != NULL && v->ip != NULL &&
+	    v->cyc != NULL);
+}
+
+/*
+ * Tell a packet of a class to the function that is there for it; if `choose`
+ * is not set, wants_all().
+ */
 HWTDI_PT_INLINE int
 tell(const struct hwtdi_pt_stretch *s, const struct hwtd_packet_visitor *v,
-    enum hwtdi_pt_class class, const struct hwtdi_pt_packet *packet,
-    uint64_t stream_off)
+    bool choose, enum hwtdi_pt_class class,
+    const struct hwtdi_pt_packet *packet, uint64_t stream_off)
 {
 	struct hwtd_packet row;
 
-	if (class == HWTDI_PT_TNT && v->tnt != NULL)
+	if (choose && (s->kinds >> packet->kind & 1) == 0)
+		return (0);
+	if (class == HWTDI_PT_TNT && (!choose || v->tnt != NULL))
 		return (v->tnt(s->arg, stream_off, packet->value,
 		    packet->count));
-	if (class == HWTDI_PT_IP && v->ip != NULL)
+	if (class == HWTDI_PT_IP && (!choose || v->ip != NULL))
 		return (v->ip(s->arg, stream_off, packet->kind, packet->ip,
 		    packet->flags & HWTD_PKF_IP));
-	if (class == HWTDI_PT_CYC && v->cyc != NULL)
+	if (class == HWTDI_PT_CYC && (!choose || v->cyc != NULL))
 		return (v->cyc(s->arg, stream_off, packet->value));
 	if (v->packet == NULL)
 		return (0);
@@ -344,27 +355,25 @@ class_of(unsigned int kind)
 	}
 }
 
-/* The other packets, and what is none. */
+/*
+ * A packet, or what is none.  Nothing can cut off what begins before `safe`.
+ */
 static void
-lex_other(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
+lex_other(struct hwtdi_pt_lexer *lexer, const uint8_t *p, const uint8_t *safe,
     const struct view *view, struct hwtdi_pt_packet *out)
 {
-	name_bytes(lexer, p, view, out);
+	if (p >= safe || !hwtdi_pt_lex(&lexer->state, p, view->end, out))
+		name_bytes(lexer, p, view, out);
 	out->flags |= (uint16_t)place_flags(&lexer->state, out->kind);
 }
 
-/*
- * Where frequent packets that begin at `p` or behind it are no longer taken
- * without a look: PSB+, guesses, and where a packet could be cut off.
- */
+/* Where that is; `p`: nowhere. */
 static const uint8_t *
-hot_until(const struct hwtdi_pt_lexer *lexer, const uint8_t *p,
-    const uint8_t *until, const struct view *view)
+safe_until(const uint8_t *p, const uint8_t *until, const struct view *view)
 {
 	const size_t n = bytes_left(p, view);
 
-	if (lexer->state.place != 0 || view->psb == p ||
-	    n < HWTDI_PT_PACKET_MAX)
+	if (view->psb == p || n < HWTDI_PT_PACKET_MAX)
 		return (p);
 	return (p +
 	    min_size((size_t)(until - p), n - (HWTDI_PT_PACKET_MAX - 1)));
@@ -372,7 +381,7 @@ hot_until(const struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 
 /*
  * Name bytes: to rows until there are `max`, or to the visitor if `rows` is
- * NULL, then only the kinds that are wanted if `choose`.
+ * NULL; unless it wants_all(), with `choose`.
  */
 HWTDI_PT_INLINE int
 lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
@@ -391,25 +400,30 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 
 	while (p < until && n < max && rc == 0) {
 		uint64_t off = base + (uint64_t)(uintptr_t)p;
-		const uint8_t *classes = lexer->state.classes, *hot;
+		const uint8_t *classes = lexer->state.classes, *safe, *hot;
 		struct hwtdi_pt_packet packet, other;
 		enum hwtdi_pt_class class;
 
 		look_ahead(lexer, p, off, &view);
-		hot = hot_until(lexer, p, until, &view);
-		/* The frequent ones, as long as they are. */
+		safe = safe_until(p, until, &view);
+		hot = lexer->state.place == 0 ? safe : p;
 		while (p < hot && n < max) {
 			class = hwtdi_pt_lex_hot(&lexer->state, classes, p,
 			    end, &packet);
-			if (class == HWTDI_PT_BAD)
-				break;
+			if (class == HWTDI_PT_BAD) {
+				/* No PSB: that would be before `safe`. */
+				if (!hwtdi_pt_lex_cold(&lexer->state, p,
+					&other))
+					break;
+				classes = lexer->state.classes;
+				class = class_of(other.kind);
+				packet = other;
+			}
 			off = base + (uint64_t)(uintptr_t)p;
 			p += packet.bytes;
 			if (rows == NULL) {
-				if (choose &&
-				    (s->kinds >> packet.kind & 1) == 0)
-					continue;
-				rc = tell(s, visitor, class, &packet, off);
+				rc = tell(s, visitor, choose, class, &packet,
+				    off);
 				if (rc != 0)
 					break;
 			} else {
@@ -417,20 +431,21 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 				n += s->kinds >> packet.kind & 1;
 			}
 		}
-		if (p >= until || n >= max || rc != 0)
-			break;
-		off = base + (uint64_t)(uintptr_t)p;
-		lex_other(lexer, p, &view, &other);
-		p += other.bytes;
-		if (rows == NULL) {
-			if (choose && (s->kinds >> other.kind & 1) == 0)
-				continue;
-			rc = tell(s, visitor, class_of(other.kind), &other,
-			    off);
-			continue;
+		/* PSB+, guesses, what can be cut off, and no packets. */
+		while (p < until && n < max && rc == 0) {
+			off = base + (uint64_t)(uintptr_t)p;
+			lex_other(lexer, p, safe, &view, &other);
+			p += other.bytes;
+			if (rows == NULL) {
+				rc = tell(s, visitor, choose,
+				    class_of(other.kind), &other, off);
+			} else {
+				fill(&rows[n], &other, off, s->stream);
+				n += s->kinds >> other.kind & 1;
+			}
+			if (p >= safe || lexer->state.place == 0)
+				break;
 		}
-		fill(&rows[n], &other, off, s->stream);
-		n += s->kinds >> other.kind & 1;
 	}
 	*n_out = n;
 	*used_out = (size_t)(p - s->bytes);
@@ -444,7 +459,7 @@ hwtdi_pt_lexer_visit(struct hwtdi_pt_lexer *lexer,
 {
 	size_t n;
 
-	if (stretch->kinds != UINT64_MAX)
+	if (!wants_all(stretch))
 		return (lex_all(lexer, stretch, true, NULL, 1, &n, used_out));
 	return (lex_all(lexer, stretch, false, NULL, 1, &n, used_out));
 }
