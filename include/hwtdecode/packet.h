@@ -26,7 +26,7 @@ enum hwtd_packet_kind {
 	HWTD_PK_UNSYNCED = 1,
 	/** A packet whose end is not there. */
 	HWTD_PK_TRUNCATED = 2,
-	/** Bytes that are not there: lost, or the file is damaged. */
+	/** `value` bytes are not there: lost, or the file is damaged. */
 	HWTD_PK_LOST = 3,
 
 	/** A run of padding; `count` of them. */
@@ -173,7 +173,7 @@ struct hwtd_packets_options {
 	uint32_t stream;
 	/** HWTD_PACKETS_* bits. */
 	uint32_t flags;
-	/** Packets that begin in [first, end), in bytes.  `end` 0: all. */
+	/** What begins in [first, end), in bytes.  `end` 0: all. */
 	uint64_t first;
 	uint64_t end;
 	/** Bit (1 << kind) for each kind wanted.  0: all. */

@@ -237,6 +237,9 @@ take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
 	    segment->stream_off > p->segments.extent.start;
 	size_t skip;
 
+	/* What is asked for without synchronisation begins in a hole. */
+	if (at_first && segment->stream_off + segment->n <= p->opts.first)
+		return;
 	/* An extent, and what comes behind a hole, is a stream of its own. */
 	if (!adjoins) {
 		hwtdi_pt_lexer_restart(&p->lexer, at_first);

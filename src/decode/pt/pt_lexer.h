@@ -37,7 +37,7 @@ struct hwtdi_pt_stretch {
 	const uint8_t *bytes;
 	size_t n;
 	size_t tail;
-	/* Nothing that begins in so many of the last of `n` is named. */
+	/* Nothing that begins in the last so many of them is named. */
 	size_t beyond;
 	/* Offset of the first byte in its stream, and the stream. */
 	uint64_t stream_off;
@@ -51,8 +51,9 @@ struct hwtdi_pt_stretch {
 
 /*
  * Name the bytes of a stretch in order.  *used_out is how many were named:
- * with the last packet these can be more than there are.  With a tail of less than
- * HWTDI_PT_PACKET_MAX bytes nothing adjoins it, and what it cuts off is told.
+ * with the last packet these can be more than there are.  With a tail of less
+ * than HWTDI_PT_PACKET_MAX bytes nothing adjoins it, and what it cuts off is
+ * told.
  *
  * HWTD_OK, or what the visitor returned.
  */

@@ -450,6 +450,33 @@ bytes_never_join_across_extents(void **state)
 }
 
 static void
+no_sync_in_a_hole_begins_behind_it(void **state)
+{
+	struct hwtd_packets_options o = {
+		.size = sizeof(o),
+		.flags = HWTD_PACKETS_NO_SYNC,
+		.first = 3,
+	};
+	struct pt_packets p = { 0 };
+	struct hwtd_trace *trace;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		pt_tnt(&p, "TN");
+	trace = trace_of(&p);
+	damage_first = 2;
+	damage_end = 6;
+	pk_assert_text(trace, &o, "6 tnt.8 !.\n7 tnt.8 !.\n");
+	o.first = 1;
+	pk_assert_text(trace, &o,
+	    "1 tnt.8 !.\n"
+	    "2 lost 4 bytes\n"
+	    "6 unsynced 2 bytes\n");
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
+static void
 damage_is_a_row_and_what_follows_a_stream_of_its_own(void **state)
 {
 	struct pt_packets p = { 0 };
@@ -705,6 +732,8 @@ main(void)
 		    reset),
 		cmocka_unit_test_setup(
 		    no_sync_begins_where_it_is_told_in_segments_of_any_size,
+		    reset),
+		cmocka_unit_test_setup(no_sync_in_a_hole_begins_behind_it,
 		    reset),
 		cmocka_unit_test_setup(bytes_never_join_across_extents, reset),
 		cmocka_unit_test_setup(
