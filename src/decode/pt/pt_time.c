@@ -38,6 +38,7 @@ hwtdi_pt_time_start(struct hwtdi_pt_time *time,
     const struct hwtdi_pt_stretch *segment, bool synced)
 {
 	time->segment = *segment;
+	time->segment.kinds = UINT64_MAX;
 	time->synced = synced;
 	time->at = segment->stream_off;
 	time->end = segment->stream_off;

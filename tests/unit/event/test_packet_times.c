@@ -12,28 +12,8 @@
 
 #include <cmocka.h>
 
-#include "event/segment.h"
 #include "support/memory_trace.h"
-
-static uint64_t slot_bytes = HWTDI_SLOT_BYTES;
-
-int __real_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err);
-int __wrap_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err);
-
-int
-__wrap_hwtdi_segments_init(struct hwtdi_segments *s,
-    const struct hwtd_trace *trace, const struct hwtdi_engine *engine,
-    uint32_t stream, struct hwtd_error *err)
-{
-	int rc = __real_hwtdi_segments_init(s, trace, engine, stream, err);
-
-	s->slot_bytes = slot_bytes;
-	return (rc);
-}
+#include "support/slot_size.h"
 
 /* One tick of the crystal clock is 100 counts; a count is 1/2 ns. */
 static const struct hwtd_pt_config config = {
