@@ -93,6 +93,80 @@ a_false_start_does_not_hide_the_psb_behind_it(void **state)
 		}
 }
 
+/* What is before them may be of a payload, and of outcomes behind it. */
+static void
+the_last_pairs_of_a_run_are_the_next_psb(void **state)
+{
+	(void)state;
+	for (size_t before = 0; before < 20; before++)
+		for (size_t stray = 0; stray < 8; stray++)
+			for (size_t n = 1; n < 4; n++) {
+				struct pt_packets p = { 0 };
+				uint8_t *bytes;
+				size_t want;
+
+				pt_pad(&p, before);
+				for (size_t i = 0; i < stray; i++)
+					pt_raw(&p, "\x02\x82", 2);
+				want = p.n;
+				for (size_t i = 0; i < n; i++)
+					pt_psb(&p);
+				pt_psbend(&p);
+				bytes = exact(p.bytes, p.n);
+				/* Its begin, or what looks so, is in [0, n]. */
+				assert_int_equal(hwtdi_pt_next_psb(bytes,
+						     before, p.n),
+				    want);
+				assert_int_equal(hwtdi_pt_next_psb(bytes, p.n,
+						     p.n),
+				    want);
+				if (before > 0)
+					assert_int_equal(
+					    hwtdi_pt_next_psb(bytes,
+						before - 1, p.n),
+					    p.n);
+				free(bytes);
+				pt_free(&p);
+			}
+}
+
+/* Against a search at every byte. */
+static void
+random_bytes_like_psbs_are_searched_right(void **state)
+{
+	uint64_t random = 88172645463325252;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct pt_packets p = { 0 };
+		uint8_t byte = 0;
+		size_t want;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		for (size_t i = 0; i < 4 + (random >> 60); i++) {
+			const unsigned int kind = (unsigned int)(random >>
+				(20 + 2 * i) &
+			    3);
+
+			byte = kind == 0 ? 0x02 : 0x82;
+			if (kind == 3)
+				pt_psb(&p);
+			else
+				pt_raw(&p, &byte, 1);
+			if (kind == 2)
+				p.n -= p.n % 3;
+		}
+		for (want = 0; want + 16 <= p.n; want++)
+			if (memcmp(p.bytes + want,
+				"\x02\x82\x02\x82\x02\x82\x02\x82"
+				"\x02\x82\x02\x82\x02\x82\x02\x82",
+				16) == 0)
+				break;
+		assert_int_equal(find(&p, 0), want + 16 <= p.n ? want : p.n);
+		pt_free(&p);
+	}
+}
+
 static void
 of_several_psbs_the_first_one_counts(void **state)
 {
@@ -399,6 +473,8 @@ main(void)
 		cmocka_unit_test(no_psb_is_found_in_less_than_sixteen_bytes),
 		cmocka_unit_test(
 		    a_false_start_does_not_hide_the_psb_behind_it),
+		cmocka_unit_test(the_last_pairs_of_a_run_are_the_next_psb),
+		cmocka_unit_test(random_bytes_like_psbs_are_searched_right),
 		cmocka_unit_test(of_several_psbs_the_first_one_counts),
 		cmocka_unit_test(a_start_behind_the_end_finds_nothing),
 		cmocka_unit_test(psb_and_psbend_alone_tell_nothing),
