@@ -3,7 +3,7 @@
  * of a stream.
  *
  *	0 flags: bit 0 no sync, bit 1 a CPU with errata, bit 2 two extents,
- *	  bit 3 a range
+ *	  bit 3 a range, bits 4-7 the frequency of MTC
  *	1 bytes of a slot, by a table
  *	2-3 where the second extent begins
  *	4-5, 6-7 first and end of the range
@@ -11,7 +11,8 @@
  *
  * Rows tile the stream, the visitor is told the same, bytes of packets and all
  * others add up, a range has the rows that begin in it, and segments of another
- * size or a begin at any row change nothing.
+ * size or a begin at any row change nothing.  Times do not go back and are the
+ * same in a range.
  */
 #include "fuzz.h"
 
@@ -306,6 +307,50 @@ check_begin(struct hwtd_trace *trace, const struct rows *all, uint8_t choice)
 	}
 }
 
+/* Times are beside what rows say without them. */
+static void
+check_times(struct hwtd_trace *trace, const struct rows *all,
+    struct hwtd_packets_options o, uint64_t extent)
+{
+	const uint16_t told = HWTD_PKF_TIME | HWTD_PKF_TIME_ESTIMATED;
+	struct rows timed = { NULL, 0, 0 };
+	uint64_t last = 0;
+
+	o.flags |= HWTD_PACKETS_TIME;
+	read_rows(trace, &o, &timed);
+	FUZZ_CHECK(timed.n == all->n, "times change the number of rows");
+	for (size_t i = 0; i < timed.n; i++) {
+		struct hwtd_packet row = timed.at[i];
+
+		/* What comes before a PSB or in another extent does not count. */
+		if (row.kind == HWTD_PK_PT_PSB || row.stream_off == extent)
+			last = 0;
+		FUZZ_CHECK((row.flags & HWTD_PKF_TIME) != 0 ||
+			(row.time_ns == 0 && row.time_error_ns == 0),
+		    "a time that is not known");
+		row.flags &= (uint16_t)~told;
+		row.time_ns = 0;
+		row.time_error_ns = 0;
+		FUZZ_CHECK(memcmp(&row, &all->at[i], sizeof(row)) == 0,
+		    "times change row %zu", i);
+		if ((timed.at[i].flags & HWTD_PKF_TIME) == 0)
+			continue;
+		FUZZ_CHECK(timed.at[i].time_ns >= last,
+		    "time goes back at row %zu", i);
+		last = timed.at[i].time_ns;
+	}
+	clear(&timed);
+}
+
+/* Where the second extent begins; `n`: there is one. */
+static size_t
+second_extent(const uint8_t *head, size_t n)
+{
+	if ((head[0] & 4) == 0 || n == 0)
+		return (n);
+	return ((size_t)(head[2] | head[3] << 8) % n);
+}
+
 static struct hwtd_trace *
 make_trace(struct hwtd_context *ctx, const uint8_t *head, const uint8_t *bytes,
     size_t n)
@@ -314,19 +359,22 @@ make_trace(struct hwtd_context *ctx, const uint8_t *head, const uint8_t *bytes,
 		.size = sizeof(config),
 		.cpu_family = 6,
 		.cpu_model = 0x4e,
+		.mtc_freq = head[0] >> 4,
+		.nom_freq = head[14],
+		.cpuid_15h_eax = head[15] & 7,
+		.cpuid_15h_ebx = head[15],
 	};
 	struct hwtd_stream_desc desc = {
 		.size = sizeof(desc),
 		.tech = HWTD_TECH_INTEL_PT,
 		.pt = (head[0] & 2) != 0 ? &config : NULL,
+		.clock = { .counts_per = 3, .ns_per = 1 },
 	};
 	struct hwtd_trace *trace = NULL;
-	size_t first = n;
+	const size_t first = second_extent(head, n);
 	uint32_t id;
 	int rc;
 
-	if ((head[0] & 4) != 0 && n > 0)
-		first = (size_t)(head[2] | head[3] << 8) % n;
 	rc = hwtd_trace_create(ctx, NULL, &trace, NULL);
 	if (rc == HWTD_OK)
 		rc = hwtd_trace_add_stream(trace, &desc, &id, NULL);
@@ -387,6 +435,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.flags = (head[0] & 1) != 0 ? HWTD_PACKETS_NO_SYNC : 0;
 	read_rows(trace, &o, &all);
 	check_tiles(&all, in.left);
+	check_times(trace, &all, o, second_extent(head, in.left));
 	check_begin(trace, &all, head[8]);
 
 	fuzz_slot_bytes = slots[head[1] % (sizeof(slots) / sizeof(slots[0]))];

@@ -337,5 +337,11 @@ hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
 	if (!time->has_now)
 		return (HWTD_E_NOT_FOUND);
 	hwtdi_pt_moment_at(&time->now, stream_off, out);
+	/* A CYC of no clocks may say that no time went by. */
+	if (time->has_next && out->count > time->next.count) {
+		out->error = hwtdi_pt_add(out->error,
+		    out->count - time->next.count);
+		out->count = time->next.count;
+	}
 	return (HWTD_OK);
 }
