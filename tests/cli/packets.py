@@ -363,6 +363,28 @@ def test_times_have_a_column_and_keys(case: Case) -> None:
         assert ("time_ns" in row) == ("time_error_ns" in row)
 
 
+def test_times_are_those_of_the_timing_packets(case: Case) -> None:
+    # TSC 1,000; TMA with crystal clock 0x100; the next MTC is 8 of its ticks
+    # of 100 counts each later.
+    tsc = b"\x19" + (1000).to_bytes(7, "little")
+    tma = b"\x02\x73\x00\x01\x00\x00\x00"
+    trace = case.write("m.pt", PSB + tsc + tma + PSBEND + b"\x59\x21" + b"\x06")
+    words = ("--times", "--clock=2/1", "--pt-mtc-freq=3")
+    crystal = "--pt-cpuid-15h=1/100"
+    found = rows(case, *words, crystal, str(trace))
+    assert [row["kind"] for row in found] == [
+        *("psb", "tsc", "tma", "psbend", "mtc", "tnt.8")
+    ]
+    exact = {row["kind"]: row["time_ns"] for row in found if "time_estimated" not in row}
+    assert exact == {"psb": 500, "tsc": 500, "mtc": 900}
+    for row in (found[2], found[3]):
+        assert row["time_estimated"] and 500 <= row["time_ns"] <= 900
+        assert row["time_ns"] - row["time_error_ns"] <= 500
+    assert found[5]["time_estimated"] and found[5]["time_ns"] >= 900
+    text = case.run("packets", *words, crystal, trace).want(0).out
+    assert "~0.000000900" in text.replace(" ", "")
+
+
 def test_processor_selects_its_errata(case: Case) -> None:
     # SKD007: an OVF came after the first byte of a CYC.
     case.write("e.pt", PSB + PSBEND + b"\x27\x02\xf3\x00")
