@@ -119,6 +119,20 @@ mmap_of(uint32_t pid, uint64_t addr, uint64_t len, uint32_t image)
 	return (r);
 }
 
+struct hwtd_trace *
+mr_two_images(const void *a, const void *b, size_t n)
+{
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+
+	pt_pad(&p, 100);
+	(void)mt_stream(trace, &p, NULL);
+	pt_free(&p);
+	assert_int_equal(mr_image(trace, "a", a, n), 0);
+	assert_int_equal(mr_image(trace, "b", b, n), 1);
+	return (trace);
+}
+
 void
 mr_mmap(struct hwtd_trace *trace, uint32_t pid, uint64_t addr, uint64_t len,
     uint32_t image)

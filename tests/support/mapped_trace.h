@@ -23,6 +23,9 @@ void mr_add(struct hwtd_trace *trace, const struct hwtd_record *r);
 uint32_t mr_image(struct hwtd_trace *trace, const char *name,
     const void *bytes, size_t n);
 
+/* A trace of one stream of 100 bytes with images "a" (0) and "b" (1). */
+struct hwtd_trace *mr_two_images(const void *a, const void *b, size_t n);
+
 /* Add MMAP of an image; without time, and with. */
 void mr_mmap(struct hwtd_trace *trace, uint32_t pid, uint64_t addr,
     uint64_t len, uint32_t image);
