@@ -222,14 +222,15 @@ read_bytes(struct run *r)
 
 /* A read that failed is made again; nothing is lost by it. */
 static bool
-read_packets(struct run *r)
+read_packets(struct run *r, uint32_t stream, uint32_t flags)
 {
 	struct hwtd_packets_options opts = { .size = sizeof(opts) };
 	struct hwtd_packet_batch batch = { .size = sizeof(batch) };
 	int rc = HWTD_OK;
 
+	opts.stream = stream;
 	opts.first = 8;
-	opts.flags = HWTD_PACKETS_NO_SYNC;
+	opts.flags = HWTD_PACKETS_NO_SYNC | flags;
 	STEP(r, hwtd_packets_open(r->trace, &opts, &r->packets, &err));
 	while (rc != HWTD_END) {
 		struct hwtd_error err = { .size = sizeof(err) };
@@ -332,7 +333,8 @@ in_memory(struct run *r)
 		return (false);
 	STEP(r, hwtd_trace_seal(r->trace, &err));
 	if (!read_events(r, HWTD_LEVEL_BLOCK, 1) ||
-	    !read_events(r, HWTD_LEVEL_INSN, 1) || !read_packets(r))
+	    !read_events(r, HWTD_LEVEL_INSN, 1) ||
+	    !read_packets(r, 1, HWTD_PACKETS_TIME))
 		return (false);
 	temp_dir_file(&dir, "saved.hwt", path);
 	save.flags = HWTD_SAVE_IMAGES;
@@ -359,7 +361,7 @@ from_file(struct run *r)
 	temp_dir_file(&dir, "input.hwt", path);
 	STEP(r, hwtd_trace_open(r->ctx, path, NULL, &r->trace, &err));
 	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1) &&
-	    read_packets(r));
+	    read_packets(r, 0, 0));
 }
 
 static bool
@@ -377,7 +379,7 @@ from_raw_bytes(struct run *r)
 	    hwtd_trace_open(r->ctx, TIMED "/trace.pt", &opts, &r->trace,
 		&err));
 	return (read_bytes(r) && read_events(r, HWTD_LEVEL_BLOCK, 1) &&
-	    read_packets(r));
+	    read_packets(r, 0, 0));
 }
 
 /* Two names of one file, a third that is not there; saved, opened, saved. */
