@@ -180,8 +180,10 @@ count_unknown(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 	size_t n;
 
 	/* Erratum SKZ84: the packet and one byte behind it. */
-	if (bytes_left(p, view) >= 8 && p[0] == 0x02 && p[1] == 0x73)
+	if (bytes_left(p, view) >= 8 && p[0] == 0x02 && p[1] == 0x73) {
+		lexer->state.place |= HWTD_PKF_GUESSED;
 		return (8);
+	}
 	n = skip_to_psb(lexer, p, view);
 	state.classes = hwtdi_pt_classes;
 	state.place = HWTD_PKF_GUESSED;
@@ -191,6 +193,9 @@ count_unknown(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 			lexer->state = state;
 			return (i);
 		}
+		/* Padding is one packet, wherever in it one begins. */
+		while (p[i] == 0 && i + 1 < n && p[i + 1] == 0)
+			i++;
 	}
 	return (n);
 }

@@ -74,6 +74,7 @@ lex_cyc(struct hwtdi_pt_lex_state *state, const uint8_t *p,
 {
 	uint64_t value = p[0] >> 3;
 	unsigned int bits = 5, n = 1;
+	bool is_large = false;
 
 	/* OVF came after the first of two bytes. */
 	if (state->skd007 != 0 && p[1] == 2 && p[2] == 0xf3) {
@@ -83,14 +84,20 @@ lex_cyc(struct hwtdi_pt_lex_state *state, const uint8_t *p,
 
 	/* Seven bits a byte, as long as the lowest bit says so. */
 	do {
+		const uint64_t more = p[n] >> 1;
+
 		if (bits < 64)
-			value |= (uint64_t)(p[n] >> 1) << bits;
+			value |= more << bits;
+		is_large = is_large ||
+		    (more != 0 && bits > 57 &&
+			(bits >= 64 || more >> (64 - bits) != 0));
 		bits += 7;
 	} while ((p[n++] & 1) != 0 && n < 15);
 	/* More bytes than a number of 64 bits has. */
 	if ((p[n - 1] & 1) != 0)
 		return (false);
-	return (put(out, HWTD_PK_PT_CYC, n, value, 0, 0));
+	return (put(out, HWTD_PK_PT_CYC, n, is_large ? UINT64_MAX : value, 0,
+	    0));
 }
 
 static bool

@@ -549,9 +549,10 @@ a_corrupt_tma_costs_itself_and_one_byte(void **state)
 	pt_psbend(&p);
 	pt_mtc(&p, 5);
 	want[2].value = 20;
-	want[2].flags = HWTD_PKF_STATUS;
-	want[3].flags = HWTD_PKF_STATUS;
+	want[2].flags = HWTD_PKF_STATUS | HWTD_PKF_GUESSED;
+	want[3].flags = HWTD_PKF_STATUS | HWTD_PKF_GUESSED;
 	want[4].value = 5;
+	want[4].flags = HWTD_PKF_GUESSED;
 	expect(p.bytes, p.n, NULL, want, 5);
 	/* A PSB is none of its bytes. */
 	p.n = 23;
