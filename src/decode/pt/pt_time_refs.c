@@ -225,12 +225,19 @@ settle_mtcs(struct pass *p, uint64_t tsc)
 	shift(p, p->after_loss, room, 0, tsc);
 }
 
-/* No TSC is behind: what may be missing before an MTC, nobody knows. */
+/*
+ * No TSC is behind: what may be missing before an MTC, nobody knows.  Of the
+ * first MTC behind TMA even a few that are missing cannot be seen, if TMA lacks
+ * bits of it.
+ */
 static void
 leave_mtcs(struct pass *p)
 {
-	if (p->has_tma && p->after_loss < p->time->n_refs)
-		shift(p, p->after_loss, 0, UINT64_MAX, UINT64_MAX);
+	const size_t first = p->first_round < MTC_STEPS ? p->after_tsc
+							: p->after_loss;
+
+	if (p->has_tma && first < p->time->n_refs)
+		shift(p, first, 0, UINT64_MAX, UINT64_MAX);
 }
 
 static void

@@ -153,12 +153,39 @@ tma_says_which_edge_an_mtc_is(void **state)
 		pt_psbend(&w.p);
 		for (size_t k = 0; k < 2; k++)
 			mtc[k] = put_mtc(&w, cases[i].mtc[k]);
+		pt_tsc(&w.p, 100000 + cases[i].after[1]);
 		pc_start(&w);
 		for (size_t k = 0; k < 2; k++) {
 			check_at(&w, mtc[k], 100000 + cases[i].after[k],
 			    false);
 			assert_in_range(pc_at(&w, mtc[k]).error, 0, 2);
 		}
+		pc_end(&w);
+	}
+}
+
+/* Two that are missing leave no sign, if TMA has one bit of their number. */
+static void
+an_mtc_of_unknown_number_is_known_by_the_tsc_behind(void **state)
+{
+	(void)state;
+	for (int is_behind = 0; is_behind < 2; is_behind++) {
+		struct packet_clock w;
+		size_t mtc;
+
+		pc_begin(&w);
+		w.config.mtc_freq = 15;
+		put_psb(&w, 1000000);
+		pt_tma(&w.p, 0, 0);
+		pt_psbend(&w.p);
+		mtc = put_mtc(&w, 3);
+		if (is_behind)
+			pt_tsc(&w.p, 1000000 + 3 * 8 * 32768 + 100);
+		pc_start(&w);
+		assert_in_range(pc_at(&w, mtc).error,
+		    is_behind ? 2 * 8 * 32768 : UINT64_MAX,
+		    is_behind ? 3 * 8 * 32768 : UINT64_MAX);
+		assert_true(pc_at(&w, mtc).estimated);
 		pc_end(&w);
 	}
 }
@@ -607,6 +634,8 @@ main(void)
 		cmocka_unit_test(
 		    between_two_tsc_the_error_says_how_far_they_are),
 		cmocka_unit_test(tma_says_which_edge_an_mtc_is),
+		cmocka_unit_test(
+		    an_mtc_of_unknown_number_is_known_by_the_tsc_behind),
 		cmocka_unit_test(
 		    an_mtc_without_tma_or_cpuid_15h_tells_nothing),
 		cmocka_unit_test(
