@@ -272,12 +272,16 @@ hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
 int
 hwtd_maps_read(struct hwtd_maps *maps, struct hwtd_mapping *out)
 {
+	int rc;
+
 	if (maps == NULL || out == NULL)
 		return (HWTD_E_INVALID);
 	if (maps->at == maps->n)
 		return (HWTD_END);
-	return (hwtdi_result_copy(out, &maps->mappings[maps->at++],
-	    sizeof(*out)));
+	rc = hwtdi_result_copy(out, &maps->mappings[maps->at], sizeof(*out));
+	if (rc == HWTD_OK)
+		maps->at++;
+	return (rc);
 }
 
 void

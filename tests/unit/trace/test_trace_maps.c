@@ -514,6 +514,10 @@ maps_outlive_the_trace(void **state)
 	    HWTD_OK);
 	hwtd_trace_close(f->trace);
 	f->trace = NULL;
+	/* It costs no mapping. */
+	m.size = 0;
+	assert_int_equal(hwtd_maps_read(maps, &m), HWTD_E_INVALID);
+	m.size = sizeof(m);
 	assert_int_equal(hwtd_maps_read(maps, &m), HWTD_OK);
 	assert_string_equal(m.path, "code");
 	assert_int_equal(hwtd_maps_read(maps, &m), HWTD_END);
