@@ -60,7 +60,7 @@ enum hwtd_packet_kind {
 	HWTD_PK_PT_TMA = 24,
 	/** `value`: 8 bits of the crystal clock from bit MTCFreq on. */
 	HWTD_PK_PT_MTC = 25,
-	/** `value`: core clocks since the CYC before, at most 64 bits. */
+	/** `value`: core clocks since the CYC before; no more than UINT64_MAX. */
 	HWTD_PK_PT_CYC = 26,
 	/** `value`: core clocks per bus clock. */
 	HWTD_PK_PT_CBR = 27,
@@ -70,16 +70,19 @@ enum hwtd_packet_kind {
 	HWTD_PK_PT_EXSTOP = 30,
 	/** `value` is EAX (hints), `count` ECX (extensions). */
 	HWTD_PK_PT_MWAIT = 31,
-	/** `value`: resolved C-state, `count`: sub-state; see the flags. */
+	/**
+	 * `value`: resolved C-state, less 1, and 15 is C0; `count`: sub-state, as
+	 * such; see the flags.
+	 */
 	HWTD_PK_PT_PWRE = 32,
-	/** `value`: last C-state, `count`: the deepest; see the flags. */
+	/** `value`: last C-state, `count`: the deepest, as such; see the flags. */
 	HWTD_PK_PT_PWRX = 33,
 	/** A block begins: `value` is its type, `count` the bytes of an item. */
 	HWTD_PK_PT_BBP = 34,
 	/** An item of a block: `count` is its id. */
 	HWTD_PK_PT_BIP = 35,
 	HWTD_PK_PT_BEP = 36,
-	/** A control flow event: `count` is its type, `value` the vector. */
+	/** A control flow event: `count` is its type, `value` its vector, or 0. */
 	HWTD_PK_PT_CFE = 37,
 	/** Data of an event: `count` is its type. */
 	HWTD_PK_PT_EVD = 38,
@@ -127,7 +130,9 @@ struct hwtd_packet {
 	uint64_t time_ns;
 	/**
 	 * `time_ns` is not off by more than this, in ns; UINT64_MAX: nobody
-	 * knows.
+	 * knows.  It is relied upon that the description of the stream is
+	 * right, and that less than 256 MTC in a row are missing without an OVF
+	 * or a TSC that tells it.
 	 */
 	uint64_t time_error_ns;
 	uint32_t stream;
@@ -145,7 +150,7 @@ struct hwtd_packet {
 HWTD_API const char *hwtd_packet_kind_name(uint32_t kind);
 
 /**
- * The fields of a packet in words, without name, offset and time.
+ * The fields of a packet in words, without name, offset and time; none for NULL.
  *
  * @param[out] buf  At most `n` bytes, with a NUL.
  *
@@ -159,9 +164,11 @@ HWTD_API size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf,
 #define HWTD_PACKETS_NO_SYNC 0x1
 /**
  * Tell times, if the stream has a clock.  That costs more looks at each part of
- * the stream.  A time depends on the bytes from the PSB before its packet to the
- * one behind, so it is the same wherever reading began; it goes back only
- * where that of the trace does.
+ * the stream.  A time depends on the segment of its packet and on the PSB behind
+ * alone, so it is the same wherever reading began.  It goes back only where that
+ * of the trace does, or from one segment to the next by no more than the errors
+ * of both.  TSC packets have 56 bits; the others are those of the count that is
+ * nearest to the base of the clock.
  */
 #define HWTD_PACKETS_TIME 0x2
 
@@ -176,7 +183,10 @@ struct hwtd_packets_options {
 	/** What begins in [first, end), in bytes.  `end` 0: all. */
 	uint64_t first;
 	uint64_t end;
-	/** Bit (1 << kind) for each kind wanted.  0: all. */
+	/**
+	 * Bit (1 << kind) for each kind wanted.  0: all.  A call comes back when
+	 * it has one, for a rare kind maybe only at the end.
+	 */
 	uint64_t kinds;
 };
 
@@ -203,11 +213,14 @@ struct hwtd_packets_stats {
 /**
  * Open the packets of a stream.
  *
- * @param[in]  trace  Sealed.
- * @param[in]  opts   NULL: all packets of stream 0.
+ * @param[in]  trace        Sealed.
+ * @param[in]  opts         NULL: all packets of stream 0.  An empty range, or one
+ *                          behind the stream, has no packets.
+ * @param[out] packets_out  Not changed on failure.
  *
  * @return HWTD_OK; HWTD_E_NOT_FOUND (no such stream); HWTD_E_UNSUPPORTED (its
- *         technology); HWTD_E_INVALID; HWTD_E_STATE (not sealed);
+ *         technology); HWTD_E_INVALID (also: flags or kinds that are not known);
+ *         HWTD_E_TOO_NEW (options); HWTD_E_STATE (not sealed); HWTD_E_IO;
  *         HWTD_E_NOMEM.
  *
  * Lives:  owned; close with hwtd_packets_close().  Keeps the trace alive.
@@ -218,20 +231,23 @@ HWTD_MUST int hwtd_packets_open(struct hwtd_trace *trace,
     struct hwtd_error *err);
 
 /**
- * The next packets, in order.
+ * The next packets, in order.  After a failure a call goes on where it stood.
+ * One thread at a time.
  *
- * @param[out] batch  `size` set by the caller.
+ * @param[out] batch  `size` set by the caller; all else is filled on success.
  *
- * @return HWTD_OK, HWTD_END, HWTD_E_INVALID, HWTD_E_IO, HWTD_E_NOMEM.
+ * @return HWTD_OK (at least one), HWTD_END, HWTD_E_INVALID, HWTD_E_IO,
+ *         HWTD_E_NOMEM.
  * Since:  0.1
  */
 HWTD_API int hwtd_packets_read(struct hwtd_packets *packets,
     struct hwtd_packet_batch *batch, struct hwtd_error *err);
 
 /**
- * Functions that are called with packets; other than 0 stops.  The most frequent
- * packets have functions that need no struct; where one is NULL, they go to
- * `packet`, and where that is NULL, nowhere.
+ * Functions that are called with packets; other than 0 stops: return more than 1,
+ * which no code of the library is.  The most frequent packets have functions that
+ * need no struct, and so have no time; where one is NULL, they go to `packet`,
+ * and where that is NULL, nowhere.
  */
 struct hwtd_packet_visitor {
 	/** sizeof(struct hwtd_packet_visitor). */

@@ -35,8 +35,8 @@ struct hwtd_packets {
 	bool has_lost;
 	uint64_t bytes_lost;
 	struct hwtd_packet rows[ROWS];
-	/* Rows that were made, and those of them that have their time. */
-	size_t n_rows, n_timed;
+	/* Rows that were made; those of them that were told, that have times. */
+	size_t n_rows, n_told, n_timed;
 };
 
 /* So many bytes were named; with the last packet, some of the next segment. */
@@ -65,6 +65,10 @@ check(const struct hwtd_trace *trace, const struct hwtd_packets_options *o,
 	if ((o->flags & ~known) != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "packets flags %#x are not known", o->flags));
+	if (o->kinds >> HWTD_PACKET_KINDS != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "packets kinds %#llx are not known",
+		    (unsigned long long)o->kinds));
 	if (hwtd_trace_stream(trace, o->stream, desc) != HWTD_OK)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND, "no stream %u",
 		    o->stream));
@@ -342,6 +346,7 @@ make_rows(struct hwtd_packets *p, struct hwtd_error *err)
 
 	if (rc != HWTD_OK)
 		return (rc);
+	p->n_told = 0;
 	p->n_timed = 0;
 	if (p->has_lost) {
 		p->rows[0] = p->lost;
@@ -353,6 +358,17 @@ make_rows(struct hwtd_packets *p, struct hwtd_error *err)
 	p->n_rows = hwtdi_pt_lexer_rows(&p->lexer, &p->left, p->rows, ROWS,
 	    &used);
 	advance(p, used);
+	return (HWTD_OK);
+}
+
+/* So many rows have their times. */
+static int
+set_times(struct hwtd_packets *p, size_t n, struct hwtd_error *err)
+{
+	for (; p->timed && p->n_timed < n; p->n_timed++)
+		if (set_time(p, &p->rows[p->n_timed]) != HWTD_OK)
+			return (hwtdi_fail_nomem(err,
+			    sizeof(struct hwtdi_pt_ref)));
 	return (HWTD_OK);
 }
 
@@ -368,19 +384,19 @@ hwtd_packets_read(struct hwtd_packets *packets,
 	if (packets == NULL || batch == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
+	if (batch->size < sizeof(batch->size))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "the size of the batch is not set"));
 	/* After a failure, rows may be there that lack their time. */
 	while (rc == HWTD_OK && packets->n_rows == 0)
 		rc = make_rows(packets, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	for (; packets->timed && packets->n_timed < packets->n_rows;
-	     packets->n_timed++)
-		if (set_time(packets, &packets->rows[packets->n_timed]) !=
-		    HWTD_OK)
-			return (hwtdi_fail_nomem(err,
-			    sizeof(struct hwtdi_pt_ref)));
-	out.packets = packets->rows;
-	out.n = packets->n_rows;
+	rc = set_times(packets, packets->n_rows, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	out.packets = packets->rows + packets->n_told;
+	out.n = packets->n_rows - packets->n_told;
 	packets->n_rows = 0;
 	return (hwtdi_result_copy(batch, &out, sizeof(out)));
 }
@@ -424,7 +440,62 @@ visit_packet(void *arg, const struct hwtd_packet *packet)
 	struct hwtd_packet row = *packet;
 
 	t->rc = set_time(t->packets, &row);
-	return (t->rc != HWTD_OK ? t->rc : t->visitor->packet(t->arg, &row));
+	if (t->rc == HWTD_OK)
+		return (t->visitor->packet(t->arg, &row));
+	/* The next call begins with it. */
+	t->packets->rows[0] = *packet;
+	t->packets->n_rows = 1;
+	t->packets->n_told = 0;
+	t->packets->n_timed = 0;
+	return (t->rc);
+}
+
+static int
+tell_row(const struct hwtd_packet_visitor *v, void *arg,
+    const struct hwtd_packet *row)
+{
+	switch (row->kind) {
+	case HWTD_PK_PT_TNT_8:
+	case HWTD_PK_PT_TNT_64:
+		if (v->tnt != NULL)
+			return (v->tnt(arg, row->stream_off, row->value,
+			    row->count));
+		break;
+	case HWTD_PK_PT_TIP:
+	case HWTD_PK_PT_TIP_PGE:
+	case HWTD_PK_PT_TIP_PGD:
+	case HWTD_PK_PT_FUP:
+		if (v->ip != NULL)
+			return (v->ip(arg, row->stream_off, row->kind, row->ip,
+			    row->flags & HWTD_PKF_IP));
+		break;
+	case HWTD_PK_PT_CYC:
+		if (v->cyc != NULL)
+			return (v->cyc(arg, row->stream_off, row->value));
+		break;
+	default:
+		break;
+	}
+	return (v->packet != NULL ? v->packet(arg, row) : 0);
+}
+
+/* Rows that were made by a call that failed. */
+static int
+visit_rows(struct hwtd_packets *p, const struct hwtd_packet_visitor *v,
+    void *arg, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK && p->n_told < p->n_rows) {
+		rc = set_times(p, p->n_told + 1, err);
+		if (rc == HWTD_OK)
+			rc = tell_row(v, arg, &p->rows[p->n_told++]);
+	}
+	if (p->n_told == p->n_rows) {
+		p->n_rows = 0;
+		p->n_told = 0;
+	}
+	return (rc);
 }
 
 static int
@@ -466,6 +537,8 @@ hwtd_packets_visit(struct hwtd_packets *packets,
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "an argument is NULL"));
 	rc = hwtdi_options_copy(&v, sizeof(v), visitor, err);
+	if (rc == HWTD_OK)
+		rc = visit_rows(packets, &v, arg, err);
 	while (rc == HWTD_OK && (rc = fill(packets, err)) == HWTD_OK) {
 		if (packets->has_lost) {
 			packets->has_lost = false;

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "support/failing_allocator.h"
 #include "support/memory_trace.h"
 #include "support/slot_size.h"
 
@@ -336,6 +337,69 @@ a_visitor_is_told_the_same_times(void **state)
 	pt_free(&p);
 }
 
+/* Read and visited by turns, each packet is told once. */
+static void
+a_failed_allocation_loses_no_packet(void **state)
+{
+	static const struct hwtd_packet_visitor visitors[] = {
+		{ .size = sizeof(visitors[0]), .packet = see_packet },
+		{ .size = sizeof(visitors[0]),
+		    .tnt = see_tnt,
+		    .cyc = see_cyc,
+		    .packet = see_packet },
+	};
+	struct hwtd_context_options how = { .size = sizeof(how) };
+	struct hwtd_stream_desc desc = { .clock = two_in_a_ns, .pt = &config };
+	struct hwtd_packet_batch batch = { .size = sizeof(batch) };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_context *context = NULL;
+	struct failing_allocator f;
+	struct pt_packets p = { 0 };
+	struct hwtd_trace *trace;
+	unsigned int failed = 0;
+	struct rows all;
+
+	(void)state;
+	put_blocks(&p, 20);
+	failing_allocator_init(&f);
+	how.allocator = &f.allocator;
+	assert_int_equal(hwtd_context_create(&how, &context, &err), HWTD_OK);
+	trace = mt_create_in(context);
+	hwtd_context_destroy(context);
+	mt_stream(trace, &p, &desc);
+	trace = mt_seal(trace);
+	all = read_rows(trace, 0, TIME, 0);
+	for (unsigned int i = 0; i < 160; i++) {
+		struct hwtd_packets *packets = open_packets(trace, 0, TIME, 0);
+		struct visit v = { .all = &all, .stop_after = 300 };
+		int rc = HWTD_OK;
+
+		failing_allocator_arm(&f, i / 16 + 1, false);
+		for (unsigned int k = i; rc != HWTD_END; k++) {
+			if (k >> (k / 7 % 4) & 1) {
+				rc = hwtd_packets_visit(packets,
+				    &visitors[k & 1], &v, &err);
+			} else {
+				rc = hwtd_packets_read(packets, &batch, &err);
+				for (size_t r = 0;
+				     rc == HWTD_OK && r < batch.n; r++)
+					assert_memory_equal(&batch.packets[r],
+					    &all.at[v.at++], sizeof(*all.at));
+			}
+			failed += rc == HWTD_E_NOMEM;
+			assert_true(rc == HWTD_OK || rc == HWTD_END ||
+			    rc == 77 || rc == HWTD_E_NOMEM);
+		}
+		assert_int_equal(v.at, all.n);
+		failing_allocator_arm(&f, 0, false);
+		hwtd_packets_close(packets);
+	}
+	assert_true(failed > 30);
+	free(all.at);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
 static void
 without_a_clock_there_is_no_time(void **state)
 {
@@ -436,6 +500,7 @@ main(void)
 		cmocka_unit_test(wherever_reading_begins_times_are_the_same),
 		cmocka_unit_test(packets_left_out_change_no_time),
 		cmocka_unit_test(a_visitor_is_told_the_same_times),
+		cmocka_unit_test(a_failed_allocation_loses_no_packet),
 		cmocka_unit_test(without_a_clock_there_is_no_time),
 		cmocka_unit_test(
 		    packets_before_the_first_psb_have_times_if_they_are_read),

@@ -680,10 +680,19 @@ wrong_arguments_are_refused(void **state)
 	assert_int_equal(hwtd_packets_open(trace, &o, &packets, NULL),
 	    HWTD_E_INVALID);
 	o.flags = 0;
+	o.kinds = (uint64_t)1 << HWTD_PACKET_KINDS;
+	assert_int_equal(hwtd_packets_open(trace, &o, &packets, NULL),
+	    HWTD_E_INVALID);
+	o.kinds = 0;
 	assert_int_equal(hwtd_packets_open(trace, &o, &packets, NULL),
 	    HWTD_OK);
 	assert_int_equal(hwtd_packets_read(packets, NULL, NULL),
 	    HWTD_E_INVALID);
+	/* It costs no packet. */
+	batch.size = 0;
+	assert_int_equal(hwtd_packets_read(packets, &batch, NULL),
+	    HWTD_E_INVALID);
+	batch.size = sizeof(batch);
 	assert_int_equal(hwtd_packets_read(NULL, &batch, NULL),
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_packets_visit(packets, NULL, NULL, NULL),
