@@ -161,6 +161,12 @@ list_stream(struct listing *l, uint32_t stream)
 		l->n_unsupported++;
 		return (EXIT_DONE);
 	}
+	if (options->times_wanted && desc.clock.counts_per == 0) {
+		say_warning("%s: stream %" PRIu32
+			    " has no clock, so packets have no times",
+		    l->input->name, stream);
+		say_hint("--clock tells the clock of raw bytes");
+	}
 	l->n_shown++;
 	return (list_ranges(l, stream,
 	    options->offsets.n > 0 ? &options->offsets : &whole));

@@ -105,6 +105,14 @@ warn_of_unused(const struct input *input, const struct options *options)
 	}
 }
 
+static void
+warn_of_half_options(const struct options *options)
+{
+	if (options->pt.cpuid_15h_eax != 0 && !options->has_mtc_freq)
+		say_warning("--pt-cpuid-15h without --pt-mtc-freq: MTC "
+			    "packets are taken to come every crystal tick");
+}
+
 /* One by one, so that an error names the image at fault. */
 static int
 add_images(struct input *input, const struct options *options)
@@ -215,6 +223,7 @@ input_open(struct input *input, const struct options *options)
 		return (code);
 	}
 	warn_of_unused(input, options);
+	warn_of_half_options(options);
 	return (EXIT_DONE);
 }
 

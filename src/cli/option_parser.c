@@ -259,6 +259,7 @@ take_input_option(struct options *options, const struct option_entry *entry,
 			return (false);
 		options->has_pt = true;
 		options->pt.mtc_freq = (uint8_t)number;
+		options->has_mtc_freq = true;
 		return (true);
 	case OPTION_PT_NOM_FREQ:
 		if (!take_number(entry, value, 0, 255, &number))

@@ -151,6 +151,7 @@ struct options {
 	struct hwtd_pt_config pt;
 	unsigned int n_pt_filters;
 	bool has_pt;
+	bool has_mtc_freq;
 	struct hwtd_clock clock;
 	uint32_t cpu_plus_1;
 	uint32_t pid_plus_1;

@@ -29,6 +29,7 @@ def test_keys_of_info_and_check(case: Case) -> None:
     known = words_of_page(case)
     trace, code = case.trace(OVERFLOW)
     words = ["--pt-cpu=6/94/3", "--pt-nom-freq=30", "--pt-cpuid-15h=2/250"]
+    words += ["--pt-mtc-freq=0"]
     words += ["--clock=3/1", "--stream-cpu=2", "--stream-pid=3"]
     lines = case.run(
         "info", *words, *code, "--format=jsonl", "--time-span", trace

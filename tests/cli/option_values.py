@@ -111,7 +111,7 @@ def test_values_that_are_fine(case: Case) -> None:
         ["--pt-cpu", "6/94"],
         ["--pt-mtc-freq", "3"],
         ["--pt-nom-freq", "0x1e"],
-        ["--pt-cpuid-15h", "2/250"],
+        ["--pt-cpuid-15h", "2/250", "--pt-mtc-freq", "3"],
         ["--pt-filter", "0x100000-0x1fffff"],
         ["--pt-stop", "0-0"],
         ["--clock", "3/1"],

@@ -167,7 +167,9 @@ def test_csv_has_the_same_columns_always(case: Case) -> None:
             assert text == want, (key, line)
     header = run.out.splitlines()[0]
     for words in ([], ["--kind=psb"], ["--times"], ["--limit=0"]):
-        bare = case.run("packets", "--format=csv", *words, "all.pt").want(0)
+        clock = ["--clock=1/1", "--pt-cpuid-15h=2/250", "--pt-mtc-freq=3"]
+        words = ["packets", *clock, "--format=csv", *words, "all.pt"]
+        bare = case.run(*words).want(0)
         assert bare.out.splitlines()[0] + ",raw" == header
         bare.table()
 
@@ -361,6 +363,14 @@ def test_times_have_a_column_and_keys(case: Case) -> None:
     assert "time" not in case.run("packets", trace).want(0).out
     for row in rows(case, "--times", "--clock=1/1", str(trace)):
         assert ("time_ns" in row) == ("time_error_ns" in row)
+
+
+def test_what_times_lack_is_said(case: Case) -> None:
+    case.write("t.pt", PSB + b"\x19" + bytes(7) + PSBEND)
+    run = case.run("packets", "--times", "t.pt")
+    run.want(0, err_has=("stream 0 has no clock", "--clock"))
+    run = case.run("packets", "--clock=1/1", "--pt-cpuid-15h=2/250", "t.pt")
+    run.want(0, err_has="--pt-mtc-freq")
 
 
 def test_times_are_those_of_the_timing_packets(case: Case) -> None:
