@@ -184,8 +184,9 @@ struct hwtd_packets_options {
 	uint64_t first;
 	uint64_t end;
 	/**
-	 * Bit (1 << kind) for each kind wanted.  0: all.  A call comes back when
-	 * it has one, for a rare kind maybe only at the end.
+	 * Bit (1 << kind) for each kind wanted; those of no kind mean nothing.
+	 * 0: all.  A call comes back when it has one, for a rare kind maybe only
+	 * at the end.
 	 */
 	uint64_t kinds;
 };
@@ -219,7 +220,7 @@ struct hwtd_packets_stats {
  * @param[out] packets_out  Not changed on failure.
  *
  * @return HWTD_OK; HWTD_E_NOT_FOUND (no such stream); HWTD_E_UNSUPPORTED (its
- *         technology); HWTD_E_INVALID (also: flags or kinds that are not known);
+ *         technology); HWTD_E_INVALID (also: flags that are not known);
  *         HWTD_E_TOO_NEW (options); HWTD_E_STATE (not sealed); HWTD_E_IO;
  *         HWTD_E_NOMEM.
  *

@@ -65,10 +65,6 @@ check(const struct hwtd_trace *trace, const struct hwtd_packets_options *o,
 	if ((o->flags & ~known) != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "packets flags %#x are not known", o->flags));
-	if (o->kinds >> HWTD_PACKET_KINDS != 0)
-		return (hwtdi_fail(err, HWTD_E_INVALID,
-		    "packets kinds %#llx are not known",
-		    (unsigned long long)o->kinds));
 	if (hwtd_trace_stream(trace, o->stream, desc) != HWTD_OK)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND, "no stream %u",
 		    o->stream));
