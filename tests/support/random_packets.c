@@ -287,7 +287,8 @@ put_power(struct random_packets *r)
 		hints = number(r, 32);
 		extensions = (uint32_t)number(r, 32);
 		pt_mwait(&r->packets, (uint32_t)hints, extensions);
-		(void)row(r, at, HWTD_PK_PT_MWAIT, hints, extensions, 0);
+		(void)row(r, at, HWTD_PK_PT_MWAIT, hints, extensions,
+		    hints > 0xff || extensions > 3 ? HWTD_PKF_RESERVED : 0);
 		break;
 	case 2:
 		pt_pwre(&r->packets, a, b, (int)flag);

@@ -244,8 +244,11 @@ lex_ext(struct hwtdi_pt_lex_state *state, const uint8_t *p,
 		return (put(out, HWTD_PK_PT_EXSTOP, 2, 0, 0,
 		    if_set(p[1] & 0x80, HWTD_PKF_FUP_FOLLOWS)));
 	case 0xc2:
-		return (put(out, HWTD_PK_PT_MWAIT, 10, hwtdi_pt_load(p + 2, 4),
-		    (unsigned int)hwtdi_pt_load(p + 6, 4), 0));
+		/* Hints have 8 bits, extensions 2. */
+		v = hwtdi_pt_load(p + 2, 8);
+		return (put(out, HWTD_PK_PT_MWAIT, 10, (uint32_t)v,
+		    (unsigned int)(v >> 32),
+		    if_set(v & ~(uint64_t)0x3000000ff, HWTD_PKF_RESERVED)));
 	case 0x22:
 		/* HW is bit 7; libipt has it in bit 3, which is reserved. */
 		v = hwtdi_pt_load(p + 2, 2);
