@@ -450,22 +450,18 @@ static int
 tell_row(const struct hwtd_packet_visitor *v, void *arg,
     const struct hwtd_packet *row)
 {
-	switch (row->kind) {
-	case HWTD_PK_PT_TNT_8:
-	case HWTD_PK_PT_TNT_64:
+	switch (hwtdi_pt_class_of(row->kind)) {
+	case HWTDI_PT_TNT:
 		if (v->tnt != NULL)
 			return (v->tnt(arg, row->stream_off, row->value,
 			    row->count));
 		break;
-	case HWTD_PK_PT_TIP:
-	case HWTD_PK_PT_TIP_PGE:
-	case HWTD_PK_PT_TIP_PGD:
-	case HWTD_PK_PT_FUP:
+	case HWTDI_PT_IP:
 		if (v->ip != NULL)
 			return (v->ip(arg, row->stream_off, row->kind, row->ip,
 			    row->flags & HWTD_PKF_IP));
 		break;
-	case HWTD_PK_PT_CYC:
+	case HWTDI_PT_CYC:
 		if (v->cyc != NULL)
 			return (v->cyc(arg, row->stream_off, row->value));
 		break;

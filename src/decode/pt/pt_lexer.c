@@ -340,9 +340,8 @@ tell(const struct hwtdi_pt_stretch *s, const struct hwtd_packet_visitor *v,
 	return (v->packet(s->arg, &row));
 }
 
-/* Classes of packets that have a function of their own. */
-static enum hwtdi_pt_class
-class_of(unsigned int kind)
+enum hwtdi_pt_class
+hwtdi_pt_class_of(unsigned int kind)
 {
 	switch (kind) {
 	case HWTD_PK_PT_TNT_8:
@@ -421,7 +420,7 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 					&other))
 					break;
 				classes = lexer->state.classes;
-				class = class_of(other.kind);
+				class = hwtdi_pt_class_of(other.kind);
 				packet = other;
 			}
 			off = base + (uint64_t)(uintptr_t)p;
@@ -443,7 +442,8 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 			p += other.bytes;
 			if (rows == NULL) {
 				rc = tell(s, visitor, choose,
-				    class_of(other.kind), &other, off);
+				    hwtdi_pt_class_of(other.kind), &other,
+				    off);
 			} else {
 				fill(&rows[n], &other, off, s->stream);
 				n += s->kinds >> other.kind & 1;

@@ -28,6 +28,12 @@ void hwtdi_pt_lexer_init(struct hwtdi_pt_lexer *lexer,
 /* Forget what was before, but what was counted. */
 void hwtdi_pt_lexer_restart(struct hwtdi_pt_lexer *lexer, bool synced);
 
+/*
+ * HWTDI_PT_TNT, HWTDI_PT_IP and HWTDI_PT_CYC are the packets that have a
+ * function of their own in a visitor.
+ */
+enum hwtdi_pt_class hwtdi_pt_class_of(unsigned int kind);
+
 /* What is to be named, and who is told. */
 struct hwtdi_pt_stretch {
 	/*
