@@ -107,6 +107,22 @@ segments_of_any_size_give_the_same_packets(void **state)
 		}
 }
 
+static void
+assert_same_in_any_segments(struct hwtd_trace *trace)
+{
+	struct pk_rows want, rows;
+
+	slot_bytes = 0;
+	pk_rows(trace, NULL, &want);
+	for (size_t i = 0; i < N_SIZES; i++) {
+		slot_bytes = sizes[i];
+		pk_rows(trace, NULL, &rows);
+		pk_assert_same(rows.at, rows.n, want.at, want.n);
+		pk_free(&rows);
+	}
+	pk_free(&want);
+}
+
 /* Random packets with unknown bytes here and there. */
 static void
 make_dirty(struct pt_packets *p, uint64_t seed, unsigned int psb_of)
@@ -195,20 +211,11 @@ dirty_bytes_are_named_the_same_in_segments_of_any_size(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct pt_packets p = { 0 };
-		struct pk_rows want, rows;
 		struct hwtd_trace *trace;
 
 		make_dirty(&p, seed, 10);
 		trace = trace_of(&p);
-		slot_bytes = 0;
-		pk_rows(trace, NULL, &want);
-		for (size_t i = 0; i < N_SIZES; i++) {
-			slot_bytes = sizes[i];
-			pk_rows(trace, NULL, &rows);
-			pk_assert_same(rows.at, rows.n, want.at, want.n);
-			pk_free(&rows);
-		}
-		pk_free(&want);
+		assert_same_in_any_segments(trace);
 		hwtd_trace_close(trace);
 		pt_free(&p);
 	}
@@ -520,18 +527,8 @@ damage_anywhere_leaves_the_rest_the_same_in_any_segments(void **state)
 	trace = trace_of(&r.packets);
 	for (damage_first = 1; damage_first + 60 < r.packets.n;
 	     damage_first += 41) {
-		struct pk_rows want, rows;
-
 		damage_end = damage_first + 1 + damage_first % 50;
-		slot_bytes = 0;
-		pk_rows(trace, NULL, &want);
-		for (size_t i = 0; i < N_SIZES; i++) {
-			slot_bytes = sizes[i];
-			pk_rows(trace, NULL, &rows);
-			pk_assert_same(rows.at, rows.n, want.at, want.n);
-			pk_free(&rows);
-		}
-		pk_free(&want);
+		assert_same_in_any_segments(trace);
 	}
 	hwtd_trace_close(trace);
 	random_packets_free(&r);
