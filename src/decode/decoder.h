@@ -14,6 +14,7 @@
 #include <hwtdecode/event.h>
 
 #include "base/library.h"
+#include "decode/code/code_graph.h"
 #include "decode/code/code_table.h"
 #include "space/timeline.h"
 
@@ -54,6 +55,12 @@ struct hwtdi_code_source {
 	int (*find)(void *arg, const struct hwtdi_code_query *query,
 	    uint64_t address, struct hwtdi_code_span *out);
 	void *arg;
+	/*
+	 * Answers to `query` do not change before a byte of the stream and a
+	 * count of its clock.
+	 */
+	void (*until)(void *arg, const struct hwtdi_code_query *query,
+	    uint64_t *off_out, uint64_t *count_out);
 	/* Answers are the same at every place of the stream. */
 	bool fixed;
 };
@@ -90,16 +97,31 @@ struct hwtdi_anchor {
 
 #define HWTDI_ANCHOR_TIME 0x1
 #define HWTDI_ANCHOR_ESTIMATED 0x2
+/* The engine tells the time when it is asked. */
+#define HWTDI_ANCHOR_ASK 0x4
 
-#define HWTDI_FLOW_TOKENS 1024
+/* From token `at` on: where the code of a unit lies. */
+struct hwtdi_placement {
+	uint32_t at;
+	uint32_t unit;
+	uint32_t section;
+	uint64_t address;
+};
+
+#define HWTDI_FLOW_TOKENS 4096
 #define HWTDI_FLOW_RARES 128
-#define HWTDI_FLOW_ANCHORS 1024
+#define HWTDI_FLOW_ANCHORS 4096
+#define HWTDI_FLOW_PLACES 64
 
 /*
  * One batch.  Before rare event i, the anchors with an index below
  * anchors_before[i] have been passed, also those at the same token.
  */
 struct hwtdi_flow {
+	/* What tokens are nodes of; NULL: they are runs of the code table. */
+	const struct hwtdi_code_graph *graph;
+	size_t n_places;
+	struct hwtdi_placement places[HWTDI_FLOW_PLACES];
 	size_t n_tokens;
 	size_t n_rares;
 	size_t n_anchors;
@@ -137,6 +159,17 @@ struct hwtdi_decoder_args {
 	struct hwtdi_code_source code;
 	/* Shared with who expands; the decoder adds to it. */
 	struct hwtdi_code_table *table;
+	/* Shared by all decoders of the trace. */
+	struct hwtdi_code_graph *graph;
+	/* Counts are those of 64 bits that are nearest to this one. */
+	uint64_t near_count;
+};
+
+/* The time at a byte of the stream. */
+struct hwtdi_when {
+	/* Raw count of the stream's clock. */
+	uint64_t count;
+	bool estimated;
 };
 
 struct hwtdi_decoder;
@@ -157,6 +190,13 @@ struct hwtdi_engine {
 	int (*read)(struct hwtdi_decoder *decoder, struct hwtdi_flow *flow,
 	    struct hwtd_error *err);
 	void (*close)(struct hwtdi_decoder *decoder);
+	/*
+	 * For anchors that say so: the time of the packet that ends at a byte
+	 * of the segment at hand; bytes must not go back.  HWTD_OK,
+	 * HWTD_E_NOT_FOUND: not known yet; HWTD_E_NOMEM.
+	 */
+	int (*time)(struct hwtdi_decoder *decoder, uint64_t stream_off,
+	    struct hwtdi_when *out);
 	/*
 	 * Offset of the first sync point in [from, n), or n.  A segment may
 	 * start there.

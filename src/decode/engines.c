@@ -5,9 +5,10 @@
 
 #include "base/fail.h"
 #include "decode/decoder.h"
-#include "decode/pt/pt_libipt.h"
+#include "decode/pt/pt_engines.h"
 
 static const struct hwtdi_engine *const engines[] = {
+	&hwtdi_pt_native,
 	&hwtdi_pt_libipt,
 };
 

@@ -36,13 +36,25 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->i_token = 0;
 	x->i_rare = 0;
 	x->i_anchor = 0;
+	x->i_run = 0;
+	x->i_placed = 0;
 	x->i_insn = 0;
+	x->transaction = false;
 	x->context = x->base;
 	x->context_new = true;
 	x->until = 0;
 	x->has_time = false;
 	x->stream_off = 0;
 	x->pending = false;
+}
+
+void
+hwtdi_expander_rest(struct hwtdi_expander *x)
+{
+	hwtdi_array_free(hwtdi_trace_library(x->trace), x->places_of,
+	    x->cap_places_of, sizeof(*x->places_of));
+	x->places_of = NULL;
+	x->cap_places_of = 0;
 }
 
 /* Rows. */
@@ -208,66 +220,159 @@ flush(struct hwtdi_expander *x, struct hwtdi_rows *rows, bool has_next,
 	return (put_row(x, rows, row));
 }
 
+/* A run of instructions, wherever it was kept. */
+struct stretch {
+	uint64_t ip;
+	uint64_t target;
+	/* `target` is where it goes, if nothing else is known. */
+	bool has_target;
+	uint32_t insns;
+	uint32_t bytes;
+	uint32_t section;
+	uint8_t branch;
+	/* ISA, and HWTD_EVF_SPECULATIVE. */
+	uint16_t flags;
+	/* Of each instruction. */
+	const uint8_t *lengths;
+	/* It is the last of its token. */
+	bool last;
+};
+
+/* Run `i` of a block of the code graph. */
 static void
-fill_code(const struct hwtdi_run *run, struct hwtd_event *row)
+run_of_block(const struct hwtdi_expander *x,
+    const struct hwtdi_code_graph *graph, uint32_t token, uint32_t i,
+    struct stretch *out)
 {
-	row->ip = run->ip;
-	row->insns = run->insns;
-	row->bytes = run->bytes;
-	row->section = run->section;
-	row->branch = run->branch;
-	row->flags |= (uint16_t)(HWTD_EVF_IP | HWTD_EVF_SECTION |
-	    run->isa << HWTD_EVF_ISA_SHIFT);
-	if ((run->flags & HWTDI_RUN_SPECULATIVE) != 0)
-		row->flags |= HWTD_EVF_SPECULATIVE;
+	const struct hwtdi_code_block *b = hwtdi_graph_block(graph, token);
+	const struct hwtdi_code_run *r = &b->runs[i];
+	const struct hwtdi_placement *place = &x->places_of[b->unit];
+	const uint8_t isa = hwtdi_graph_unit_at(graph, b->unit)->isa;
+
+	out->ip = place->address + r->off;
+	out->insns = r->insns;
+	out->bytes = r->bytes;
+	out->section = place->section;
+	out->branch = r->branch;
+	out->flags = (uint16_t)(isa << HWTD_EVF_ISA_SHIFT |
+	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0));
+	out->last = i + 1u == b->n_runs;
+	out->has_target = r->branch == HWTD_BRANCH_JUMP ||
+	    r->branch == HWTD_BRANCH_CALL;
+	out->target = place->address + (uint64_t)b->target;
+}
+
+static void
+run_of_table(const struct hwtdi_expander *x, uint32_t token,
+    struct stretch *out)
+{
+	const struct hwtdi_run *run = &x->table->runs[token];
+
+	out->ip = run->ip;
+	out->insns = run->insns;
+	out->bytes = run->bytes;
+	out->section = run->section;
+	out->branch = run->branch;
+	out->flags = (uint16_t)(run->isa << HWTD_EVF_ISA_SHIFT |
+	    ((run->flags & HWTDI_RUN_SPECULATIVE) != 0 ? HWTD_EVF_SPECULATIVE
+						       : 0));
+	out->lengths = x->table->lengths + run->lengths;
+	out->last = true;
+	out->has_target = (run->flags & HWTDI_RUN_DIRECT) != 0 &&
+	    run->branch != HWTD_BRANCH_CONDITIONAL;
+	out->target = run->target;
+}
+
+/* Lengths of the instructions of run `i`. */
+static const uint8_t *
+lengths_of(const struct hwtdi_code_graph *graph, uint32_t token, uint32_t i)
+{
+	const struct hwtdi_code_block *b = hwtdi_graph_block(graph, token);
+	const uint8_t *lengths = b->lengths;
+
+	for (uint32_t k = 0; k < i; k++)
+		lengths += b->runs[k].insns;
+	return (lengths);
+}
+
+/* The run at hand. */
+static void
+stretch_at(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    struct stretch *out)
+{
+	const uint32_t token = flow->tokens[x->i_token];
+
+	if (flow->graph == NULL) {
+		run_of_table(x, token, out);
+		return;
+	}
+	run_of_block(x, flow->graph, token, x->i_run, out);
+}
+
+static void
+fill_code(const struct stretch *s, struct hwtd_event *row)
+{
+	row->ip = s->ip;
+	row->insns = s->insns;
+	row->bytes = s->bytes;
+	row->section = s->section;
+	row->branch = s->branch;
+	row->flags |= (uint16_t)(HWTD_EVF_IP | HWTD_EVF_SECTION) | s->flags;
 }
 
 /* The run goes on where the row at hand ends, without a branch between. */
 static bool
-continues(const struct hwtdi_expander *x, const struct hwtdi_run *run)
+continues(const struct hwtdi_expander *x, const struct stretch *s)
 {
 	const struct hwtd_event *row = &x->row;
 	const uint16_t same = HWTD_EVF_ISA_MASK | HWTD_EVF_SPECULATIVE;
-	uint16_t flags = (uint16_t)(run->isa << HWTD_EVF_ISA_SHIFT |
-	    ((run->flags & HWTDI_RUN_SPECULATIVE) != 0 ? HWTD_EVF_SPECULATIVE
-						       : 0));
 
 	return (x->pending && row->branch == HWTD_BRANCH_NONE &&
-	    row->ip + row->bytes == run->ip && row->section == run->section &&
-	    (row->flags & same) == flags &&
-	    UINT32_MAX - row->bytes > run->bytes);
+	    row->ip + row->bytes == s->ip && row->section == s->section &&
+	    (row->flags & same) == s->flags &&
+	    UINT32_MAX - row->bytes > s->bytes);
 }
 
 static void
-set_branch(struct hwtdi_expander *x, const struct hwtdi_run *run)
+set_branch(struct hwtdi_expander *x, const struct stretch *s)
 {
-	x->row.branch = run->branch;
-	x->has_target = (run->flags & HWTDI_RUN_DIRECT) != 0 &&
-	    run->branch != HWTD_BRANCH_CONDITIONAL;
-	x->target = run->target;
+	x->row.branch = s->branch;
+	x->has_target = s->has_target;
+	x->target = s->target;
+}
+
+/* The run at hand is used up. */
+static void
+next_run(struct hwtdi_expander *x, const struct stretch *s)
+{
+	x->i_run++;
+	if (!s->last)
+		return;
+	x->i_run = 0;
+	x->i_token++;
 }
 
 static int
-expand_block(struct hwtdi_expander *x, const struct hwtdi_run *run,
+expand_block(struct hwtdi_expander *x, const struct stretch *s,
     struct hwtdi_rows *rows)
 {
 	int rc;
 
-	x->i_token++;
-	if (continues(x, run)) {
-		x->row.insns += run->insns;
-		x->row.bytes += run->bytes;
-		set_branch(x, run);
+	next_run(x, s);
+	if (continues(x, s)) {
+		x->row.insns += s->insns;
+		x->row.bytes += s->bytes;
+		set_branch(x, s);
 		return (HWTD_OK);
 	}
-	rc = flush(x, rows, true, run->ip);
+	rc = flush(x, rows, true, s->ip);
 	if (rc != HWTD_OK)
 		return (rc);
 	memset(&x->row, 0, sizeof(x->row));
 	x->row.kind = HWTD_EV_BLOCK;
-	fill_code(run, &x->row);
+	fill_code(s, &x->row);
 	set_common(x, &x->row);
-	set_branch(x, run);
+	set_branch(x, s);
 	x->pending = true;
 	return (HWTD_OK);
 }
@@ -277,44 +382,43 @@ expand_block(struct hwtdi_expander *x, const struct hwtdi_run *run,
  * does, and stands for it when blocks are counted.
  */
 static int
-expand_insns(struct hwtdi_expander *x, const struct hwtdi_run *run,
+expand_insns(struct hwtdi_expander *x, const struct stretch *s,
     struct hwtdi_rows *rows)
 {
-	const uint8_t *lengths = x->table->lengths + run->lengths;
 	int rc = HWTD_OK;
 
 	if (x->i_insn == 0) {
-		bool more = x->pending && continues(x, run);
+		bool more = x->pending && continues(x, s);
 
-		rc = flush(x, rows, true, run->ip);
+		rc = flush(x, rows, true, s->ip);
 		if (more)
 			rows->stats.blocks--;
-		x->insn_ip = run->ip;
+		x->insn_ip = s->ip;
 	}
-	while (rc == HWTD_OK && x->i_insn < run->insns &&
+	while (rc == HWTD_OK && x->i_insn < s->insns &&
 	    rows->n + ROOM <= HWTDI_ROWS) {
 		struct hwtd_event *row = &x->row;
-		bool is_last = x->i_insn + 1 == run->insns;
+		bool is_last = x->i_insn + 1 == s->insns;
 
 		memset(row, 0, sizeof(*row));
-		fill_code(run, row);
+		fill_code(s, row);
 		row->kind = HWTD_EV_INSN;
 		row->ip = x->insn_ip;
 		row->insns = 1;
-		row->bytes = lengths[x->i_insn];
+		row->bytes = s->lengths[x->i_insn];
 		row->branch = HWTD_BRANCH_NONE;
 		set_common(x, row);
 		x->insn_ip += row->bytes;
 		x->i_insn++;
 		if (is_last) {
-			set_branch(x, run);
+			set_branch(x, s);
 			x->pending = true;
 		} else
 			rc = put_row(x, rows, row);
 	}
-	if (x->i_insn == run->insns) {
+	if (x->i_insn == s->insns) {
 		x->i_insn = 0;
-		x->i_token++;
+		next_run(x, s);
 	}
 	return (rc);
 }
@@ -351,23 +455,41 @@ hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
 	return (d < clock->base_ns ? clock->base_ns - d : 0);
 }
 
-static void
+/*
+ * The count at an anchor, if it has one.  HWTD_OK, HWTD_E_NOT_FOUND,
+ * HWTD_E_NOMEM.
+ */
+static int
+count_at(const struct hwtdi_expander *x, const struct hwtdi_anchor *anchor,
+    struct hwtdi_when *out)
+{
+	if ((anchor->flags & HWTDI_ANCHOR_ASK) != 0)
+		return (x->engine->time(x->decoder, anchor->stream_off, out));
+	out->count = anchor->count;
+	out->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
+	return ((anchor->flags & HWTDI_ANCHOR_TIME) != 0 ? HWTD_OK
+							 : HWTD_E_NOT_FOUND);
+}
+
+static int
 pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     const struct hwtdi_anchor *anchor)
 {
+	struct hwtdi_when when;
 	uint64_t now, last;
+	int rc;
 
 	if (anchor->stream_off > x->stream_off)
 		x->stream_off = anchor->stream_off;
-	if ((anchor->flags & HWTDI_ANCHOR_TIME) == 0) {
+	rc = count_at(x, anchor, &when);
+	if (rc != HWTD_OK) {
 		x->fresh_time = false;
-		return;
+		return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
 	}
 	if (x->clock.counts_per == 0)
-		return;
-	now = hwtdi_clock_ns(&x->clock, anchor->count);
-	x->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0 ||
-	    now == UINT64_MAX;
+		return (HWTD_OK);
+	now = hwtdi_clock_ns(&x->clock, when.count);
+	x->estimated = when.estimated || now == UINT64_MAX;
 	if (flow->has_last_count) {
 		last = hwtdi_clock_ns(&x->clock, flow->last_count);
 		if (now > last) {
@@ -386,6 +508,7 @@ pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		x->until = 0;
 	x->has_time = true;
 	x->time_ns = now;
+	return (HWTD_OK);
 }
 
 /* Rare events. */
@@ -425,7 +548,10 @@ next_ip(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		}
 	}
 	if (x->i_token < flow->n_tokens) {
-		*ip = x->table->runs[flow->tokens[x->i_token]].ip;
+		struct stretch s;
+
+		stretch_at(x, flow, &s);
+		*ip = s.ip;
 		return (true);
 	}
 	*wait = !last;
@@ -442,9 +568,11 @@ time_after(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	if (x->clock.counts_per == 0)
 		return (false);
 	for (size_t i = x->i_anchor; i < flow->n_anchors; i++) {
-		if ((flow->anchors[i].flags & HWTDI_ANCHOR_TIME) == 0)
+		struct hwtdi_when when;
+
+		if (count_at(x, &flow->anchors[i], &when) != HWTD_OK)
 			continue;
-		*ns = hwtdi_clock_ns(&x->clock, flow->anchors[i].count);
+		*ns = hwtdi_clock_ns(&x->clock, when.count);
 		if (x->has_time && *ns < x->time_ns)
 			*ns = x->time_ns;
 		return (true);
@@ -522,7 +650,13 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 
 	set_common(x, row);
 	switch (row->kind) {
+	case HWTD_EV_MODE:
+		if ((row->value & HWTD_MODE_IS_TRANSACTION) != 0)
+			x->transaction = (row->value &
+					     HWTD_MODE_TRANSACTION) != 0;
+		return (put_row(x, rows, row));
 	case HWTD_EV_GAP:
+		x->transaction = false;
 		if (has_after) {
 			rare->detail.gap.time_after_ns = after_ns;
 			rare->detail.gap.flags |= HWTD_GAPF_TIME_AFTER;
@@ -650,19 +784,21 @@ move_to_front(struct hwtdi_expander *x, struct hwtdi_flow *flow)
 	x->i_token = 0;
 	x->i_rare = 0;
 	x->i_anchor = 0;
+	x->i_placed = 0;
+	flow->n_places = 0;
 }
 
 static bool
 rare_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 {
-	return (x->i_insn == 0 && x->i_rare < flow->n_rares &&
+	return (x->i_insn == 0 && x->i_run == 0 && x->i_rare < flow->n_rares &&
 	    flow->rares[x->i_rare].at <= x->i_token);
 }
 
 static bool
 anchor_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 {
-	if (x->i_insn != 0 || x->i_anchor >= flow->n_anchors ||
+	if (x->i_insn != 0 || x->i_run != 0 || x->i_anchor >= flow->n_anchors ||
 	    flow->anchors[x->i_anchor].at > x->i_token)
 		return (false);
 	return (!rare_is_next(x, flow) ||
@@ -673,12 +809,33 @@ static int
 expand_token(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     struct hwtdi_rows *rows)
 {
-	const struct hwtdi_run *run = &x->table
-					   ->runs[flow->tokens[x->i_token]];
+	struct stretch s;
 
-	return (x->filter->o.level == HWTD_LEVEL_INSN
-		? expand_insns(x, run, rows)
-		: expand_block(x, run, rows));
+	stretch_at(x, flow, &s);
+	if (x->filter->o.level != HWTD_LEVEL_INSN)
+		return (expand_block(x, &s, rows));
+	if (flow->graph != NULL)
+		s.lengths = lengths_of(flow->graph, flow->tokens[x->i_token],
+		    x->i_run);
+	return (expand_insns(x, &s, rows));
+}
+
+/* Places of units that are told before the token at hand. */
+static int
+pass_places(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	while (x->i_placed < flow->n_places &&
+	    flow->places[x->i_placed].at <= x->i_token) {
+		const struct hwtdi_placement *p = &flow->places[x->i_placed];
+
+		if (hwtdi_array_grow(hwtdi_trace_library(x->trace),
+			&x->places_of, &x->cap_places_of, (size_t)p->unit + 1,
+			sizeof(*x->places_of), NULL) != HWTD_OK)
+			return (HWTD_E_NOMEM);
+		x->places_of[p->unit] = *p;
+		x->i_placed++;
+	}
+	return (HWTD_OK);
 }
 
 enum hwtdi_expand_result
@@ -691,9 +848,13 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 		if (rows->n + ROOM > HWTDI_ROWS ||
 		    rows->n_hidden >= MANY_HIDDEN)
 			return (HWTDI_EXPAND_FULL);
+		if (x->i_placed < flow->n_places &&
+		    pass_places(x, flow) != HWTD_OK)
+			return (HWTDI_EXPAND_NOMEM);
 		if (anchor_is_next(x, flow)) {
-			pass_anchor(x, flow, &flow->anchors[x->i_anchor++]);
-			if (may_switch(x))
+			rc = pass_anchor(x, flow,
+			    &flow->anchors[x->i_anchor++]);
+			if (rc == HWTD_OK && may_switch(x))
 				rc = switch_thread(x, flow, last, rows);
 		} else if (rare_is_next(x, flow))
 			rc = expand_rare(x, flow, last, rows);

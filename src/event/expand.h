@@ -18,8 +18,21 @@ struct hwtdi_expander {
 	/* The stream's own context. */
 	struct hwtd_exec_context base;
 
+	/* Who is asked for times. */
+	const struct hwtdi_engine *engine;
+	struct hwtdi_decoder *decoder;
+	/* Where the units of the code graph lie. */
+	struct hwtdi_placement *places_of;
+	size_t cap_places_of;
+	/* Inside of a transaction. */
+	bool transaction;
+
 	/* How far the flow at hand is used up. */
 	size_t i_token, i_rare, i_anchor;
+	/* The next run of the token at hand. */
+	uint32_t i_run;
+	/* The next place of a unit. */
+	size_t i_placed;
 	/* The next instruction of the token at hand, at instruction level. */
 	uint32_t i_insn;
 	uint64_t insn_ip;
@@ -54,6 +67,9 @@ void hwtdi_expander_init(struct hwtdi_expander *x,
     const struct hwtd_trace *trace, const struct hwtdi_filter *filter,
     const struct hwtdi_code_table *table, uint32_t stream,
     const struct hwtd_clock *clock, const struct hwtd_exec_context *base);
+
+/* Give back memory; what was told of places does not hold any more. */
+void hwtdi_expander_rest(struct hwtdi_expander *x);
 
 /* A new segment begins: nothing that was known before holds. */
 void hwtdi_expander_start(struct hwtdi_expander *x);

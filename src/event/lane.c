@@ -45,14 +45,48 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 	return (rc);
 }
 
+static void
+drop_graph(void *graph)
+{
+	hwtdi_graph_drop(graph);
+}
+
+/* The code graph of the trace, which all lanes share; a new one if it is full. */
+static int
+take_graph(struct hwtdi_lane *lane, struct hwtd_error *err)
+{
+	struct hwtdi_shared *shared = hwtdi_trace_shared(lane->trace);
+	struct hwtdi_code_graph *graph;
+	int rc = HWTD_OK;
+
+	pthread_mutex_lock(&shared->lock);
+	graph = shared->object;
+	if (graph == NULL || hwtdi_graph_is_full(graph)) {
+		hwtdi_graph_drop(graph);
+		shared->object = NULL;
+		rc = hwtdi_graph_create(lane->library, &graph, err);
+		if (rc == HWTD_OK)
+			shared->object = graph;
+		shared->drop = rc == HWTD_OK ? drop_graph : NULL;
+	}
+	if (rc == HWTD_OK)
+		lane->graph = hwtdi_graph_hold(graph);
+	pthread_mutex_unlock(&shared->lock);
+	return (rc);
+}
+
 static int
 open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtdi_decoder_args args;
+	int rc;
 
 	if (lane->engine == NULL)
 		return (HWTD_OK);
+	rc = take_graph(lane, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	(void)hwtd_trace_stream(lane->trace, lane->stream, &desc);
 	memset(&args, 0, sizeof(args));
 	args.library = lane->library;
@@ -62,8 +96,13 @@ open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 	args.code.arg = lane;
 	args.code.fixed = hwtdi_trace_is_fixed(lane->trace);
 	args.table = &lane->table;
+	args.graph = lane->graph;
+	args.near_count = desc.clock.base_count;
 	args.timed = lane->timed;
-	return (lane->engine->open(&args, &lane->decoder, err));
+	rc = lane->engine->open(&args, &lane->decoder, err);
+	lane->expander.engine = lane->engine;
+	lane->expander.decoder = lane->decoder;
+	return (rc);
 }
 
 int
@@ -148,6 +187,10 @@ hwtdi_lane_rest(struct hwtdi_lane *lane)
 	if (lane->decoder != NULL)
 		lane->engine->close(lane->decoder);
 	lane->decoder = NULL;
+	lane->expander.decoder = NULL;
+	hwtdi_expander_rest(&lane->expander);
+	hwtdi_graph_drop(lane->graph);
+	lane->graph = NULL;
 	hwtdi_segments_fini(&lane->segments);
 	hwtdi_free(lane->library, lane->flow, sizeof(*lane->flow));
 	lane->flow = NULL;
@@ -198,13 +241,26 @@ static int
 begin_segment(struct hwtdi_lane *lane, const struct hwtdi_segment *segment,
     struct hwtdi_rows *rows)
 {
+	int rc;
+
 	if (lane->table.n_runs > MANY_RUNS)
 		hwtdi_code_table_clear(&lane->table);
+	if (hwtdi_graph_is_full(lane->graph)) {
+		lane->engine->close(lane->decoder);
+		lane->decoder = NULL;
+		hwtdi_expander_rest(&lane->expander);
+		hwtdi_graph_drop(lane->graph);
+		lane->graph = NULL;
+		rc = open_decoder(lane, &rows->err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
 	rows->stats.bytes += segment->n;
 	hwtdi_expander_start(&lane->expander);
 	lane->flow->n_tokens = 0;
 	lane->flow->n_rares = 0;
 	lane->flow->n_anchors = 0;
+	lane->flow->n_places = 0;
 	lane->flow->has_next_ip = false;
 	lane->last_flow = false;
 	lane->state = LANE_IN_SEGMENT;

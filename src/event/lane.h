@@ -26,6 +26,7 @@ struct hwtdi_lane {
 	const struct hwtdi_engine *engine;
 	struct hwtdi_decoder *decoder;
 	struct hwtdi_code_table table;
+	struct hwtdi_code_graph *graph;
 	struct hwtdi_segments segments;
 	struct hwtdi_expander expander;
 	struct hwtdi_flow *flow;

@@ -183,6 +183,7 @@ struct hwtd_trace {
 	/* Where images of records are looked for. */
 	struct hwtdi_search search;
 	struct hwtdi_exec_contexts *contexts;
+	struct hwtdi_shared shared;
 };
 
 /* A trace without anything, users 1; `format` has static storage. */

@@ -29,6 +29,7 @@ hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
 	}
 	trace->library = hwtdi_context_hold(ctx);
 	atomic_init(&trace->users, 1);
+	pthread_mutex_init(&trace->shared.lock, NULL);
 	trace->format = format;
 	trace->file.fd = -1;
 	*out = trace;
@@ -94,6 +95,12 @@ hwtdi_trace_hold(struct hwtd_trace *trace)
 	return (trace);
 }
 
+struct hwtdi_shared *
+hwtdi_trace_shared(struct hwtd_trace *trace)
+{
+	return (&trace->shared);
+}
+
 bool
 hwtdi_trace_sealed(const struct hwtd_trace *trace)
 {
@@ -141,6 +148,9 @@ hwtd_trace_close(struct hwtd_trace *trace)
 		memory_order_acq_rel) != 1)
 		return;
 	ctx = trace->library;
+	if (trace->shared.drop != NULL)
+		trace->shared.drop(trace->shared.object);
+	pthread_mutex_destroy(&trace->shared.lock);
 	for (size_t i = 0; i < trace->n_streams; i++)
 		hwtdi_stream_free(ctx, trace->streams[i]);
 	hwtdi_array_free(ctx, trace->streams, trace->cap_streams,

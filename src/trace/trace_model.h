@@ -6,6 +6,7 @@
 #define HWTDI_TRACE_MODEL_H
 
 #include <hwtdecode/trace.h>
+#include <pthread.h>
 
 #include "base/library.h"
 #include "space/timeline.h"
@@ -135,5 +136,17 @@ bool hwtdi_trace_is_fixed(const struct hwtd_trace *trace);
 void hwtdi_trace_runner(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *place, uint32_t *pid_inout,
     uint32_t *tid_inout, uint64_t *until_out);
+
+/*
+ * What layers above make of a trace when it is first needed, and share: a place
+ * for it.  `drop` is called when the trace is closed.
+ */
+struct hwtdi_shared {
+	pthread_mutex_t lock;
+	void *object;
+	void (*drop)(void *object);
+};
+
+struct hwtdi_shared *hwtdi_trace_shared(struct hwtd_trace *trace);
 
 #endif /* HWTDI_TRACE_MODEL_H */

@@ -155,6 +155,15 @@ hwtdi_x86_decode(const uint8_t *bytes, size_t n, uint8_t isa, uint64_t address,
 		return (false);
 	out->length = insn.length;
 	out->branch = HWTD_BRANCH_NONE;
+	out->binds = 0;
+	if (insn.mnemonic == ZYDIS_MNEMONIC_MOV && insn.opcode_map == ZYDIS_OPCODE_MAP_0F && insn.opcode == 0x22 && insn.raw.modrm.reg == 3 && insn.raw.rex.R == 0)
+		out->binds = HWTDI_X86_MOV_CR3;
+	if (insn.mnemonic == ZYDIS_MNEMONIC_VMPTRLD)
+		out->binds = HWTDI_X86_VMPTRLD;
+	if (insn.mnemonic == ZYDIS_MNEMONIC_PTWRITE)
+		out->binds = HWTDI_X86_PTWRITE;
+	if (insn.mnemonic == ZYDIS_MNEMONIC_VMLAUNCH || insn.mnemonic == ZYDIS_MNEMONIC_VMRESUME)
+		out->binds = HWTDI_X86_VM_ENTRY;
 	out->direct = false;
 	out->target = 0;
 	classify(&insn, isa, address, out);

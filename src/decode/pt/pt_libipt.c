@@ -6,12 +6,11 @@
  * rules: an endless loop without trace ends in a gap, and no error of libipt
  * leaves this file as anything but a gap.
  */
-#include "decode/pt/pt_libipt.h"
-
 #include <string.h>
 
 #include "base/fail.h"
 #include "decode/pt/pt_config.h"
+#include "decode/pt/pt_engines.h"
 #include "decode/pt/pt_libipt_internal.h"
 
 /* What one step may add to a flow at the most. */
@@ -429,6 +428,7 @@ hwtdi_ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc;
 
+	flow->graph = NULL;
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
 	while (!d->done && has_room(flow)) {

@@ -10,7 +10,7 @@ from pathlib import Path
 from .case import Case, Fail, Malformed, Skip
 
 # The engine that decodes when none is named.
-DEFAULT_ENGINE = "libipt"
+DEFAULT_ENGINE = "native"
 
 DIFFERS, LIMIT = 1, 3
 TIMEOUT = 1800

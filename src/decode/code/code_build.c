@@ -1,0 +1,202 @@
+/*
+ * The code graph: superblocks out of code bytes.
+ */
+#include <string.h>
+
+#include "decode/code/graph_internal.h"
+#include "decode/code/x86_insn.h"
+
+/* A packet can be bound to these, so nodes end with them. */
+#define STOPS (HWTDI_X86_MOV_CR3 | HWTDI_X86_VMPTRLD | HWTDI_X86_PTWRITE)
+
+/* How far the draft is. */
+struct cursor {
+	const struct hwtdi_code_unit *unit;
+	struct hwtdi_draft *draft;
+	struct hwtdi_code_run *run;
+	uint32_t off;
+};
+
+static void
+end_block(struct cursor *c, enum hwtdi_node_kind kind, int64_t target)
+{
+	c->draft->kind = (uint8_t)kind;
+	c->draft->block.target = target;
+	c->draft->block.end = c->off;
+}
+
+/* Begin a run at `off`.  False if there is no room. */
+static bool
+begin_run(struct cursor *c)
+{
+	struct hwtdi_draft *d = c->draft;
+
+	if (d->block.n_runs == HWTDI_BLOCK_RUNS)
+		return (false);
+	c->run = &d->runs[d->block.n_runs++];
+	memset(c->run, 0, sizeof(*c->run));
+	c->run->off = c->off;
+	return (true);
+}
+
+static void
+drop_empty_run(struct cursor *c)
+{
+	if (c->run != NULL && c->run->insns == 0)
+		c->draft->block.n_runs--;
+	c->run = NULL;
+}
+
+/* The direct branch that is last in the run at hand was passed before. */
+static bool
+was_passed(const struct hwtdi_draft *d)
+{
+	const struct hwtdi_code_run *last = &d->runs[d->block.n_runs - 1];
+
+	for (const struct hwtdi_code_run *r = d->runs; r < last; r++)
+		if (r->last == last->last)
+			return (true);
+	return (false);
+}
+
+/* Take back the run at hand: it was passed before. */
+static void
+close_loop(struct cursor *c)
+{
+	struct hwtdi_draft *d = c->draft;
+
+	d->insns = (uint16_t)(d->insns - c->run->insns);
+	d->block.n_runs--;
+	c->off = c->run->off;
+	end_block(c, HWTDI_NODE_LOOP, 0);
+}
+
+static void
+push(struct cursor *c)
+{
+	c->draft->pushes[c->draft->n_pushes++] = c->off;
+}
+
+/*
+ * A direct jump or call was added: go on at its target.  False: the draft is
+ * done.
+ */
+static bool
+follow(struct cursor *c, bool call, int64_t target)
+{
+	struct hwtdi_draft *d = c->draft;
+	bool inside = target >= 0 && target < (int64_t)c->unit->length;
+
+	if (was_passed(d)) {
+		close_loop(c);
+		return (false);
+	}
+	/* A call of the next instruction only asks for its own address. */
+	if (call && target != (int64_t)c->off)
+		push(c);
+	if (!inside) {
+		end_block(c, HWTDI_NODE_AWAY, target);
+		return (false);
+	}
+	if (d->block.n_runs == HWTDI_BLOCK_RUNS) {
+		end_block(c, HWTDI_NODE_ON, target);
+		return (false);
+	}
+	c->off = (uint32_t)target;
+	return (begin_run(c));
+}
+
+/* An instruction that ends the node was added. */
+static void
+finish(struct cursor *c, const struct hwtdi_x86_insn *insn, int64_t target)
+{
+	switch (insn->branch) {
+	case HWTD_BRANCH_CONDITIONAL:
+		end_block(c,
+		    c->draft->n_pushes != 0 ? HWTDI_NODE_COND_PUSH
+					    : HWTDI_NODE_COND,
+		    target);
+		break;
+	case HWTD_BRANCH_RETURN:
+		end_block(c, HWTDI_NODE_RETURN, 0);
+		break;
+	case HWTD_BRANCH_INDIRECT_CALL:
+		push(c);
+		end_block(c, HWTDI_NODE_INDIRECT, 0);
+		break;
+	case HWTD_BRANCH_INDIRECT_JUMP:
+		end_block(c, HWTDI_NODE_INDIRECT, 0);
+		break;
+	case HWTD_BRANCH_NONE:
+		end_block(c, HWTDI_NODE_ON, (int64_t)c->off);
+		break;
+	default:
+		end_block(c, HWTDI_NODE_FAR, 0);
+		break;
+	}
+}
+
+/* Add the instruction at hand.  False: the draft is done. */
+static bool
+add(struct cursor *c, const struct hwtdi_x86_insn *insn)
+{
+	struct hwtdi_draft *d = c->draft;
+	struct hwtdi_code_run *run = c->run;
+	int64_t target = (int64_t)(insn->target - c->unit->address);
+
+	d->lengths[d->insns++] = insn->length;
+	run->last = c->off;
+	run->bytes += insn->length;
+	run->insns++;
+	run->branch = insn->branch;
+	c->off += insn->length;
+	d->block.binds = insn->binds;
+	if (insn->branch == HWTD_BRANCH_JUMP ||
+	    insn->branch == HWTD_BRANCH_CALL) {
+		if (!follow(c, insn->branch == HWTD_BRANCH_CALL, target))
+			return (false);
+	} else if (insn->branch != HWTD_BRANCH_NONE ||
+	    (insn->binds & STOPS) != 0) {
+		finish(c, insn, target);
+		return (false);
+	}
+	if (d->insns == HWTDI_BLOCK_INSNS) {
+		end_block(c, HWTDI_NODE_ON, (int64_t)c->off);
+		return (false);
+	}
+	return (true);
+}
+
+void
+hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,
+    struct hwtdi_draft *out)
+{
+	struct cursor c = { .unit = unit, .draft = out, .off = off };
+	struct hwtdi_x86_insn insn;
+
+	memset(&out->block, 0, sizeof(out->block));
+	out->block.off = off;
+	out->insns = 0;
+	out->n_pushes = 0;
+	(void)begin_run(&c);
+	for (;;) {
+		const uint32_t left = unit->length - c.off;
+
+		if (left == 0) {
+			end_block(&c, HWTDI_NODE_AWAY, (int64_t)c.off);
+			break;
+		}
+		if (!hwtdi_x86_decode(unit->bytes + c.off, left, unit->isa,
+			unit->address + c.off, &insn)) {
+			end_block(&c,
+			    left < HWTDI_X86_MAX_LENGTH && !unit->joint
+				? HWTDI_NODE_CUT
+				: HWTDI_NODE_BAD,
+			    (int64_t)c.off);
+			break;
+		}
+		if (!add(&c, &insn))
+			break;
+	}
+	drop_empty_run(&c);
+}

@@ -1,0 +1,176 @@
+/*
+ * The code graph: what code does between two places where a trace must speak.
+ *
+ * A *unit* is a run of code bytes in one mode.  A *node* is a superblock of it:
+ * instructions from one address on, through direct jumps and calls, up to the
+ * first that a trace has to say something about.  Nothing in it depends on the
+ * address at which the bytes are mapped, so all processes share it.
+ *
+ * Nodes are made on demand under a lock, and read without one: who has the id of
+ * a node can read it for as long as the graph is.  Ids stand for code in flows,
+ * where they are called tokens.
+ */
+#ifndef HWTDI_CODE_GRAPH_H
+#define HWTDI_CODE_GRAPH_H
+
+#include <hwtdecode/event.h>
+#include <pthread.h>
+
+#include "base/library.h"
+
+/* How a node ends. */
+enum hwtdi_node_kind {
+	/* Node 0: not known yet. */
+	HWTDI_NODE_NONE = 0,
+	/* A conditional branch; `next` by its outcome; no pushes. */
+	HWTDI_NODE_COND,
+	/* The same with pushes. */
+	HWTDI_NODE_COND_PUSH,
+	HWTDI_NODE_RETURN,
+	HWTDI_NODE_INDIRECT,
+	/* A far transfer. */
+	HWTDI_NODE_FAR,
+	/* Goes on at next[0] without trace; see `binds`. */
+	HWTDI_NODE_ON,
+	/* Goes on at `target`, which is not in the unit. */
+	HWTDI_NODE_AWAY,
+	/* Its direct jumps lead back into it. */
+	HWTDI_NODE_LOOP,
+	/* The bytes behind it are no instruction. */
+	HWTDI_NODE_BAD,
+	/* The instruction behind it has bytes behind the unit. */
+	HWTDI_NODE_CUT,
+	/* The first instructions of another node; not to be walked. */
+	HWTDI_NODE_PART
+};
+
+/* What walking needs. */
+struct hwtdi_node {
+	/* Nodes; 0: not known yet, or not in the unit. */
+	_Atomic uint32_t next[2];
+	uint16_t insns;
+	uint8_t kind;
+	/* Calls in it, and the first of their pushes. */
+	uint8_t pushes;
+	uint32_t push;
+};
+
+/* Instructions at consecutive addresses; at most the last is a branch. */
+struct hwtdi_code_run {
+	/* First byte, and that of the last instruction, from the unit's first. */
+	uint32_t off;
+	uint32_t last;
+	uint32_t bytes;
+	uint16_t insns;
+	/* An hwtd_branch. */
+	uint8_t branch;
+	uint8_t reserved;
+};
+
+#define HWTDI_BLOCK_RUNS 48
+#define HWTDI_BLOCK_INSNS 192
+
+/* The rest of a node. */
+struct hwtdi_code_block {
+	const struct hwtdi_code_run *runs;
+	/* Of each instruction, in order. */
+	const uint8_t *lengths;
+	uint32_t unit;
+	uint32_t off;
+	/* Behind the last instruction. */
+	uint32_t end;
+	uint16_t n_runs;
+	/* HWTDI_X86_* bits of the last instruction. */
+	uint16_t binds;
+	/*
+	 * Of a direct branch at the end, or of AWAY: where it leads, from the
+	 * unit's first byte.
+	 */
+	int64_t target;
+};
+
+struct hwtdi_code_unit {
+	const uint8_t *bytes;
+	uint32_t length;
+	/* An hwtd_isa. */
+	uint8_t isa;
+	/* The bytes are those of one instruction, copied. */
+	bool joint;
+	/*
+	 * Of 16- and 32-bit code: the address of the first byte, because what
+	 * branches cut off depends on it; else 0.
+	 */
+	uint64_t address;
+};
+
+/* A call: where it returns to. */
+struct hwtdi_push {
+	uint32_t unit;
+	uint32_t off;
+};
+
+struct hwtdi_code_graph;
+
+/*
+ * Arrays that are read without a lock.  They move when they grow; what was there
+ * before stays, but links that are found later are only in the new ones.
+ */
+struct hwtdi_graph_view {
+	struct hwtdi_node *nodes;
+	/* By push: the node at its return address, or 0. */
+	_Atomic uint32_t *returns;
+};
+
+int hwtdi_graph_create(struct hwtd_context *library,
+    struct hwtdi_code_graph **out, struct hwtd_error *err);
+struct hwtdi_code_graph *hwtdi_graph_hold(struct hwtdi_code_graph *graph);
+void hwtdi_graph_drop(struct hwtdi_code_graph *graph);
+
+/* It has so much code that a new one should be begun. */
+bool hwtdi_graph_is_full(const struct hwtdi_code_graph *graph);
+
+/* Bytes of memory that it holds. */
+size_t hwtdi_graph_bytes(const struct hwtdi_code_graph *graph);
+
+void hwtdi_graph_see(const struct hwtdi_code_graph *graph,
+    struct hwtdi_graph_view *out);
+
+/*
+ * The unit of these bytes at an address; they stay as long as the graph is used.
+ * More than 4 GiB are cut off.  HWTD_OK, HWTD_E_NOMEM, HWTD_E_LIMIT.
+ */
+int hwtdi_graph_unit(struct hwtdi_code_graph *graph, const uint8_t *bytes,
+    uint64_t length, uint8_t isa, uint64_t address, uint32_t *unit_out,
+    struct hwtd_error *err);
+/* The same of one instruction, whose bytes are copied. */
+int hwtdi_graph_joint(struct hwtdi_code_graph *graph, const uint8_t *bytes,
+    uint32_t length, uint8_t isa, uint64_t address, uint32_t *unit_out,
+    struct hwtd_error *err);
+
+/*
+ * The node at a byte of a unit.  HWTD_OK, HWTD_E_NOMEM, HWTD_E_LIMIT: see
+ * hwtdi_graph_is_full().
+ */
+int hwtdi_graph_node(struct hwtdi_code_graph *graph, uint32_t unit,
+    uint32_t off, uint32_t *node_out, struct hwtd_error *err);
+
+/* Follow a link, and remember it; *next_out is 0 if it leads away. */
+int hwtdi_graph_link(struct hwtdi_code_graph *graph, uint32_t node,
+    unsigned int taken, uint32_t *next_out, struct hwtd_error *err);
+
+/* The node at the return address of a push. */
+int hwtdi_graph_return(struct hwtdi_code_graph *graph, uint32_t push,
+    uint32_t *node_out, struct hwtd_error *err);
+
+/* A token for the first `insns` instructions of a node; at least one. */
+int hwtdi_graph_part(struct hwtdi_code_graph *graph, uint32_t node,
+    uint32_t insns, uint32_t *token_out, struct hwtd_error *err);
+
+const struct hwtdi_code_block *hwtdi_graph_block(
+    const struct hwtdi_code_graph *graph, uint32_t node);
+const struct hwtdi_code_unit *hwtdi_graph_unit_at(
+    const struct hwtdi_code_graph *graph, uint32_t unit);
+const struct hwtdi_push *hwtdi_graph_push(
+    const struct hwtdi_code_graph *graph, uint32_t push);
+
+#endif /* HWTDI_CODE_GRAPH_H */

@@ -1,0 +1,221 @@
+/*
+ * The native Intel PT engine.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "decode/pt/pt_config.h"
+#include "decode/pt/pt_engines.h"
+#include "decode/pt/pt_native.h"
+
+/* Bytes of PSB+ to look at behind a segment. */
+#define TAIL_BYTES 4096
+
+/* All packets of the segment are used. */
+static int
+finish(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	if (d->has_next_psb && d->on && d->next_psb.has_ip && !d->async &&
+	    !d->half && d->n_pending == 0) {
+		rc = hwtdi_ptn_to_ip(d, flow, d->next_psb.ip, err);
+		if (rc == HWTD_OK) {
+			flow->has_next_ip = true;
+			flow->next_ip = d->next_psb.ip;
+		}
+	} else if (!d->has_next_psb)
+		rc = hwtdi_ptn_run_out(d, flow, err);
+	if (rc == HWTD_AGAIN || rc < 0)
+		return (rc);
+	hwtdi_ptn_tell_detail(d, flow);
+	d->done = true;
+	return (HWTD_OK);
+}
+
+static int
+step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
+{
+	int why;
+
+	if (!d->synced)
+		return (hwtdi_ptn_enter(d, flow, err));
+	if (d->at >= d->recheck_at && d->n_bits == 0)
+		return (hwtdi_ptn_recheck(d, err));
+	why = hwtdi_ptn_walk(d, flow, err);
+	switch (why) {
+	case HWTDI_PTN_STOP_FULL:
+		return (HWTD_AGAIN);
+	case HWTDI_PTN_STOP_PACKET:
+		return (hwtdi_ptn_has_room(flow)
+			? hwtdi_ptn_packet(d, flow, err)
+			: HWTD_AGAIN);
+	case HWTDI_PTN_STOP_NODE:
+		return (hwtdi_ptn_has_room(flow)
+			? hwtdi_ptn_node(d, flow, err)
+			: HWTD_AGAIN);
+	case HWTDI_PTN_STOP_END:
+		break;
+	default:
+		return (why);
+	}
+	if (d->at < d->segment.n || d->n_bits != 0 || d->ahead != 0)
+		return (HWTD_OK);
+	return (hwtdi_ptn_has_room(flow) ? finish(d, flow, err) : HWTD_AGAIN);
+}
+
+static int
+native_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	flow->graph = d->graph;
+	flow->has_last_count = d->next_psb.has_tsc;
+	flow->last_count = d->next_psb.tsc;
+	while (!d->done && rc != HWTD_AGAIN) {
+		rc = step(d, flow, err);
+		if (rc == HWTD_E_LIMIT)
+			rc = hwtdi_ptn_lose(d, flow, HWTD_GAP_LIMIT,
+			    "more code than is kept");
+		if (rc < 0)
+			return (rc);
+	}
+	return (d->done ? HWTD_END : HWTD_OK);
+}
+
+/* Packets that begin in the last bytes are read from a copy with bytes behind. */
+static void
+copy_edge(struct hwtdi_decoder *d)
+{
+	const struct hwtdi_segment *s = &d->segment;
+	size_t room = s->n + s->tail, n;
+
+	d->edge_at = room < HWTDI_PT_PACKET_MAX
+	    ? 0
+	    : room - (HWTDI_PT_PACKET_MAX - 1);
+	if (d->edge_at > s->n)
+		d->edge_at = s->n;
+	memset(d->edge, 0, sizeof(d->edge));
+	n = room - d->edge_at;
+	if (n > sizeof(d->edge) - HWTDI_PT_PACKET_MAX)
+		n = sizeof(d->edge) - HWTDI_PT_PACKET_MAX;
+	if (n != 0)
+		memcpy(d->edge, s->bytes + d->edge_at, n);
+}
+
+static int
+native_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
+    struct hwtd_error *err)
+{
+	(void)err;
+	d->segment = *segment;
+	d->at = 0;
+	copy_edge(d);
+	memset(&d->next_psb, 0, sizeof(d->next_psb));
+	d->has_next_psb = segment->tail >= HWTDI_PT_PSB_BYTES &&
+	    hwtdi_pt_find_psb(segment->bytes + segment->n,
+		HWTDI_PT_PSB_BYTES, 0) == 0 &&
+	    hwtdi_pt_read_psb(segment->bytes + segment->n, segment->tail,
+		&d->next_psb);
+	d->done = segment->n == 0;
+	d->synced = false;
+	d->on = false;
+	d->n_bits = 0;
+	d->node = 0;
+	d->anchored = false;
+	d->anchor_off = 0;
+	d->context = d->base;
+	d->recheck_at = SIZE_MAX;
+	d->row_timed = false;
+	d->code_timed = false;
+	d->has_code_next = false;
+	if (!d->code.fixed)
+		hwtdi_ptn_forget_code(d);
+	hwtdi_graph_see(d->graph, &d->view);
+	return (HWTD_OK);
+}
+
+static int
+native_time(struct hwtdi_decoder *d, uint64_t stream_off,
+    struct hwtdi_when *out)
+{
+	struct hwtdi_pt_moment moment;
+	int rc;
+
+	if (!d->row_timed) {
+		const struct hwtdi_pt_stretch s = { .bytes = d->segment.bytes,
+			.n = d->segment.n,
+			.tail = d->segment.tail,
+			.stream_off = d->segment.stream_off };
+
+		d->row_timed = true;
+		hwtdi_pt_time_start(&d->row_time, &s, true);
+	}
+	/* Of the packet that ends there. */
+	if (stream_off > d->segment.stream_off)
+		stream_off--;
+	rc = hwtdi_pt_time_at(&d->row_time, stream_off, &moment);
+	if (rc != HWTD_OK)
+		return (rc);
+	out->count = moment.count;
+	out->estimated = moment.estimated;
+	return (HWTD_OK);
+}
+
+static void
+native_close(struct hwtdi_decoder *d)
+{
+	if (d == NULL)
+		return;
+	hwtdi_loop_fini(&d->loop);
+	hwtdi_pt_time_fini(&d->row_time);
+	hwtdi_pt_time_fini(&d->code_time);
+	hwtdi_array_free(d->library, d->places, d->cap_places,
+	    sizeof(*d->places));
+	hwtdi_free(d->library, d, sizeof(*d));
+}
+
+static int
+native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
+	struct pt_config config;
+
+	if (d == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*d)));
+	d->library = args->library;
+	d->code = args->code;
+	d->graph = args->graph;
+	d->base = args->context;
+	d->context = args->context;
+	d->timed = args->timed;
+	d->epoch = 1;
+	if (args->pt != NULL)
+		d->pt = *args->pt;
+	for (size_t i = 0; i < HWTD_PT_MAX_FILTERS; i++)
+		d->filtered |= d->pt.filters[i].mode != HWTD_PT_FILTER_OFF;
+	hwtdi_pt_config_libipt(&config, args->pt);
+	d->errata = config.errata;
+	hwtdi_loop_init(&d->loop, args->library);
+	hwtdi_pt_time_init(&d->row_time, args->library, args->pt,
+	    args->near_count);
+	hwtdi_pt_time_init(&d->code_time, args->library, args->pt,
+	    args->near_count);
+	*out = d;
+	return (HWTD_OK);
+}
+
+const struct hwtdi_engine hwtdi_pt_native = {
+	.name = "native",
+	.tech = HWTD_TECH_INTEL_PT,
+	.open = native_open,
+	.start = native_start,
+	.read = native_read,
+	.close = native_close,
+	.time = native_time,
+	.find_sync = hwtdi_pt_find_psb,
+	.tail_bytes = TAIL_BYTES,
+};

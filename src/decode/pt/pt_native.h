@@ -1,0 +1,369 @@
+/*
+ * State of our own Intel PT engine, shared by its files.
+ *
+ * The engine walks the code graph by the packets.  Where it stands is the start
+ * of a node that was not executed yet; the packet that says how the node ends
+ * makes it a token.
+ */
+#ifndef HWTDI_PT_NATIVE_H
+#define HWTDI_PT_NATIVE_H
+
+#include <intel-pt.h>
+
+#include "decode/code/code_graph.h"
+#include "decode/code/x86_insn.h"
+#include "decode/decoder.h"
+#include "decode/pt/pt_loop.h"
+#include "decode/pt/pt_packet.h"
+#include "decode/pt/pt_sync.h"
+#include "decode/pt/pt_time.h"
+
+/* Entries of the cache of branch targets. */
+#define HWTDI_PTN_TARGETS 4096u
+/* Calls that the hardware remembers for returns. */
+#define HWTDI_PTN_CALLS 64u
+/* Spans of code at hand. */
+#define HWTDI_PTN_SPANS 16u
+/* Events that wait for an address. */
+#define HWTDI_PTN_PENDING 16u
+/* Sections that are remembered to fit. */
+#define HWTDI_PTN_CHOICES 64u
+
+/* What one step may add to a flow at the most. */
+#define HWTDI_PTN_ROOM_TOKENS 160
+#define HWTDI_PTN_ROOM_RARES 32
+#define HWTDI_PTN_ROOM_ANCHORS 8
+#define HWTDI_PTN_ROOM_PLACES 8
+
+/* A branch target that was found before. */
+struct hwtdi_ptn_target {
+	uint64_t ip;
+	uint32_t node;
+	/* It counts if this is the decoder's. */
+	uint32_t epoch;
+};
+
+/* Where a unit lies. */
+struct hwtdi_ptn_unit_place {
+	uint64_t address;
+	uint32_t section;
+	bool known;
+};
+
+/* What an event waits for. */
+enum hwtdi_ptn_wait {
+	/* A FUP, which is its alone. */
+	HWTDI_PTN_FUP_BOUND = 1,
+	/* A FUP, from which an asynchronous branch may start too. */
+	HWTDI_PTN_FUP = 2,
+	HWTDI_PTN_TIP = 4,
+	/* Of EVD packets: the CFE. */
+	HWTDI_PTN_CFE = 8,
+	/* Of MWAIT: an EXSTOP that says whether there is an address. */
+	HWTDI_PTN_EXSTOP = 16
+};
+
+/* What has to be done when an event has its address. */
+enum hwtdi_ptn_what {
+	HWTDI_PTN_ROW,
+	/* The row belongs behind the instruction at the address. */
+	HWTDI_PTN_ROW_AFTER,
+	HWTDI_PTN_ISA,
+	HWTDI_PTN_IFLAG,
+	HWTDI_PTN_TSX,
+	HWTDI_PTN_PAGING,
+	HWTDI_PTN_VMCS,
+	HWTDI_PTN_OVERFLOW,
+	/* An event of the event trace. */
+	HWTDI_PTN_TRACE_EVENT,
+	/* Of no interest, but it uses the FUP. */
+	HWTDI_PTN_NOTHING
+};
+
+struct hwtdi_ptn_pending {
+	uint8_t wait;
+	uint8_t what;
+	/* Kind of row, and its value; or the value of a state. */
+	uint8_t kind;
+	uint64_t value;
+	union {
+		struct hwtd_marker marker;
+		struct hwtd_power power;
+		struct hwtd_async async;
+	} detail;
+};
+
+struct hwtdi_decoder {
+	struct hwtd_context *library;
+	struct hwtdi_code_source code;
+	struct hwtdi_code_graph *graph;
+	struct hwtdi_graph_view view;
+	/* The stream's own context, and what holds now. */
+	struct hwtd_exec_context base, context;
+	struct hwtd_pt_config pt;
+	struct pt_errata errata;
+	bool filtered, timed;
+
+	/* The segment, and the next packet in it. */
+	struct hwtdi_segment segment;
+	size_t at;
+	/* Packets that begin at or behind this byte are not in `segment` whole:
+	 * they are read from `edge`. */
+	size_t edge_at;
+	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
+	struct hwtdi_pt_lex_state lex;
+	struct hwtdi_pt_psb next_psb;
+	bool has_next_psb, done;
+	/* Decoding goes on; else it is to be entered at or behind `at`. */
+	bool synced;
+	/* What the PSB at `at` says need not be what was known before. */
+	bool fresh;
+
+	/* Where execution stands: at the start of a node, or at an address. */
+	uint32_t node;
+	uint64_t ip;
+	bool on;
+	uint8_t isa;
+	bool transaction;
+	/* A far transfer was passed whose target is still to come. */
+	bool half;
+	/* HWTDI_PTN_BOUND_* bits: what was bound to it. */
+	uint8_t half_bound;
+	/* CR3 was written by the last instruction that was passed. */
+	bool wrote_cr3;
+	/* Outcomes left of a TNT packet, the next in the top bit. */
+	uint64_t bits;
+	uint32_t n_bits;
+	/* Bytes of that packet. */
+	uint32_t tnt_bytes;
+	/* Behind the last TIP that was taken ahead of its turn; 0: none. */
+	size_t ahead;
+	/* Tracing went off, and is thought to go on here. */
+	bool has_resume;
+	uint64_t resume_ip;
+	/* The last token, if not 0; else the last address, if there is one. */
+	uint32_t last_token;
+	bool has_last_ip;
+	uint64_t last_ip;
+
+	/* Events that wait; an asynchronous branch that has begun. */
+	struct hwtdi_ptn_pending pending[HWTDI_PTN_PENDING];
+	uint32_t n_pending;
+	bool async;
+	uint64_t async_ip;
+	/* It was entered at the FUP, which may be of something else. */
+	bool weak;
+	/* The FUP at `at` is being told to events, which are those it is for. */
+	bool in_fup, fup_bound;
+	/* What the event trace tells of the next asynchronous branch. */
+	bool has_detail;
+	struct hwtd_async detail;
+	uint64_t detail_ip;
+	uint32_t ratio;
+	/* IF is told by the trace; and what it is. */
+	bool has_iflag, iflag;
+
+	/* RET compression: pushes, the newest at `top`; UINT32_MAX: by address. */
+	uint32_t top;
+	uint32_t calls[HWTDI_PTN_CALLS];
+	uint64_t call_ips[HWTDI_PTN_CALLS];
+
+	/* Addresses to nodes. */
+	uint32_t epoch;
+	struct hwtdi_ptn_target targets[HWTDI_PTN_TARGETS];
+	struct hwtdi_code_span spans[HWTDI_PTN_SPANS];
+	uint32_t span_units[HWTDI_PTN_SPANS];
+	uint32_t n_spans, next_span;
+	struct hwtdi_ptn_unit_place *places;
+	size_t cap_places;
+	bool missing, ambiguous, unread;
+	uint64_t missing_ip;
+	struct hwtdi_moments moments;
+	uint32_t chosen[HWTDI_PTN_CHOICES];
+	size_t n_chosen;
+	/* Code is to be looked up anew from this byte of the segment on. */
+	size_t recheck_at;
+
+	/* Endless loops. */
+	struct hwtdi_loop loop;
+	size_t loop_at;
+	uint32_t loop_bits;
+
+	/* Of anchors: the byte behind the packet that tokens come from. */
+	uint64_t anchor_off;
+	bool anchored;
+
+	/* Times for rows, and for code. */
+	struct hwtdi_pt_time row_time, code_time;
+	bool row_timed, code_timed;
+	struct hwtdi_pt_moment code_next;
+	bool has_code_next;
+};
+
+/* Whether something waits, so that TNT and TIP are not to be walked as usual. */
+static inline bool
+hwtdi_ptn_is_plain(const struct hwtdi_decoder *d)
+{
+	return (d->on && d->n_pending == 0 && !d->async && !d->half);
+}
+
+/* A step has room in the flow. */
+static inline bool
+hwtdi_ptn_has_room(const struct hwtdi_flow *flow)
+{
+	return (flow->n_tokens + HWTDI_PTN_ROOM_TOKENS <= HWTDI_FLOW_TOKENS &&
+	    flow->n_rares + HWTDI_PTN_ROOM_RARES <= HWTDI_FLOW_RARES &&
+	    flow->n_anchors + HWTDI_PTN_ROOM_ANCHORS <= HWTDI_FLOW_ANCHORS &&
+	    flow->n_places + HWTDI_PTN_ROOM_PLACES <= HWTDI_FLOW_PLACES);
+}
+
+#define HWTDI_PTN_BOUND_PIP 1
+#define HWTDI_PTN_BOUND_VMCS 2
+
+/* Of the bits CS.L and CS.D of MODE.Exec. */
+static inline uint8_t
+hwtdi_ptn_isa(uint64_t mode)
+{
+	if ((mode & 1) != 0)
+		return (HWTD_ISA_X86_64);
+	return ((mode & 2) != 0 ? HWTD_ISA_X86_32 : HWTD_ISA_X86_16);
+}
+
+/* Where a target is remembered. */
+static inline uint32_t
+hwtdi_ptn_target_slot(uint64_t ip)
+{
+	return ((uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 52));
+}
+
+/*
+ * Results of what follows: HWTD_OK; HWTD_AGAIN: the flow is full, the same call
+ * goes on with the next one; HWTD_END: a gap was told, and decoding has to be
+ * entered again; or an error.
+ */
+
+/* pt_native_out.c */
+void hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    size_t off);
+struct hwtdi_rare *hwtdi_ptn_rare(struct hwtdi_decoder *d,
+    struct hwtdi_flow *flow, uint8_t kind);
+void hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip);
+void hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target);
+void hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value);
+struct hwtd_gap *hwtdi_ptn_gap(struct hwtdi_decoder *d,
+    struct hwtdi_flow *flow, uint32_t reason, size_t first, size_t end,
+    const char *text);
+void hwtdi_ptn_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_exec_context *now, uint16_t flags, const uint64_t *ip);
+void hwtdi_ptn_mode(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint8_t isa, uint16_t flags, const uint64_t *ip);
+void hwtdi_ptn_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t bits, uint16_t flags, const uint64_t *ip);
+
+/* pt_native_code.c */
+/* Answers of before do not count any more. */
+void hwtdi_ptn_forget_code(struct hwtdi_decoder *d);
+/* The return stack. */
+void hwtdi_ptn_clear_calls(struct hwtdi_decoder *d);
+void hwtdi_ptn_push_all(struct hwtdi_decoder *d, uint32_t node);
+/* Take the newest call; false: there is none. */
+bool hwtdi_ptn_pop(struct hwtdi_decoder *d);
+/* Address of the last instruction that was executed, if there is one. */
+uint64_t hwtdi_ptn_last_ip(const struct hwtdi_decoder *d);
+/* The address where execution stands. */
+uint64_t hwtdi_ptn_ip(const struct hwtdi_decoder *d);
+/* Make `node` that at `ip`.  HWTD_E_NOT_FOUND: no code; else errors. */
+int hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* Go to an address; its code is looked for when it is needed. */
+void hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip);
+/* Go over a link of the node at hand. */
+int hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
+    struct hwtd_error *err);
+int hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtd_error *err);
+/* A node of the instruction at hand, whose bytes are of several spans. */
+int hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+
+/* pt_native_walk.c */
+enum hwtdi_ptn_stop {
+	/* The flow is full. */
+	HWTDI_PTN_STOP_FULL,
+	/* The packet at `at` is another one. */
+	HWTDI_PTN_STOP_PACKET,
+	/* An outcome does not fit to the node at hand. */
+	HWTDI_PTN_STOP_NODE,
+	/* No packet is left, or code has to be looked up anew. */
+	HWTDI_PTN_STOP_END
+};
+/* Walk by TNT and TIP packets as far as nothing else comes; or an error. */
+int hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+
+/* pt_native_step.c */
+/* Make the node at hand a token, with its pushes and its pop. */
+void hwtdi_ptn_emit(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
+/* Go on without trace, to a node whose end needs trace. */
+int hwtdi_ptn_pass(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* Go on without trace to an address. */
+int hwtdi_ptn_to_ip(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t ip, struct hwtd_error *err);
+/* Whether it could, not far from here. */
+bool hwtdi_ptn_reaches(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t ip);
+/* Pass the instruction at hand. */
+int hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* Pass the next instruction with one of these bits, or far transfer. */
+int hwtdi_ptn_to_bind(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint16_t binds, bool far_too, struct hwtd_error *err);
+/* Pass the branch with which tracing goes off; `ip` NULL: suppressed. */
+int hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const uint64_t *ip, struct hwtd_error *err);
+/* The trace ends: what comes up to the next branch that needs it. */
+int hwtdi_ptn_run_out(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* What trace says is not what code does: tell what is sure, and a gap. */
+int hwtdi_ptn_contradict(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const char *text, struct hwtd_error *err);
+
+/* pt_native_packet.c */
+/* The packet at `at`, whatever it is. */
+int hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* A node that is not walked over by the next outcome alone. */
+int hwtdi_ptn_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+
+/* pt_native_event.c */
+int hwtdi_ptn_pend(struct hwtdi_decoder *d,
+    const struct hwtdi_ptn_pending *pending);
+/* Events of packets of their own; `p` is the packet. */
+int hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_packet *p, struct hwtd_error *err);
+/* Tell an event; `ip` NULL: it has no address. */
+int hwtdi_ptn_tell(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_pending *e, const uint64_t *ip,
+    struct hwtd_error *err);
+void hwtdi_ptn_tell_detail(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
+void hwtdi_ptn_iflag(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    bool set, uint16_t flags, const uint64_t *ip);
+
+/* pt_native_sync.c */
+/* Bytes of a packet that can be read at `off` of the segment. */
+const uint8_t *hwtdi_ptn_bytes(const struct hwtdi_decoder *d, size_t off);
+/* Enter at or behind `at`. */
+int hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* PSB+ at `at`. */
+int hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* OVF at `at`. */
+int hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* Give up the packet at `at`; HWTD_END. */
+int hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t reason, const char *text);
+
+#endif /* HWTDI_PT_NATIVE_H */

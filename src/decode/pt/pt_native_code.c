@@ -1,0 +1,401 @@
+/*
+ * The native Intel PT engine: from addresses to nodes of the code graph.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "decode/pt/pt_native.h"
+
+/* The return stack. */
+
+#define BY_ADDRESS UINT32_MAX
+
+void
+hwtdi_ptn_clear_calls(struct hwtdi_decoder *d)
+{
+	memset(d->calls, 0, sizeof(d->calls));
+	d->top = 0;
+}
+
+void
+hwtdi_ptn_push_all(struct hwtdi_decoder *d, uint32_t node)
+{
+	const struct hwtdi_node *n = &d->view.nodes[node];
+
+	for (uint32_t i = 0; i < n->pushes; i++) {
+		d->top = (d->top + 1) % HWTDI_PTN_CALLS;
+		d->calls[d->top] = n->push + i;
+	}
+}
+
+static uint64_t
+address_of(const struct hwtdi_decoder *d, uint32_t unit, uint32_t off)
+{
+	return (d->places[unit].address + off);
+}
+
+bool
+hwtdi_ptn_pop(struct hwtdi_decoder *d)
+{
+	const uint32_t call = d->calls[d->top];
+	const struct hwtdi_push *push;
+
+	if (call == 0)
+		return (false);
+	d->calls[d->top] = 0;
+	if (call == BY_ADDRESS) {
+		d->ip = d->call_ips[d->top];
+		d->node = 0;
+		/* A return in a narrower mode than the call cuts it off. */
+		if (d->isa == HWTD_ISA_X86_32)
+			d->ip = (uint32_t)d->ip;
+		else if (d->isa == HWTD_ISA_X86_16)
+			d->ip = (uint16_t)d->ip;
+	} else {
+		d->node = atomic_load_explicit(&d->view.returns[call],
+		    memory_order_acquire);
+		push = hwtdi_graph_push(d->graph, call);
+		d->ip = address_of(d, push->unit, push->off);
+	}
+	d->top = (d->top + HWTDI_PTN_CALLS - 1) % HWTDI_PTN_CALLS;
+	return (true);
+}
+
+uint64_t
+hwtdi_ptn_last_ip(const struct hwtdi_decoder *d)
+{
+	const struct hwtdi_code_block *b;
+
+	if (d->last_token == 0)
+		return (d->last_ip);
+	b = hwtdi_graph_block(d->graph, d->last_token);
+	return (address_of(d, b->unit, b->runs[b->n_runs - 1].last));
+}
+
+/* Units may lie elsewhere from now on, or be others. */
+static void
+keep_addresses(struct hwtdi_decoder *d)
+{
+	for (uint32_t i = 0; i < HWTDI_PTN_CALLS; i++) {
+		const struct hwtdi_push *push;
+
+		if (d->calls[i] == 0 || d->calls[i] == BY_ADDRESS)
+			continue;
+		push = hwtdi_graph_push(d->graph, d->calls[i]);
+		d->call_ips[i] = address_of(d, push->unit, push->off);
+		d->calls[i] = BY_ADDRESS;
+	}
+	if (d->node != 0)
+		hwtdi_ptn_go(d, hwtdi_ptn_ip(d));
+	if (d->last_token != 0) {
+		d->last_ip = hwtdi_ptn_last_ip(d);
+		d->has_last_ip = true;
+		d->last_token = 0;
+	}
+}
+
+static void
+forget_targets(struct hwtdi_decoder *d)
+{
+	if (++d->epoch == 0) {
+		memset(d->targets, 0, sizeof(d->targets));
+		d->epoch = 1;
+	}
+}
+
+void
+hwtdi_ptn_forget_code(struct hwtdi_decoder *d)
+{
+	keep_addresses(d);
+	forget_targets(d);
+	d->n_spans = 0;
+	d->next_span = 0;
+}
+
+uint64_t
+hwtdi_ptn_ip(const struct hwtdi_decoder *d)
+{
+	const struct hwtdi_code_block *b;
+
+	if (d->node == 0)
+		return (d->ip);
+	b = hwtdi_graph_block(d->graph, d->node);
+	return (address_of(d, b->unit, b->off));
+}
+
+void
+hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip)
+{
+	d->node = 0;
+	d->ip = ip;
+}
+
+/* Spans. */
+
+static bool
+is_kernel(uint64_t ip)
+{
+	return (ip >> 63 != 0);
+}
+
+static void
+query_here(struct hwtdi_decoder *d, struct hwtdi_code_query *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->context = &d->context;
+	out->stream_off = d->segment.stream_off + d->at;
+	out->moments = d->moments;
+	out->chosen = d->chosen;
+	out->n_chosen = d->n_chosen;
+	if (d->code_timed) {
+		out->has_count = true;
+		out->count = d->code_next.count;
+	}
+}
+
+/* Ask the code source; of several answers take the one that fits. */
+static int
+ask(struct hwtdi_decoder *d, uint64_t ip, struct hwtdi_code_span *span)
+{
+	struct hwtdi_code_query query;
+	int rc;
+
+	query_here(d, &query);
+	rc = d->code.find(d->code.arg, &query, ip, span);
+	if (rc == HWTD_E_STATE) {
+		/* Records can be incomplete; what was known is not sure. */
+		d->moments.space = HWTD_NO_ID;
+		query.moments = d->moments;
+		rc = d->code.find(d->code.arg, &query, ip, span);
+	}
+	if (rc != HWTD_OK && rc != HWTD_END)
+		return (rc);
+	d->moments = span->moments;
+	/* The kernel can start another program. */
+	if (is_kernel(ip))
+		d->moments.until = UINT64_MAX;
+	return (HWTD_OK);
+}
+
+/* The span around `ip`, and its unit if that is known.  NULL: no code. */
+static struct hwtdi_code_span *
+find_span(struct hwtdi_decoder *d, uint64_t ip, uint32_t **unit_out)
+{
+	struct hwtdi_code_span span;
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < d->n_spans; i++)
+		if (ip - d->spans[i].address < d->spans[i].length) {
+			*unit_out = &d->span_units[i];
+			return (&d->spans[i]);
+		}
+	rc = ask(d, ip, &span);
+	if (rc != HWTD_OK) {
+		d->ambiguous = rc == HWTD_E_STATE;
+		d->unread = rc == HWTD_E_UNSUPPORTED;
+		d->missing = true;
+		d->missing_ip = ip;
+		return (NULL);
+	}
+	i = d->next_span;
+	d->next_span = (i + 1) % HWTDI_PTN_SPANS;
+	if (d->n_spans < HWTDI_PTN_SPANS)
+		d->n_spans++;
+	d->spans[i] = span;
+	d->span_units[i] = UINT32_MAX;
+	*unit_out = &d->span_units[i];
+	return (&d->spans[i]);
+}
+
+/* Rows of a unit's code have this address and section from now on. */
+static int
+set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
+    uint64_t address, uint32_t section, struct hwtd_error *err)
+{
+	struct hwtdi_ptn_unit_place *place;
+	struct hwtdi_placement *told;
+	const size_t cap = d->cap_places;
+	int rc;
+
+	rc = hwtdi_array_grow(d->library, &d->places, &d->cap_places,
+	    (size_t)unit + 1, sizeof(*d->places), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (d->cap_places > cap)
+		memset(d->places + cap, 0,
+		    (d->cap_places - cap) * sizeof(*d->places));
+	place = &d->places[unit];
+	if (place->known && place->address == address &&
+	    place->section == section)
+		return (HWTD_OK);
+	if (place->known && place->address != address) {
+		uint64_t ip = d->ip;
+
+		/* Targets and calls of the unit where it was. */
+		keep_addresses(d);
+		forget_targets(d);
+		hwtdi_ptn_go(d, ip);
+	}
+	place->known = true;
+	place->address = address;
+	place->section = section;
+	told = &flow->places[flow->n_places++];
+	told->at = (uint32_t)flow->n_tokens;
+	told->unit = unit;
+	told->section = section;
+	told->address = address;
+	return (HWTD_OK);
+}
+
+static int
+make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	const uint64_t ip = d->ip;
+	struct hwtdi_ptn_target *t;
+	struct hwtdi_code_span *span;
+	uint32_t *unit, node;
+	int rc = HWTD_OK;
+
+	span = find_span(d, ip, &unit);
+	if (span == NULL)
+		return (HWTD_E_NOT_FOUND);
+	if (*unit == UINT32_MAX)
+		rc = hwtdi_graph_unit(d->graph, span->bytes, span->length,
+		    d->isa, span->address, unit, err);
+	if (rc == HWTD_OK && ip - span->address > UINT32_MAX - 1)
+		return (HWTD_E_NOT_FOUND);
+	if (rc == HWTD_OK)
+		rc = set_place(d, flow, *unit, span->address, span->section,
+		    err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_graph_node(d->graph, *unit,
+		    (uint32_t)(ip - span->address), &node, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	hwtdi_graph_see(d->graph, &d->view);
+	d->node = node;
+	t = &d->targets[hwtdi_ptn_target_slot(ip)];
+	t->ip = ip;
+	t->node = node;
+	t->epoch = d->epoch;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_ptn_target *t = &d->targets[hwtdi_ptn_target_slot(
+	    d->ip)];
+
+	if (t->ip == d->ip && t->epoch == d->epoch) {
+		d->node = t->node;
+		return (HWTD_OK);
+	}
+	return (make_node(d, flow, err));
+}
+
+int
+hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b = hwtdi_graph_block(d->graph,
+	    d->node);
+	const uint8_t kind = d->view.nodes[d->node].kind;
+	uint32_t next = atomic_load_explicit(
+	    &d->view.nodes[d->node].next[taken], memory_order_acquire);
+	int64_t target;
+	int rc = HWTD_OK;
+
+	if (next == 0 && kind != HWTDI_NODE_AWAY) {
+		rc = hwtdi_graph_link(d->graph, d->node, taken, &next, err);
+		hwtdi_graph_see(d->graph, &d->view);
+	}
+	if (rc != HWTD_OK)
+		return (rc);
+	if (next == 0) {
+		target = taken != 0 || kind == HWTDI_NODE_ON ||
+			kind == HWTDI_NODE_AWAY
+		    ? b->target
+		    : (int64_t)b->end;
+		hwtdi_ptn_go(d,
+		    d->places[b->unit].address + (uint64_t)target);
+	} else
+		d->node = next;
+	return (HWTD_OK);
+}
+
+/* Code that changes while it is traced. */
+
+/* Byte of the segment at which the count is reached, at or behind `at`. */
+static int
+byte_of_count(struct hwtdi_decoder *d, uint64_t count, size_t *out)
+{
+	const uint64_t base = d->segment.stream_off;
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK &&
+	    (!d->has_code_next || d->code_next.count < count)) {
+		rc = hwtdi_pt_time_next(&d->code_time, &d->code_next);
+		d->has_code_next = rc == HWTD_OK;
+	}
+	if (rc < 0)
+		return (rc);
+	*out = rc == HWTD_END || d->code_next.stream_off - base > SIZE_MAX
+	    ? SIZE_MAX
+	    : (size_t)(d->code_next.stream_off - base);
+	return (HWTD_OK);
+}
+
+int
+hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	(void)err;
+	(void)byte_of_count;
+	hwtdi_ptn_forget_code(d);
+	d->recheck_at = SIZE_MAX;
+	return (HWTD_OK);
+}
+
+/* Instructions in several spans. */
+
+int
+hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	uint8_t bytes[HWTDI_X86_MAX_LENGTH];
+	struct hwtdi_x86_insn insn;
+	struct hwtdi_code_span *span;
+	uint32_t *unit, joint, section = 0;
+	const uint64_t ip = d->ip;
+	size_t n = 0;
+	int rc;
+
+	while (n < sizeof(bytes)) {
+		uint64_t skip, take;
+
+		span = find_span(d, ip + n, &unit);
+		if (span == NULL)
+			break;
+		if (n == 0)
+			section = span->section;
+		skip = ip + n - span->address;
+		take = span->length - skip;
+		if (take > sizeof(bytes) - n)
+			take = sizeof(bytes) - n;
+		memcpy(bytes + n, span->bytes + skip, (size_t)take);
+		n += (size_t)take;
+	}
+	if (!hwtdi_x86_decode(bytes, n, d->isa, ip, &insn))
+		return (n < sizeof(bytes) ? HWTD_E_NOT_FOUND : HWTD_END);
+	rc = hwtdi_graph_joint(d->graph, bytes, insn.length, d->isa, ip,
+	    &joint, err);
+	if (rc == HWTD_OK)
+		rc = set_place(d, flow, joint, ip, section, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_graph_node(d->graph, joint, 0, &d->node, err);
+	hwtdi_graph_see(d->graph, &d->view);
+	return (rc);
+}

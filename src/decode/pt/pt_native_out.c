@@ -1,0 +1,129 @@
+/*
+ * The native Intel PT engine: what it puts into a flow beside tokens.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "decode/pt/pt_native.h"
+
+void
+hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off)
+{
+	struct hwtdi_anchor *a;
+
+	if (d->anchored && off == d->anchor_off)
+		return;
+	d->anchored = true;
+	d->anchor_off = off;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
+	a->stream_off = d->segment.stream_off + off;
+	a->count = 0;
+}
+
+struct hwtdi_rare *
+hwtdi_ptn_rare(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t kind)
+{
+	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
+
+	memset(rare, 0, sizeof(*rare));
+	rare->at = (uint32_t)flow->n_tokens;
+	rare->row.kind = kind;
+	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
+	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
+	return (rare);
+}
+
+void
+hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip)
+{
+	rare->row.ip = ip;
+	rare->row.flags |= HWTD_EVF_IP;
+}
+
+void
+hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target)
+{
+	rare->row.target = target;
+	rare->row.flags |= HWTD_EVF_TARGET;
+}
+
+void
+hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value)
+{
+	rare->row.value = value;
+	rare->row.flags |= HWTD_EVF_VALUE;
+}
+
+struct hwtd_gap *
+hwtdi_ptn_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t reason, size_t first, size_t end, const char *text)
+{
+	struct hwtdi_rare *rare = hwtdi_ptn_rare(d, flow, HWTD_EV_GAP);
+	struct hwtd_gap *gap = &rare->detail.gap;
+
+	rare->row.stream_off = d->segment.stream_off + first;
+	gap->reason = reason;
+	gap->first = d->segment.stream_off + first;
+	gap->end = d->segment.stream_off + end;
+	if (d->last_token != 0 || d->has_last_ip) {
+		gap->ip_before = hwtdi_ptn_last_ip(d);
+		gap->flags |= HWTD_GAPF_IP_BEFORE;
+	}
+	(void)snprintf(gap->text, sizeof(gap->text), "%s", text);
+	return (gap);
+}
+
+void
+hwtdi_ptn_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_exec_context *now, uint16_t flags, const uint64_t *ip)
+{
+	struct hwtdi_rare *rare;
+
+	if ((flags & HWTD_EVF_STATUS) != 0 &&
+	    memcmp(now, &d->context, sizeof(*now)) == 0)
+		return;
+	d->context = *now;
+	/* Other code may lie at the same address now. */
+	hwtdi_ptn_forget_code(d);
+	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_CONTEXT);
+	rare->detail.context = *now;
+	rare->row.flags |= flags;
+	if (ip != NULL)
+		hwtdi_ptn_set_ip(rare, *ip);
+}
+
+void
+hwtdi_ptn_mode(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t isa,
+    uint16_t flags, const uint64_t *ip)
+{
+	struct hwtdi_rare *rare;
+
+	if (isa == d->isa)
+		return;
+	hwtdi_ptn_forget_code(d);
+	d->isa = isa;
+	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_MODE);
+	rare->row.flags |= (uint16_t)(isa << HWTD_EVF_ISA_SHIFT) | flags;
+	hwtdi_ptn_set_value(rare, 0);
+	if (ip != NULL)
+		hwtdi_ptn_set_ip(rare, *ip);
+}
+
+void
+hwtdi_ptn_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t bits, uint16_t flags, const uint64_t *ip)
+{
+	const bool now = (bits & HWTD_MODE_TRANSACTION) != 0;
+	struct hwtdi_rare *rare;
+
+	if ((flags & HWTD_EVF_STATUS) != 0 && now == d->transaction)
+		return;
+	d->transaction = now;
+	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_MODE);
+	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT) | flags;
+	hwtdi_ptn_set_value(rare, HWTD_MODE_IS_TRANSACTION | bits);
+	if (ip != NULL)
+		hwtdi_ptn_set_ip(rare, *ip);
+}
