@@ -45,6 +45,42 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 	return (rc);
 }
 
+/* The first count that is at or behind a time. */
+static uint64_t
+count_of(const struct hwtd_clock *clock, uint64_t time_ns)
+{
+	uint64_t low = 0, high = UINT64_MAX;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (hwtdi_clock_ns(clock, middle) < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+static void
+code_until(void *arg, const struct hwtdi_code_query *query, uint64_t *off_out,
+    uint64_t *count_out)
+{
+	const struct hwtdi_lane *lane = arg;
+	struct hwtdi_code_place place = { .stream = lane->stream,
+		.stream_off = query->stream_off,
+		.has_time = query->has_count && lane->timed };
+	uint64_t time_ns;
+
+	if (place.has_time)
+		place.time_ns = hwtdi_clock_ns(&lane->expander.clock,
+		    query->count);
+	hwtdi_trace_until(lane->trace, &place, off_out, &time_ns);
+	*count_out = time_ns == UINT64_MAX || !place.has_time
+	    ? UINT64_MAX
+	    : count_of(&lane->expander.clock, time_ns);
+}
+
 static void
 drop_graph(void *graph)
 {
@@ -93,6 +129,7 @@ open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 	args.pt = desc.pt;
 	args.context = lane->expander.base;
 	args.code.find = find_code;
+	args.code.until = code_until;
 	args.code.arg = lane;
 	args.code.fixed = hwtdi_trace_is_fixed(lane->trace);
 	args.table = &lane->table;

@@ -208,13 +208,12 @@ struct range {
 	uint64_t hi;
 };
 
-static struct range
-by_time(const struct hwtdi_position *p, uint64_t time_ns)
+/* The first record with time that is later. */
+static size_t
+first_later(const struct hwtdi_position *p, uint64_t time_ns)
 {
 	size_t low = 0, high = p->n_timed;
-	struct range r;
 
-	/* The first record that is later. */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -223,6 +222,15 @@ by_time(const struct hwtdi_position *p, uint64_t time_ns)
 		else
 			high = mid;
 	}
+	return (low);
+}
+
+static struct range
+by_time(const struct hwtdi_position *p, uint64_t time_ns)
+{
+	const size_t low = first_later(p, time_ns);
+	struct range r;
+
 	r.lo = low > 0 ? p->timed[low - 1].seq + 1 : 0;
 	r.hi = low < p->n_timed ? p->timed[low].seq : p->n;
 	return (r);
@@ -245,38 +253,54 @@ first_anchor(const struct hwtdi_position *p, uint64_t stream)
 	return (low);
 }
 
+/*
+ * Anchors of a stream around a byte: the first of which all name a later one,
+ * and the first that names a later one.
+ */
+struct around {
+	size_t begin, end;
+	size_t all_later, later;
+};
+
+static struct around
+around(const struct hwtdi_position *p, uint32_t stream, uint64_t off)
+{
+	struct around a = { first_anchor(p, stream),
+		first_anchor(p, (uint64_t)stream + 1), 0, 0 };
+	size_t high = a.end;
+
+	a.all_later = a.begin;
+	while (a.all_later < high) {
+		size_t mid = a.all_later + (high - a.all_later) / 2;
+
+		if (p->anchors[mid].least <= off)
+			a.all_later = mid + 1;
+		else
+			high = mid;
+	}
+	a.later = a.begin;
+	high = a.end;
+	while (a.later < high) {
+		size_t mid = a.later + (high - a.later) / 2;
+
+		if (p->anchors[mid].most <= off)
+			a.later = mid + 1;
+		else
+			high = mid;
+	}
+	return (a);
+}
+
 static struct range
 by_bytes(const struct hwtdi_position *p, uint32_t stream, uint64_t off)
 {
-	const size_t begin = first_anchor(p, stream);
-	const size_t end = first_anchor(p, (uint64_t)stream + 1);
+	const struct around a = around(p, stream, off);
 	struct range r = { 0, p->n };
-	size_t low = begin, high = end;
 
-	/* The last that names a byte up to this one. */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->anchors[mid].least <= off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low > begin)
-		r.lo = p->anchors[low - 1].seq + 1;
-	/* The first that names a later byte. */
-	low = begin;
-	high = end;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->anchors[mid].most <= off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < end)
-		r.hi = p->anchors[low].seq;
+	if (a.all_later > a.begin)
+		r.lo = p->anchors[a.all_later - 1].seq + 1;
+	if (a.later < a.end)
+		r.hi = p->anchors[a.later].seq;
 	/* Bytes that go back: all between is in doubt. */
 	if (r.lo > r.hi) {
 		const uint64_t swap = r.lo;
@@ -308,4 +332,19 @@ hwtdi_position_range(const struct hwtdi_position *p, uint32_t stream,
 		*lo_out = p->n_start;
 	if (*hi_out < p->n_start)
 		*hi_out = p->n_start;
+}
+
+void
+hwtdi_position_until(const struct hwtdi_position *p, uint32_t stream,
+    uint64_t off, bool has_time, uint64_t time_ns, uint64_t *off_out,
+    uint64_t *time_out)
+{
+	const struct around a = around(p, stream, off);
+	const size_t later = has_time ? first_later(p, time_ns) : p->n_timed;
+
+	*off_out = a.all_later < a.end ? p->anchors[a.all_later].least
+				       : UINT64_MAX;
+	if (a.later < a.end && p->anchors[a.later].most < *off_out)
+		*off_out = p->anchors[a.later].most;
+	*time_out = later < p->n_timed ? p->timed[later].time_ns : UINT64_MAX;
 }

@@ -50,4 +50,12 @@ void hwtdi_position_range(const struct hwtdi_position *position,
     uint32_t stream, uint64_t off, bool has_time, uint64_t time_ns,
     uint64_t *lo_out, uint64_t *hi_out);
 
+/*
+ * Where the answer to the same question becomes another one: not before this
+ * byte, and not before this time.  UINT64_MAX: never.
+ */
+void hwtdi_position_until(const struct hwtdi_position *position,
+    uint32_t stream, uint64_t off, bool has_time, uint64_t time_ns,
+    uint64_t *off_out, uint64_t *time_out);
+
 #endif /* HWTDI_POSITION_H */

@@ -394,6 +394,24 @@ hwtdi_trace_runner(const struct hwtd_trace *trace,
 		*until_out = runner.until;
 }
 
+void
+hwtdi_trace_until(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *place, uint64_t *off_out,
+    uint64_t *time_out)
+{
+	const uint32_t cpu = trace->streams[place->stream]->desc.cpu;
+	uint32_t pid, tid;
+	uint64_t until, *of;
+
+	hwtdi_position_until(trace->space.positions, place->stream,
+	    place->stream_off, place->has_time, place->time_ns, off_out,
+	    time_out);
+	hwtdi_trace_runner(trace, place, &pid, &tid, &until);
+	of = place->has_time && cpu != HWTD_NO_ID ? time_out : off_out;
+	if (until < *of)
+		*of = until;
+}
+
 int
 hwtd_trace_read_code(const struct hwtd_trace *trace, uint32_t section,
     uint64_t address, void *buf, size_t n, size_t *n_out)

@@ -138,6 +138,14 @@ void hwtdi_trace_runner(const struct hwtd_trace *trace,
     uint32_t *tid_inout, uint64_t *until_out);
 
 /*
+ * Answers about code and who runs, to the same questions, do not change before
+ * this byte of the stream and this time; UINT64_MAX: never.
+ */
+void hwtdi_trace_until(const struct hwtd_trace *trace,
+    const struct hwtdi_code_place *place, uint64_t *off_out,
+    uint64_t *time_out);
+
+/*
  * What layers above make of a trace when it is first needed, and share: a place
  * for it.  `drop` is called when the trace is closed.
  */

@@ -42,7 +42,7 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	if (!d->synced)
 		return (hwtdi_ptn_enter(d, flow, err));
 	if (d->at >= d->recheck_at && d->n_bits == 0)
-		return (hwtdi_ptn_recheck(d, err));
+		return (hwtdi_ptn_recheck(d, flow, err));
 	why = hwtdi_ptn_walk(d, flow, err);
 	switch (why) {
 	case HWTDI_PTN_STOP_FULL:
@@ -65,8 +65,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	return (hwtdi_ptn_has_room(flow) ? finish(d, flow, err) : HWTD_AGAIN);
 }
 
-static int
-native_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+int
+hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
@@ -105,11 +105,9 @@ copy_edge(struct hwtdi_decoder *d)
 		memcpy(d->edge, s->bytes + d->edge_at, n);
 }
 
-static int
-native_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
-    struct hwtd_error *err)
+int
+hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 {
-	(void)err;
 	d->segment = *segment;
 	d->at = 0;
 	copy_edge(d);
@@ -127,14 +125,20 @@ native_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->anchored = false;
 	d->anchor_off = 0;
 	d->context = d->base;
-	d->recheck_at = SIZE_MAX;
+	d->recheck_at = 0;
+	d->has_count = false;
 	d->row_timed = false;
 	d->code_timed = false;
-	d->has_code_next = false;
-	if (!d->code.fixed)
-		hwtdi_ptn_forget_code(d);
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
+}
+
+static int
+native_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
+    struct hwtd_error *err)
+{
+	(void)err;
+	return (hwtdi_ptn_start(d, segment));
 }
 
 static int
@@ -164,16 +168,22 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 	return (HWTD_OK);
 }
 
-static void
-native_close(struct hwtdi_decoder *d)
+void
+hwtdi_ptn_fini(struct hwtdi_decoder *d)
 {
-	if (d == NULL)
-		return;
 	hwtdi_loop_fini(&d->loop);
 	hwtdi_pt_time_fini(&d->row_time);
 	hwtdi_pt_time_fini(&d->code_time);
 	hwtdi_array_free(d->library, d->places, d->cap_places,
 	    sizeof(*d->places));
+}
+
+static void
+native_close(struct hwtdi_decoder *d)
+{
+	if (d == NULL)
+		return;
+	hwtdi_ptn_fini(d);
 	hwtdi_free(d->library, d, sizeof(*d));
 }
 
@@ -193,6 +203,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->context = args->context;
 	d->timed = args->timed;
 	d->epoch = 1;
+	d->near_count = args->near_count;
 	if (args->pt != NULL)
 		d->pt = *args->pt;
 	for (size_t i = 0; i < HWTD_PT_MAX_FILTERS; i++)
@@ -213,7 +224,7 @@ const struct hwtdi_engine hwtdi_pt_native = {
 	.tech = HWTD_TECH_INTEL_PT,
 	.open = native_open,
 	.start = native_start,
-	.read = native_read,
+	.read = hwtdi_ptn_read,
 	.close = native_close,
 	.time = native_time,
 	.find_sync = hwtdi_pt_find_psb,

@@ -93,6 +93,19 @@ struct hwtdi_ptn_pending {
 	} detail;
 };
 
+/* How decoding was entered. */
+struct hwtdi_ptn_entry {
+	size_t at;
+	/* At a PSB, with nothing known. */
+	bool at_psb;
+	bool on;
+	uint64_t ip;
+	uint8_t isa;
+	struct hwtdi_pt_lex_state lex;
+	struct hwtd_exec_context context;
+	struct hwtdi_moments moments;
+};
+
 struct hwtdi_decoder {
 	struct hwtd_context *library;
 	struct hwtdi_code_source code;
@@ -103,6 +116,7 @@ struct hwtdi_decoder {
 	struct hwtd_pt_config pt;
 	struct pt_errata errata;
 	bool filtered, timed;
+	uint64_t near_count;
 
 	/* The segment, and the next packet in it. */
 	struct hwtdi_segment segment;
@@ -122,6 +136,8 @@ struct hwtdi_decoder {
 	/* Where execution stands: at the start of a node, or at an address. */
 	uint32_t node;
 	uint64_t ip;
+	/* Other code lies there by now: what follows the node is looked up. */
+	bool stale;
 	bool on;
 	uint8_t isa;
 	bool transaction;
@@ -183,6 +199,20 @@ struct hwtdi_decoder {
 	size_t n_chosen;
 	/* Code is to be looked up anew from this byte of the segment on. */
 	size_t recheck_at;
+	/* Up to there it is looked up with this count. */
+	bool has_count;
+	uint64_t count;
+	/* Where decoding was entered last. */
+	struct hwtdi_ptn_entry entry;
+	/* This decoder only tries out a choice; where it failed, and why. */
+	bool trial, lost;
+	size_t lost_at;
+	uint32_t lost_reason;
+	/* The byte that it is about. */
+	size_t question;
+	/* From there on it rests on another choice, which was not tried. */
+	bool doubted;
+	size_t doubt_at;
 
 	/* Endless loops. */
 	struct hwtdi_loop loop;
@@ -196,15 +226,16 @@ struct hwtdi_decoder {
 	/* Times for rows, and for code. */
 	struct hwtdi_pt_time row_time, code_time;
 	bool row_timed, code_timed;
-	struct hwtdi_pt_moment code_next;
-	bool has_code_next;
+	struct hwtdi_pt_moment now_moment, next_moment;
+	bool has_now, has_next;
 };
 
 /* Whether something waits, so that TNT and TIP are not to be walked as usual. */
 static inline bool
 hwtdi_ptn_is_plain(const struct hwtdi_decoder *d)
 {
-	return (d->on && d->n_pending == 0 && !d->async && !d->half);
+	return (d->on && d->n_pending == 0 && !d->async && !d->half &&
+	    !d->stale);
 }
 
 /* A step has room in the flow. */
@@ -280,9 +311,27 @@ void hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip);
 /* Go over a link of the node at hand. */
 int hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
     struct hwtd_error *err);
-int hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtd_error *err);
+/* Look up code anew; find out until where that holds. */
+int hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
 /* A node of the instruction at hand, whose bytes are of several spans. */
 int hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+
+/* pt_native_choice.c */
+/*
+ * Several mappings can lie at `ip`, where `query` asks.  Choose the newest that
+ * the packets up to here, and the next ones, do not contradict.  HWTD_E_STATE:
+ * none, or too many.  HWTD_E_UNSUPPORTED: one whose bytes are missing.
+ */
+int hwtdi_ptn_choose(struct hwtdi_decoder *d,
+    const struct hwtdi_code_query *query, uint64_t ip);
+
+/* pt_native.c */
+int hwtdi_ptn_start(struct hwtdi_decoder *d,
+    const struct hwtdi_segment *segment);
+void hwtdi_ptn_fini(struct hwtdi_decoder *d);
+int hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
 
 /* pt_native_walk.c */

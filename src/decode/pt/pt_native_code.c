@@ -128,6 +128,7 @@ hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip)
 {
 	d->node = 0;
 	d->ip = ip;
+	d->stale = false;
 }
 
 /* Spans. */
@@ -147,10 +148,8 @@ query_here(struct hwtdi_decoder *d, struct hwtdi_code_query *out)
 	out->moments = d->moments;
 	out->chosen = d->chosen;
 	out->n_chosen = d->n_chosen;
-	if (d->code_timed) {
-		out->has_count = true;
-		out->count = d->code_next.count;
-	}
+	out->has_count = d->has_count;
+	out->count = d->count;
 }
 
 /* Ask the code source; of several answers take the one that fits. */
@@ -162,10 +161,17 @@ ask(struct hwtdi_decoder *d, uint64_t ip, struct hwtdi_code_span *span)
 
 	query_here(d, &query);
 	rc = d->code.find(d->code.arg, &query, ip, span);
-	if (rc == HWTD_E_STATE) {
+	if (rc == HWTD_E_STATE && (!d->trial || d->at < d->question)) {
 		/* Records can be incomplete; what was known is not sure. */
 		d->moments.space = HWTD_NO_ID;
 		query.moments = d->moments;
+		rc = d->code.find(d->code.arg, &query, ip, span);
+	}
+	if (rc == HWTD_END) {
+		rc = hwtdi_ptn_choose(d, &query, ip);
+		if (rc != HWTD_OK)
+			return (rc);
+		query.n_chosen = d->n_chosen;
 		rc = d->code.find(d->code.arg, &query, ip, span);
 	}
 	if (rc != HWTD_OK && rc != HWTD_END)
@@ -309,7 +315,9 @@ hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
 	int64_t target;
 	int rc = HWTD_OK;
 
-	if (next == 0 && kind != HWTDI_NODE_AWAY) {
+	if (d->stale)
+		next = 0;
+	else if (next == 0 && kind != HWTDI_NODE_AWAY) {
 		rc = hwtdi_graph_link(d->graph, d->node, taken, &next, err);
 		hwtdi_graph_see(d->graph, &d->view);
 	}
@@ -329,34 +337,146 @@ hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
 
 /* Code that changes while it is traced. */
 
-/* Byte of the segment at which the count is reached, at or behind `at`. */
+/* The moment that holds at a byte; false: there is none yet. */
 static int
-byte_of_count(struct hwtdi_decoder *d, uint64_t count, size_t *out)
+moment_at(struct hwtdi_decoder *d, uint64_t off)
 {
-	const uint64_t base = d->segment.stream_off;
 	int rc = HWTD_OK;
 
-	while (rc == HWTD_OK &&
-	    (!d->has_code_next || d->code_next.count < count)) {
-		rc = hwtdi_pt_time_next(&d->code_time, &d->code_next);
-		d->has_code_next = rc == HWTD_OK;
+	if (!d->code_timed) {
+		const struct hwtdi_pt_stretch s = { .bytes = d->segment.bytes,
+			.n = d->segment.n,
+			.tail = d->segment.tail,
+			.stream_off = d->segment.stream_off };
+
+		d->code_timed = true;
+		d->has_now = false;
+		hwtdi_pt_time_start(&d->code_time, &s, true);
+		rc = hwtdi_pt_time_next(&d->code_time, &d->next_moment);
+		d->has_next = rc == HWTD_OK;
 	}
-	if (rc < 0)
-		return (rc);
-	*out = rc == HWTD_END || d->code_next.stream_off - base > SIZE_MAX
-	    ? SIZE_MAX
-	    : (size_t)(d->code_next.stream_off - base);
+	while (rc >= 0 && d->has_next && d->next_moment.stream_off <= off) {
+		d->now_moment = d->next_moment;
+		d->has_now = true;
+		rc = hwtdi_pt_time_next(&d->code_time, &d->next_moment);
+		d->has_next = rc == HWTD_OK;
+	}
+	return (rc < 0 ? rc : HWTD_OK);
+}
+
+/*
+ * The time by which code is looked up: the last that was told.  Between two
+ * that were, records are taken to have happened at the second.
+ */
+static uint64_t
+count_told(const struct hwtdi_pt_moment *moment, uint64_t off)
+{
+	return (off > moment->stream_off ? moment->count_after
+					 : moment->count);
+}
+
+/* The first byte behind `off` at which the count is told. */
+static int
+byte_of_count(struct hwtdi_decoder *d, uint64_t off, uint64_t count,
+    uint64_t *out)
+{
+	const uint64_t end = d->segment.stream_off + d->segment.n;
+	int rc;
+
+	for (off++; off < end;) {
+		rc = moment_at(d, off);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (d->has_now && count_told(&d->now_moment, off) >= count)
+			break;
+		if (d->has_now && off == d->now_moment.stream_off)
+			off++;
+		else
+			off = d->has_next ? d->next_moment.stream_off : end;
+	}
+	*out = off;
 	return (HWTD_OK);
 }
 
-int
-hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtd_error *err)
+/* Find out what time it is for code, and until where that and code hold. */
+static int
+find_horizon(struct hwtdi_decoder *d)
 {
-	(void)err;
-	(void)byte_of_count;
-	hwtdi_ptn_forget_code(d);
-	d->recheck_at = SIZE_MAX;
+	const uint64_t off = d->segment.stream_off + d->at;
+	uint64_t until_off, until_count, byte;
+	struct hwtdi_code_query query;
+	int rc;
+
+	d->has_count = false;
+	if (d->timed) {
+		rc = moment_at(d, off);
+		if (rc != HWTD_OK)
+			return (rc);
+		d->has_count = d->has_now;
+		if (d->has_now)
+			d->count = count_told(&d->now_moment, off);
+	}
+	query_here(d, &query);
+	d->code.until(d->code.arg, &query, &until_off, &until_count);
+	if (d->timed && !d->has_count && d->has_next &&
+	    d->next_moment.stream_off < until_off)
+		until_off = d->next_moment.stream_off;
+	if (d->has_count && until_count != UINT64_MAX) {
+		rc = byte_of_count(d, off, until_count, &byte);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (byte < until_off)
+			until_off = byte;
+	}
+	if (until_off - d->segment.stream_off < SIZE_MAX)
+		d->recheck_at = (size_t)(until_off - d->segment.stream_off);
+	if (d->recheck_at <= d->at)
+		d->recheck_at = d->at + 1;
 	return (HWTD_OK);
+}
+
+/*
+ * What is executed from one packet to the next lies where it lay at the first of
+ * them; so the node at hand stays, whatever lies there now.
+ */
+static int
+keep_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	if (node == 0 || !d->on)
+		return (HWTD_OK);
+	rc = hwtdi_ptn_find_node(d, flow, err);
+	if (d->node == node)
+		return (HWTD_OK);
+	d->node = node;
+	d->stale = true;
+	return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
+}
+
+int
+hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	const bool first = d->recheck_at == 0;
+	uint32_t node;
+	int rc;
+
+	d->recheck_at = SIZE_MAX;
+	if (d->code.fixed)
+		return (HWTD_OK);
+	if (!hwtdi_ptn_has_room(flow)) {
+		d->recheck_at = d->at;
+		return (HWTD_AGAIN);
+	}
+	if (!first && d->on && d->node == 0 && !d->half &&
+	    hwtdi_ptn_find_node(d, flow, err) == HWTD_E_NOMEM)
+		return (HWTD_E_NOMEM);
+	node = d->half ? 0 : d->node;
+	hwtdi_ptn_forget_code(d);
+	rc = find_horizon(d);
+	return (rc != HWTD_OK ? rc : keep_node(d, flow, node, err));
 }
 
 /* Instructions in several spans. */

@@ -93,7 +93,11 @@ hwtdi_ptn_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	switch (n->kind) {
 	case HWTDI_NODE_COND:
 	case HWTDI_NODE_COND_PUSH:
-		return (HWTD_OK);
+		if (!d->stale)
+			return (HWTD_OK);
+		hwtdi_ptn_emit(d, flow);
+		rc = hwtdi_ptn_link(d, (unsigned int)(d->bits >> 63), err);
+		break;
 	case HWTDI_NODE_RETURN:
 		if (d->bits >> 63 == 0)
 			return (ahead_or_lose(d, flow,
@@ -105,16 +109,18 @@ hwtdi_ptn_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		if (rc != HWTD_OK)
 			return (rc);
 		n = &d->view.nodes[d->node];
-		if (n->pushes != 0 || d->calls[d->top] != UINT32_MAX)
+		if (!d->stale &&
+		    (n->pushes != 0 || d->calls[d->top] != UINT32_MAX))
 			return (HWTD_OK);
 		hwtdi_ptn_emit(d, flow);
-		d->bits <<= 1;
-		d->n_bits--;
-		return (HWTD_OK);
+		break;
 	default:
 		return (ahead_or_lose(d, flow,
 		    "an outcome where an address must come", err));
 	}
+	d->bits <<= 1;
+	d->n_bits--;
+	return (rc);
 }
 
 /* Packets with addresses. */
@@ -351,8 +357,13 @@ tnt(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (!d->on)
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "TNT while tracing is off"));
-	return (hwtdi_ptn_contradict(d, flow,
-	    "outcomes where an address must come", err));
+	if (!d->stale || d->n_pending != 0 || d->async || d->half)
+		return (hwtdi_ptn_contradict(d, flow,
+		    "outcomes where an address must come", err));
+	d->n_bits = p->count;
+	d->bits = p->value << (64 - p->count);
+	d->tnt_bytes = p->bytes;
+	return (HWTD_OK);
 }
 
 static int

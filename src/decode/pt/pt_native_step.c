@@ -204,10 +204,8 @@ at_cut(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	hwtdi_ptn_emit(d, flow);
 	hwtdi_ptn_go(d, ip);
 	rc = hwtdi_ptn_join(d, flow, err);
-	if (rc == HWTD_E_NOT_FOUND) {
-		d->missing_ip = ip;
+	if (rc == HWTD_E_NOT_FOUND)
 		return (lose_code(d, flow));
-	}
 	if (rc == HWTD_END)
 		return (lose_here(d, flow, HWTD_GAP_BAD_CODE,
 		    "the bytes at the address are no instruction", &ip));

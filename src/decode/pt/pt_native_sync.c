@@ -591,6 +591,21 @@ scan(const struct hwtdi_decoder *d, struct resync *out)
 	out->lex = a.lex;
 }
 
+static void
+note_entry(struct hwtdi_decoder *d, bool at_psb)
+{
+	struct hwtdi_ptn_entry *e = &d->entry;
+
+	e->at = d->at;
+	e->at_psb = at_psb;
+	e->on = d->on;
+	e->ip = d->ip;
+	e->isa = d->isa;
+	e->lex = d->lex;
+	e->context = d->context;
+	e->moments = d->moments;
+}
+
 int
 hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason, const char *text)
@@ -601,6 +616,11 @@ hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct resync r;
 	struct hwtd_gap *gap;
 
+	if (!d->lost) {
+		d->lost = true;
+		d->lost_at = first;
+		d->lost_reason = reason;
+	}
 	scan(d, &r);
 	hwtdi_ptn_tell_detail(d, flow);
 	gap = hwtdi_ptn_gap(d, flow, reason, first < r.end ? first : r.end,
@@ -635,6 +655,7 @@ hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (r.has_mode)
 		hwtdi_ptn_mode(d, flow, r.isa, 0, NULL);
 	hwtdi_ptn_anchor(d, flow, d->at);
+	note_entry(d, false);
 	return (HWTD_END);
 }
 
@@ -707,7 +728,7 @@ hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	forget_state(d);
 	d->on = false;
 	hwtdi_ptn_go(d, 0);
-	d->n_chosen = 0;
+	d->n_chosen = d->trial ? d->n_chosen : 0;
 	d->moments.space = HWTD_NO_ID;
 	d->ratio = 0;
 	d->has_iflag = false;
@@ -716,5 +737,6 @@ hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	hwtdi_ptn_context(d, flow, &d->base, HWTD_EVF_STATUS, NULL);
 	hwtdi_ptn_forget_code(d);
 	d->isa = d->fresh ? HWTD_ISA_UNKNOWN : HWTD_ISA_X86_64;
+	note_entry(d, true);
 	return (HWTD_OK);
 }

@@ -165,6 +165,8 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct walk w;
 	int rc = HWTD_OK, why = HWTDI_PTN_STOP_END;
 
+	if (d->n_bits != 0 && d->stale)
+		return (HWTDI_PTN_STOP_NODE);
 	if (d->lex.classes != hwtdi_pt_classes)
 		return (HWTDI_PTN_STOP_PACKET);
 	if (d->n_bits == 0 && d->ahead != 0) {
