@@ -165,7 +165,7 @@ struct hwtdi_decoder_args {
 	uint64_t near_count;
 };
 
-/* The time at a byte of the stream. */
+/* The last time that was told at or before a byte of the stream. */
 struct hwtdi_when {
 	/* Raw count of the stream's clock. */
 	uint64_t count;
@@ -198,10 +198,11 @@ struct hwtdi_engine {
 	int (*time)(struct hwtdi_decoder *decoder, uint64_t stream_off,
 	    struct hwtdi_when *out);
 	/*
-	 * Offset of the first sync point in [from, n), or n.  A segment may
-	 * start there.
+	 * Offset of the first sync point that lies in [from, n), or n; `seen`
+	 * bytes are there to look at.  A segment may start there.
 	 */
-	size_t (*find_sync)(const uint8_t *bytes, size_t n, size_t from);
+	size_t (*find_sync)(const uint8_t *bytes, size_t n, size_t seen,
+	    size_t from);
 	/* Bytes to look at after the end of a segment. */
 	size_t tail_bytes;
 };

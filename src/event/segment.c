@@ -164,12 +164,12 @@ slot_start(const struct hwtdi_segments *s, uint64_t slot)
  * `first`, or n. */
 static size_t
 sync_at_or_after(const struct hwtdi_segments *s, const uint8_t *bytes,
-    size_t n, size_t from, size_t first)
+    size_t n, size_t seen, size_t from, size_t first)
 {
-	size_t at = s->engine->find_sync(bytes, n, from);
+	size_t at = s->engine->find_sync(bytes, n, seen, from);
 
 	while (at < first && at < n)
-		at = s->engine->find_sync(bytes, n, at + SYNC_BYTES + 1);
+		at = s->engine->find_sync(bytes, n, seen, at + SYNC_BYTES + 1);
 	return (at);
 }
 
@@ -211,7 +211,7 @@ cut_segment(struct hwtdi_segments *s, struct hwtdi_segment *out,
 		slot_done = look >= s->slot_bytes || end >= n;
 		if (end > n)
 			end = n;
-		cut = sync_at_or_after(s, bytes, (size_t)end,
+		cut = sync_at_or_after(s, bytes, (size_t)end, n,
 		    begin > SYNC_BYTES ? (size_t)begin - SYNC_BYTES : 0,
 		    (size_t)begin);
 		if (cut < end)
@@ -309,7 +309,10 @@ find_cut(struct hwtdi_segments *s, uint64_t slot, uint64_t *cut_out,
 	uint64_t end = s->extent.end - begin > s->slot_bytes
 	    ? begin + s->slot_bytes
 	    : s->extent.end;
-	size_t n = (size_t)(end - from), at;
+	uint64_t seen = s->extent.end - end > s->engine->tail_bytes
+	    ? end + s->engine->tail_bytes
+	    : s->extent.end;
+	size_t n = (size_t)(seen - from), slot_end = (size_t)(end - from), at;
 	const uint8_t *bytes = NULL;
 	bool cut_off;
 	int rc;
@@ -317,9 +320,13 @@ find_cut(struct hwtdi_segments *s, uint64_t slot, uint64_t *cut_out,
 	rc = see(s, from, &n, &bytes, &cut_off, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (n > begin - from) {
-		at = sync_at_or_after(s, bytes, n, 0, (size_t)(begin - from));
-		if (at < n) {
+	cut_off = n < slot_end;
+	if (cut_off)
+		slot_end = n;
+	if (slot_end > begin - from) {
+		at = sync_at_or_after(s, bytes, slot_end, n, 0,
+		    (size_t)(begin - from));
+		if (at < slot_end) {
 			*cut_out = from + at;
 			return (HWTD_OK);
 		}

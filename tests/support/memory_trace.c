@@ -127,13 +127,26 @@ mt_nops_after(uint64_t address, const void *start, size_t n,
 	return (mt_simple(address, code, sizeof(code), packets));
 }
 
+static const char *engine;
+
+void
+mt_use_engine(const char *name)
+{
+	engine = name;
+}
+
 struct hwtd_events *
 mt_events(struct hwtd_trace *trace, const struct hwtd_events_options *opts)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events_options o = { .size = sizeof(o) };
 	struct hwtd_events *ev = NULL;
 
-	expect_ok(hwtd_events_open(trace, opts, &ev, &err), &err);
+	if (opts != NULL)
+		o = *opts;
+	if (o.engine == NULL)
+		o.engine = engine;
+	expect_ok(hwtd_events_open(trace, &o, &ev, &err), &err);
 	return (ev);
 }
 

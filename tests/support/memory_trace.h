@@ -38,6 +38,9 @@ struct hwtd_trace *mt_simple(uint64_t address, const void *code, size_t n,
 struct hwtd_trace *mt_nops_after(uint64_t address, const void *start, size_t n,
     const struct pt_packets *packets);
 
+/* What decodes where options name no engine; NULL: the default. */
+void mt_use_engine(const char *name);
+
 struct hwtd_events *mt_events(struct hwtd_trace *trace,
     const struct hwtd_events_options *opts);
 

@@ -614,10 +614,11 @@ add_unit(struct hwtdi_code_graph *g, const struct hwtdi_code_unit *unit,
 	if (no >= HWTDI_GRAPH_MAX_UNITS)
 		return (too_much(g, err));
 	index = index_reserve(g, g->unit_index, g->n_units, unit_hash);
-	if (index == NULL ||
-	    !reserve(g, &g->units[no / HWTDI_CHUNK], sizeof(*kept)))
+	if (index == NULL)
 		return (no_memory(err));
 	g->unit_index = index;
+	if (!reserve(g, &g->units[no / HWTDI_CHUNK], sizeof(*kept)))
+		return (no_memory(err));
 	kept = &g->units[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	*kept = *unit;
 	if (unit->joint) {

@@ -541,6 +541,6 @@ const struct hwtdi_engine hwtdi_pt_libipt = {
 	.start = hwtdi_ipt_start,
 	.read = hwtdi_ipt_read,
 	.close = hwtdi_ipt_close,
-	.find_sync = hwtdi_pt_find_psb,
+	.find_sync = hwtdi_pt_find_sync,
 	.tail_bytes = TAIL_BYTES,
 };

@@ -74,7 +74,8 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
-	while (!d->done && rc != HWTD_AGAIN) {
+	/* A trial has its answer when something is lost. */
+	while (!d->done && rc != HWTD_AGAIN && !(d->trial && d->lost)) {
 		rc = step(d, flow, err);
 		if (rc == HWTD_E_LIMIT)
 			rc = hwtdi_ptn_lose(d, flow, HWTD_GAP_LIMIT,
@@ -122,6 +123,8 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	d->on = false;
 	d->n_bits = 0;
 	d->node = 0;
+	d->last_token = 0;
+	d->has_last_ip = false;
 	d->anchored = false;
 	d->anchor_off = 0;
 	d->context = d->base;
@@ -129,6 +132,11 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	d->has_count = false;
 	d->row_timed = false;
 	d->code_timed = false;
+	/* Where units lie is told anew: what was told can have been lost. */
+	hwtdi_ptn_clear_calls(d);
+	hwtdi_ptn_forget_code(d);
+	if (d->cap_places != 0)
+		memset(d->places, 0, d->cap_places * sizeof(*d->places));
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
 }
@@ -163,8 +171,8 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 	rc = hwtdi_pt_time_at(&d->row_time, stream_off, &moment);
 	if (rc != HWTD_OK)
 		return (rc);
-	out->count = moment.count;
-	out->estimated = moment.estimated;
+	out->count = hwtdi_pt_time_told(&d->row_time, stream_off);
+	out->estimated = d->row_time.now.estimated;
 	return (HWTD_OK);
 }
 
@@ -227,6 +235,6 @@ const struct hwtdi_engine hwtdi_pt_native = {
 	.read = hwtdi_ptn_read,
 	.close = native_close,
 	.time = native_time,
-	.find_sync = hwtdi_pt_find_psb,
+	.find_sync = hwtdi_pt_find_sync,
 	.tail_bytes = TAIL_BYTES,
 };

@@ -195,6 +195,8 @@ struct hwtdi_decoder {
 	bool missing, ambiguous, unread;
 	uint64_t missing_ip;
 	struct hwtdi_moments moments;
+	/* Answers tell when it is, so that each has to be asked for. */
+	bool narrowed;
 	uint32_t chosen[HWTDI_PTN_CHOICES];
 	size_t n_chosen;
 	/* Code is to be looked up anew from this byte of the segment on. */
@@ -226,8 +228,6 @@ struct hwtdi_decoder {
 	/* Times for rows, and for code. */
 	struct hwtdi_pt_time row_time, code_time;
 	bool row_timed, code_timed;
-	struct hwtdi_pt_moment now_moment, next_moment;
-	bool has_now, has_next;
 };
 
 /* Whether something waits, so that TNT and TIP are not to be walked as usual. */
@@ -308,6 +308,8 @@ int hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
 /* Go to an address; its code is looked for when it is needed. */
 void hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip);
+/* Whether code lies at an address, or may. */
+bool hwtdi_ptn_has_code(struct hwtdi_decoder *d, uint64_t ip);
 /* Go over a link of the node at hand. */
 int hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
     struct hwtd_error *err);

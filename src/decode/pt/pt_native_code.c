@@ -177,6 +177,8 @@ ask(struct hwtdi_decoder *d, uint64_t ip, struct hwtdi_code_span *span)
 	if (rc != HWTD_OK && rc != HWTD_END)
 		return (rc);
 	d->moments = span->moments;
+	/* Then what is found narrows down what else can be found. */
+	d->narrowed = d->moments.since != 0 || d->moments.until != UINT64_MAX;
 	/* The kernel can start another program. */
 	if (is_kernel(ip))
 		d->moments.until = UINT64_MAX;
@@ -191,11 +193,15 @@ find_span(struct hwtdi_decoder *d, uint64_t ip, uint32_t **unit_out)
 	uint32_t i;
 	int rc;
 
-	for (i = 0; i < d->n_spans; i++)
+	for (i = 0; i < d->n_spans && !d->narrowed; i++)
 		if (ip - d->spans[i].address < d->spans[i].length) {
 			*unit_out = &d->span_units[i];
 			return (&d->spans[i]);
 		}
+	if (d->narrowed) {
+		d->n_spans = 0;
+		d->next_span = 0;
+	}
 	rc = ask(d, ip, &span);
 	if (rc != HWTD_OK) {
 		d->ambiguous = rc == HWTD_E_STATE;
@@ -212,6 +218,22 @@ find_span(struct hwtdi_decoder *d, uint64_t ip, uint32_t **unit_out)
 	d->span_units[i] = UINT32_MAX;
 	*unit_out = &d->span_units[i];
 	return (&d->spans[i]);
+}
+
+bool
+hwtdi_ptn_has_code(struct hwtdi_decoder *d, uint64_t ip)
+{
+	struct hwtdi_code_query query;
+	struct hwtdi_code_span span;
+	int rc;
+
+	for (uint32_t i = 0; i < d->n_spans; i++)
+		if (ip - d->spans[i].address < d->spans[i].length)
+			return (true);
+	query_here(d, &query);
+	query.moments.space = HWTD_NO_ID;
+	rc = d->code.find(d->code.arg, &query, ip, &span);
+	return (rc == HWTD_OK || rc == HWTD_END);
 }
 
 /* Rows of a unit's code have this address and section from now on. */
@@ -265,6 +287,11 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc = HWTD_OK;
 
 	span = find_span(d, ip, &unit);
+	if (d->narrowed) {
+		keep_addresses(d);
+		forget_targets(d);
+		hwtdi_ptn_go(d, ip);
+	}
 	if (span == NULL)
 		return (HWTD_E_NOT_FOUND);
 	if (*unit == UINT32_MAX)
@@ -282,6 +309,8 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (rc);
 	hwtdi_graph_see(d->graph, &d->view);
 	d->node = node;
+	if (d->narrowed)
+		return (HWTD_OK);
 	t = &d->targets[hwtdi_ptn_target_slot(ip)];
 	t->ip = ip;
 	t->node = node;
@@ -337,11 +366,14 @@ hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
 
 /* Code that changes while it is traced. */
 
-/* The moment that holds at a byte; false: there is none yet. */
+/*
+ * Ask for the time at a byte.  HWTD_OK, HWTD_E_NOT_FOUND: none is known yet;
+ * HWTD_E_NOMEM.
+ */
 static int
-moment_at(struct hwtdi_decoder *d, uint64_t off)
+time_at(struct hwtdi_decoder *d, uint64_t off)
 {
-	int rc = HWTD_OK;
+	struct hwtdi_pt_moment moment;
 
 	if (!d->code_timed) {
 		const struct hwtdi_pt_stretch s = { .bytes = d->segment.bytes,
@@ -350,49 +382,30 @@ moment_at(struct hwtdi_decoder *d, uint64_t off)
 			.stream_off = d->segment.stream_off };
 
 		d->code_timed = true;
-		d->has_now = false;
 		hwtdi_pt_time_start(&d->code_time, &s, true);
-		rc = hwtdi_pt_time_next(&d->code_time, &d->next_moment);
-		d->has_next = rc == HWTD_OK;
 	}
-	while (rc >= 0 && d->has_next && d->next_moment.stream_off <= off) {
-		d->now_moment = d->next_moment;
-		d->has_now = true;
-		rc = hwtdi_pt_time_next(&d->code_time, &d->next_moment);
-		d->has_next = rc == HWTD_OK;
-	}
-	return (rc < 0 ? rc : HWTD_OK);
+	return (hwtdi_pt_time_at(&d->code_time, off, &moment));
 }
 
-/*
- * The time by which code is looked up: the last that was told.  Between two
- * that were, records are taken to have happened at the second.
- */
-static uint64_t
-count_told(const struct hwtdi_pt_moment *moment, uint64_t off)
-{
-	return (off > moment->stream_off ? moment->count_after
-					 : moment->count);
-}
-
-/* The first byte behind `off` at which the count is told. */
+/* The first byte behind `off` at which the count is told, or a first count. */
 static int
 byte_of_count(struct hwtdi_decoder *d, uint64_t off, uint64_t count,
     uint64_t *out)
 {
+	const struct hwtdi_pt_time *time = &d->code_time;
 	const uint64_t end = d->segment.stream_off + d->segment.n;
 	int rc;
 
 	for (off++; off < end;) {
-		rc = moment_at(d, off);
-		if (rc != HWTD_OK)
+		rc = time_at(d, off);
+		if (rc == HWTD_E_NOMEM)
 			return (rc);
-		if (d->has_now && count_told(&d->now_moment, off) >= count)
+		if (rc == HWTD_OK && hwtdi_pt_time_told(time, off) >= count)
 			break;
-		if (d->has_now && off == d->now_moment.stream_off)
+		if (rc == HWTD_OK && off == time->now.stream_off)
 			off++;
 		else
-			off = d->has_next ? d->next_moment.stream_off : end;
+			off = time->has_next ? time->next.stream_off : end;
 	}
 	*out = off;
 	return (HWTD_OK);
@@ -409,20 +422,18 @@ find_horizon(struct hwtdi_decoder *d)
 
 	d->has_count = false;
 	if (d->timed) {
-		rc = moment_at(d, off);
-		if (rc != HWTD_OK)
+		rc = time_at(d, off);
+		if (rc == HWTD_E_NOMEM)
 			return (rc);
-		d->has_count = d->has_now;
-		if (d->has_now)
-			d->count = count_told(&d->now_moment, off);
+		d->has_count = rc == HWTD_OK;
+		if (d->has_count)
+			d->count = hwtdi_pt_time_told(&d->code_time, off);
 	}
 	query_here(d, &query);
 	d->code.until(d->code.arg, &query, &until_off, &until_count);
-	if (d->timed && !d->has_count && d->has_next &&
-	    d->next_moment.stream_off < until_off)
-		until_off = d->next_moment.stream_off;
-	if (d->has_count && until_count != UINT64_MAX) {
-		rc = byte_of_count(d, off, until_count, &byte);
+	if (d->timed && (!d->has_count || until_count != UINT64_MAX)) {
+		rc = byte_of_count(d, off, d->has_count ? until_count : 0,
+		    &byte);
 		if (rc != HWTD_OK)
 			return (rc);
 		if (byte < until_off)

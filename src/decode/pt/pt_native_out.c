@@ -11,7 +11,7 @@ hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off)
 {
 	struct hwtdi_anchor *a;
 
-	if (d->anchored && off == d->anchor_off)
+	if (d->anchored && off == d->anchor_off && flow->n_anchors != 0)
 		return;
 	d->anchored = true;
 	d->anchor_off = off;

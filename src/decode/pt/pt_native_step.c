@@ -92,6 +92,7 @@ lose_here(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
     const char *text, const uint64_t *addr)
 {
 	const uint64_t stop = hwtdi_ptn_ip(d);
+	const uint64_t at = addr != NULL ? *addr : 0;
 	const size_t i = flow->n_rares;
 	struct hwtdi_rare *rare;
 	int rc;
@@ -99,7 +100,7 @@ lose_here(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 	rc = hwtdi_ptn_lose(d, flow, reason, text);
 	rare = &flow->rares[i];
 	if (addr != NULL) {
-		rare->detail.gap.addr = *addr;
+		rare->detail.gap.addr = at;
 		rare->detail.gap.flags |= HWTD_GAPF_ADDR;
 		rare->has_stop_ip = true;
 		rare->stop_ip = stop;

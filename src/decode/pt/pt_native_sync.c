@@ -56,6 +56,9 @@ is_timing(unsigned int kind)
 	}
 }
 
+static int lose_from(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    size_t first, uint32_t reason, const char *text);
+
 /* PSB+. */
 
 struct psb {
@@ -248,6 +251,27 @@ tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
 	}
 }
 
+/* PSB+ is damaged where `a` stands: go on behind its PSB. */
+static int
+lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct ahead *a)
+{
+	const bool cut = a->at >= d->segment.n ||
+	    d->segment.n - a->at < HWTDI_PT_PACKET_MAX;
+	const size_t first = d->at;
+	struct ahead psb;
+
+	look(d, &psb, first);
+	(void)peek(d, &psb);
+	d->lex = psb.lex;
+	d->lex.place = 0;
+	d->at = first + HWTDI_PT_PSB_BYTES;
+	d->n_bits = 0;
+	return (lose_from(d, flow, first,
+	    cut ? HWTD_GAP_TRUNCATED : HWTD_GAP_BAD_PACKET,
+	    "PSB+ is cut off or damaged"));
+}
+
 int
 hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -256,17 +280,8 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct psb psb;
 	int rc;
 
-	if (!read_psb(d, d->at, &a, &psb)) {
-		if (a.at + HWTDI_PT_PACKET_MAX > d->segment.n &&
-		    !d->fresh && psb.end == 0)
-			return (HWTD_END);
-		return (hwtdi_ptn_lose(d, flow,
-		    a.at >= d->segment.n || a.packet.bytes >
-			    d->segment.n - a.at
-			? HWTD_GAP_TRUNCATED
-			: HWTD_GAP_BAD_PACKET,
-		    "PSB+ is cut off or damaged"));
-	}
+	if (!read_psb(d, d->at, &a, &psb))
+		return (lose_psb(d, flow, &a));
 	if (!d->fresh && d->on != psb.on && !psb.overflow) {
 		if (d->on)
 			return (hwtdi_ptn_contradict(d, flow,
@@ -493,6 +508,7 @@ forget_state(struct hwtdi_decoder *d)
 	d->has_resume = false;
 	d->wrote_cr3 = false;
 	d->transaction = false;
+	d->loop_at = SIZE_MAX;
 	d->moments.until = UINT64_MAX;
 	hwtdi_ptn_clear_calls(d);
 	d->last_token = 0;
@@ -523,8 +539,18 @@ find_psb(const struct hwtdi_decoder *d, size_t at, struct resync *out)
 	out->on = false;
 }
 
+/* An address at which to go on; where there is no code, there is no point. */
+static bool
+is_of_use(struct hwtdi_decoder *d, const struct resync *r,
+    const struct hwtdi_pt_packet *p)
+{
+	if ((p->flags & HWTD_PKF_IP) == 0)
+		return (false);
+	return (r->has_pip || r->has_vmcs || hwtdi_ptn_has_code(d, p->ip));
+}
+
 static void
-scan(const struct hwtdi_decoder *d, struct resync *out)
+scan(struct hwtdi_decoder *d, struct resync *out)
 {
 	struct ahead a;
 
@@ -555,14 +581,14 @@ scan(const struct hwtdi_decoder *d, struct resync *out)
 			out->end += p->bytes;
 			return;
 		case HWTD_PK_PT_FUP:
-			if ((p->flags & HWTD_PKF_IP) == 0)
+			if (!is_of_use(d, out, p))
 				break;
 			out->on = true;
 			out->weak = true;
 			out->ip = p->ip;
 			return;
 		case HWTD_PK_PT_TIP:
-			if ((p->flags & HWTD_PKF_IP) == 0)
+			if (!is_of_use(d, out, p))
 				break;
 			out->end += p->bytes;
 			out->on = true;
@@ -573,6 +599,7 @@ scan(const struct hwtdi_decoder *d, struct resync *out)
 			out->isa = hwtdi_ptn_isa(p->value);
 			break;
 		case HWTD_PK_PT_PIP:
+			out->has_pip = true;
 			out->context.cr3 = p->value;
 			out->context.flags |= HWTD_CTXF_CR3;
 			out->context.flags &= ~(uint32_t)HWTD_CTXF_GUEST;
@@ -580,6 +607,7 @@ scan(const struct hwtdi_decoder *d, struct resync *out)
 				out->context.flags |= HWTD_CTXF_GUEST;
 			break;
 		case HWTD_PK_PT_VMCS:
+			out->has_vmcs = true;
 			out->context.vmcs = p->value;
 			out->context.flags |= HWTD_CTXF_VMCS;
 			break;
@@ -610,9 +638,16 @@ int
 hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason, const char *text)
 {
-	const size_t first = d->n_bits != 0 ? (size_t)d->anchor_off -
-		d->tnt_bytes
-					    : d->at;
+	return (lose_from(d, flow,
+	    d->n_bits != 0 ? (size_t)d->anchor_off - d->tnt_bytes : d->at,
+	    reason, text));
+}
+
+/* What is lost begins at `first`; look from `at` on for where to go on. */
+static int
+lose_from(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t first,
+    uint32_t reason, const char *text)
+{
 	struct resync r;
 	struct hwtd_gap *gap;
 
@@ -734,6 +769,8 @@ hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	d->has_iflag = false;
 	d->synced = true;
 	hwtdi_ptn_anchor(d, flow, at);
+	/* What time it is, PSB+ will tell. */
+	flow->anchors[flow->n_anchors - 1].flags = 0;
 	hwtdi_ptn_context(d, flow, &d->base, HWTD_EVF_STATUS, NULL);
 	hwtdi_ptn_forget_code(d);
 	d->isa = d->fresh ? HWTD_ISA_UNKNOWN : HWTD_ISA_X86_64;

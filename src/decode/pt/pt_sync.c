@@ -50,13 +50,10 @@ hwtdi_pt_find_psb(const uint8_t *bytes, size_t n, size_t from)
 	return (n);
 }
 
-size_t
-hwtdi_pt_next_psb(const uint8_t *bytes, size_t n, size_t seen)
+/* Of several pairs of 02 82 at a byte, the last eight are the PSB. */
+static size_t
+last_of_pairs(const uint8_t *bytes, size_t at, size_t seen)
 {
-	const size_t look = seen - n > HWTDI_PT_PSB_BYTES
-	    ? n + HWTDI_PT_PSB_BYTES
-	    : seen;
-	const size_t at = hwtdi_pt_find_psb(bytes, look, 0);
 	size_t pairs = 0, end = at;
 
 	while (seen - end >= 2 && pairs < MOST_PAIRS && bytes[end] == 0x02 &&
@@ -64,11 +61,30 @@ hwtdi_pt_next_psb(const uint8_t *bytes, size_t n, size_t seen)
 		pairs++;
 		end += 2;
 	}
-	if (at == look)
-		return (seen);
 	if (pairs == MOST_PAIRS)
 		return (at);
 	return (at + pairs % (HWTDI_PT_PSB_BYTES / 2) * 2);
+}
+
+size_t
+hwtdi_pt_next_psb(const uint8_t *bytes, size_t n, size_t seen)
+{
+	const size_t look = seen - n > HWTDI_PT_PSB_BYTES
+	    ? n + HWTDI_PT_PSB_BYTES
+	    : seen;
+	const size_t at = hwtdi_pt_find_psb(bytes, look, 0);
+
+	return (at == look ? seen : last_of_pairs(bytes, at, seen));
+}
+
+size_t
+hwtdi_pt_find_sync(const uint8_t *bytes, size_t n, size_t seen, size_t from)
+{
+	size_t at = hwtdi_pt_find_psb(bytes, n, from);
+
+	if (at < n)
+		at = last_of_pairs(bytes, at, seen);
+	return (at + HWTDI_PT_PSB_BYTES <= n ? at : n);
 }
 
 /* Payload bytes of an IP packet by its compression mode. */

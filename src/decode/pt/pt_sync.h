@@ -21,6 +21,13 @@ size_t hwtdi_pt_find_psb(const uint8_t *bytes, size_t n, size_t from);
  */
 size_t hwtdi_pt_next_psb(const uint8_t *bytes, size_t n, size_t seen);
 
+/*
+ * Offset of the first PSB that lies in [from, n), or n; by the same rule, with
+ * `seen` bytes to look at.
+ */
+size_t hwtdi_pt_find_sync(const uint8_t *bytes, size_t n, size_t seen,
+    size_t from);
+
 struct hwtdi_pt_psb {
 	/* Bytes from the PSB to the end of PSBEND or OVF. */
 	size_t bytes;

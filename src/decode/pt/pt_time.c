@@ -345,3 +345,10 @@ hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
 	}
 	return (HWTD_OK);
 }
+
+uint64_t
+hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	return (stream_off > time->now.stream_off ? time->now.count_after
+						  : time->now.count);
+}

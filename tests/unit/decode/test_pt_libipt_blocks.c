@@ -451,5 +451,6 @@ main(void)
 		cmocka_unit_test(address_zero_is_an_address),
 	};
 
+	mt_use_engine("libipt");
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

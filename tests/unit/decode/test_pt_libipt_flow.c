@@ -279,5 +279,6 @@ main(void)
 		    an_interrupted_loop_goes_on_with_the_instruction_that_waited),
 	};
 
+	mt_use_engine("libipt");
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -359,5 +359,6 @@ main(void)
 		cmocka_unit_test(a_psb_inside_garbage_is_found),
 	};
 
+	mt_use_engine("libipt");
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

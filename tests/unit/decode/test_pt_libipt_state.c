@@ -425,5 +425,6 @@ main(void)
 		cmocka_unit_test(every_reason_to_wake_has_its_bit),
 	};
 
+	mt_use_engine("libipt");
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -354,5 +354,6 @@ main(void)
 		cmocka_unit_test(a_gap_tells_the_time_at_both_of_its_ends),
 	};
 
+	mt_use_engine("libipt");
 	return (cmocka_run_group_tests(tests, NULL, NULL));
 }

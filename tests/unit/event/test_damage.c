@@ -439,6 +439,7 @@ any_bytes_give_the_same_rows_from_everywhere(void **state)
 	for (int round = 0; round < 60; round++) {
 		struct pt_packets p = { 0 };
 		struct hwtd_trace *trace;
+		uint64_t tsc = 0;
 
 		while (p.n < 700) {
 			random = random * 6364136223846793005u + 1442695;
@@ -459,7 +460,8 @@ any_bytes_give_the_same_rows_from_everywhere(void **state)
 				pt_tnt(&p, "TTT");
 				break;
 			case 5:
-				pt_tsc(&p, random >> 40 & 0xffff);
+				tsc += random >> 40 & 0xffff;
+				pt_tsc(&p, tsc);
 				break;
 			case 6:
 				pt_psbend(&p);

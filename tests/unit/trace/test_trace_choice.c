@@ -56,7 +56,8 @@ static const struct {
 	    "code newer code newer" },
 	{ "only the older fits, straight", true, NULL,
 	    "code older code older" },
-	{ "none fits", false, "TTTT", "code [ambiguous-mapping 800000]" },
+	{ "none fits", false, "TTTT",
+	    "code [ambiguous-mapping 800000] code [ambiguous-mapping 800000]" },
 };
 
 static void

@@ -132,7 +132,7 @@ a_position_of_records_is_stronger(void **state)
 	add_programs(trace);
 	mr_buffer(trace, 0, 0);
 	(void)mt_seal(trace);
-	lc_assert_images(trace, "code [no-code 900000]");
+	lc_assert_images(trace, "code [no-code 900000] code new");
 	hwtd_trace_close(trace);
 	pt_free(&p);
 }
