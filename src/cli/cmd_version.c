@@ -2,6 +2,8 @@
  * hwtdecode version: the versions of the tool and of all libraries below it,
  * and what decodes which technology.
  */
+#include <Zydis/Zydis.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/input.h"
@@ -25,6 +27,21 @@ write_line(struct output *out, const char *name, const char *version,
 	output_char(out, '\n');
 }
 
+/* The disassembler is the tool's own. */
+static void
+write_zydis(struct output *out)
+{
+	const uint64_t versions[] = { ZydisGetVersion(), ZYDIS_VERSION };
+	char text[2][32];
+
+	for (size_t i = 0; i < 2; i++)
+		(void)snprintf(text[i], sizeof(text[i]), "%u.%u.%u",
+		    (unsigned int)ZYDIS_VERSION_MAJOR(versions[i]),
+		    (unsigned int)ZYDIS_VERSION_MINOR(versions[i]),
+		    (unsigned int)ZYDIS_VERSION_PATCH(versions[i]));
+	write_line(out, "Zydis", text[0], text[1]);
+}
+
 int
 cmd_version(const struct options *options)
 {
@@ -41,6 +58,7 @@ cmd_version(const struct options *options)
 	     i++)
 		write_line(&out, component.name, component.version,
 		    component.built_with);
+	write_zydis(&out);
 	for (size_t i = 0; hwtd_engine(i, &engine) == HWTD_OK; i++)
 		output_format(&out, "%-12s %s, for %s%s\n", "engine",
 		    engine.name, tech_name(engine.tech),

@@ -1,7 +1,6 @@
 /*
  * The libraries that decode, unpack and check underneath, with their versions.
  */
-#include <Zydis/Zydis.h>
 #if defined(__has_include)
 #if __has_include(<elfutils/version.h>)
 #include <elfutils/version.h>
@@ -23,13 +22,6 @@ static struct numbers
 from_decimal(unsigned int v)
 {
 	return ((struct numbers){ v / 10000, v / 100 % 100, v % 100 });
-}
-
-static struct numbers
-zydis_numbers(uint64_t v)
-{
-	return ((struct numbers){ ZYDIS_VERSION_MAJOR(v),
-	    ZYDIS_VERSION_MINOR(v), ZYDIS_VERSION_PATCH(v) });
 }
 
 static struct numbers
@@ -78,15 +70,12 @@ hwtd_version_component(size_t index, struct hwtd_component *out)
 		    (struct numbers){ LIBIPT_VERSION_MAJOR,
 			LIBIPT_VERSION_MINOR, LIBIPT_VERSION_PATCH }));
 	case 1:
-		return (fill(out, "Zydis", zydis_numbers(ZydisGetVersion()),
-		    zydis_numbers(ZYDIS_VERSION)));
-	case 2:
 		return (fill(out, "zstd", from_decimal(ZSTD_versionNumber()),
 		    from_decimal(ZSTD_VERSION_NUMBER)));
-	case 3:
+	case 2:
 		return (fill(out, "xxHash", from_decimal(XXH_versionNumber()),
 		    from_decimal(XXH_VERSION_NUMBER)));
-	case 4:
+	case 3:
 		return (fill(out, "libelf", libelf_numbers(),
 		    libelf_numbers()));
 	default:

@@ -1,171 +1,138 @@
 /*
- * Length and class of x86 instructions, through Zydis.
+ * Length and class of x86 instructions: what most of them are.
  */
 #include "decode/code/x86_insn.h"
+#include "decode/code/x86_state.h"
 
-#include <Zydis/Zydis.h>
+/* What is read at once. */
+#define WORD_BYTES 8
 
-/* Where a near branch goes: the end of the instruction plus the offset. */
-static uint64_t
-near_target(const ZydisDecodedInstruction *insn, uint8_t isa, uint64_t address)
+/* By hwtdi_x86_special: values of modrm.reg that are nothing special. */
+static const uint8_t plain_regs[64] = {
+	[HWTDI_X86_SP_MOV_IMM] = 0x01,
+	[HWTDI_X86_SP_UNARY] = 0xfc,
+	[HWTDI_X86_SP_INC_DEC] = 0x03,
+	[HWTDI_X86_SP_GROUP5] = 0x43,
+};
+
+/* The first byte in the lowest bits; compilers make one load of it. */
+static inline uint64_t
+load_word(const uint8_t *p)
 {
-	uint64_t target = address + insn->length +
-	    (uint64_t)insn->raw.imm[0].value.s;
-
-	/* Addresses out of the mode's reach are left as they are. */
-	if (isa == HWTD_ISA_X86_64 || address > UINT32_MAX)
-		return (target);
-	return (insn->operand_width == 16 ? (uint16_t)target
-					  : (uint32_t)target);
+	return ((uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+	    (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
+	    (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+	    (uint64_t)p[7] << 56);
 }
 
+/* A branch of which `word` starts with the last byte of the opcode. */
 static void
-near_branch(const ZydisDecodedInstruction *insn, uint8_t isa, uint64_t address,
-    uint8_t direct, uint8_t indirect, struct hwtdi_x86_insn *out)
-{
-	if (insn->raw.imm[0].is_relative) {
-		out->branch = direct;
-		out->direct = true;
-		out->target = near_target(insn, isa, address);
-	} else
-		out->branch = indirect;
-}
-
-/* Jumps and calls through a far pointer: 9A, EA, FF /3, FF /5. */
-static bool
-is_far(const ZydisDecodedInstruction *insn)
-{
-	if (insn->opcode == 0x9a || insn->opcode == 0xea)
-		return (true);
-	return (insn->opcode == 0xff &&
-	    (insn->raw.modrm.reg == 3 || insn->raw.modrm.reg == 5));
-}
-
-static void
-classify(const ZydisDecodedInstruction *insn, uint8_t isa, uint64_t address,
+plain_branch(uint64_t word, unsigned int tail, bool in_64, uint64_t address,
     struct hwtdi_x86_insn *out)
 {
-	switch (insn->mnemonic) {
-	case ZYDIS_MNEMONIC_JB:
-	case ZYDIS_MNEMONIC_JBE:
-	case ZYDIS_MNEMONIC_JCXZ:
-	case ZYDIS_MNEMONIC_JECXZ:
-	case ZYDIS_MNEMONIC_JL:
-	case ZYDIS_MNEMONIC_JLE:
-	case ZYDIS_MNEMONIC_JNB:
-	case ZYDIS_MNEMONIC_JNBE:
-	case ZYDIS_MNEMONIC_JNL:
-	case ZYDIS_MNEMONIC_JNLE:
-	case ZYDIS_MNEMONIC_JNO:
-	case ZYDIS_MNEMONIC_JNP:
-	case ZYDIS_MNEMONIC_JNS:
-	case ZYDIS_MNEMONIC_JNZ:
-	case ZYDIS_MNEMONIC_JO:
-	case ZYDIS_MNEMONIC_JP:
-	case ZYDIS_MNEMONIC_JRCXZ:
-	case ZYDIS_MNEMONIC_JS:
-	case ZYDIS_MNEMONIC_JZ:
-	case ZYDIS_MNEMONIC_LOOP:
-	case ZYDIS_MNEMONIC_LOOPE:
-	case ZYDIS_MNEMONIC_LOOPNE:
-		near_branch(insn, isa, address, HWTD_BRANCH_CONDITIONAL,
-		    HWTD_BRANCH_CONDITIONAL, out);
-		break;
-	case ZYDIS_MNEMONIC_JMP:
-		if (is_far(insn))
-			out->branch = HWTD_BRANCH_FAR_JUMP;
-		else
-			near_branch(insn, isa, address, HWTD_BRANCH_JUMP,
-			    HWTD_BRANCH_INDIRECT_JUMP, out);
-		break;
-	case ZYDIS_MNEMONIC_CALL:
-		if (is_far(insn))
-			out->branch = HWTD_BRANCH_FAR_CALL;
-		else
-			near_branch(insn, isa, address, HWTD_BRANCH_CALL,
-			    HWTD_BRANCH_INDIRECT_CALL, out);
-		break;
-	case ZYDIS_MNEMONIC_RET:
-		/* CA and CB return far; C2 and C3 near. */
-		out->branch = insn->opcode >= 0xca ? HWTD_BRANCH_FAR_RETURN
-						   : HWTD_BRANCH_RETURN;
-		break;
-	case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_INT1:
-	case ZYDIS_MNEMONIC_INT3:
-	case ZYDIS_MNEMONIC_INTO:
-	case ZYDIS_MNEMONIC_SYSCALL:
-	case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_VMCALL:
-	case ZYDIS_MNEMONIC_ENCLU:
-		out->branch = HWTD_BRANCH_FAR_CALL;
-		break;
-	case ZYDIS_MNEMONIC_IRET:
-	case ZYDIS_MNEMONIC_IRETD:
-	case ZYDIS_MNEMONIC_IRETQ:
-	case ZYDIS_MNEMONIC_SYSRET:
-	case ZYDIS_MNEMONIC_SYSEXIT:
-	case ZYDIS_MNEMONIC_UIRET:
-	case ZYDIS_MNEMONIC_RSM:
-	case ZYDIS_MNEMONIC_VMLAUNCH:
-	case ZYDIS_MNEMONIC_VMRESUME:
-		out->branch = HWTD_BRANCH_FAR_RETURN;
-		break;
-	default:
-		break;
-	}
+	uint64_t target;
+
+	if (!hwtdi_x86_branches_near(out->branch))
+		return;
+	target = address + out->length +
+	    (uint64_t)(tail == 1 ? (int64_t)(int8_t)(word >> 8)
+				 : (int64_t)(int32_t)(word >> 8));
+	out->direct = true;
+	out->target = in_64 || address > UINT32_MAX ? target
+						    : (uint32_t)target;
 }
 
-static bool
-decoder_init(ZydisDecoder *decoder, uint8_t isa)
+/*
+ * Decode what most instructions are: at most one of the prefixes 66, F2 and
+ * F3, REX, an opcode of one or two bytes and nothing special.  False if it is
+ * anything else, or none.  There are WORD_BYTES bytes, and more if the length
+ * comes out as more.
+ *
+ * There are few conditions on the way to the length: which instruction comes
+ * next, a processor foretells badly.
+ */
+static inline bool
+decode_plain(const uint8_t *bytes, size_t n, bool in_64, uint64_t address,
+    struct hwtdi_x86_insn *out)
 {
-	ZyanStatus status;
+	uint64_t word = load_word(bytes);
+	const uint32_t *map = hwtdi_x86_one_byte;
+	unsigned int mandatory = HWTDI_X86_NO_PREFIX;
+	unsigned int size = HWTDI_X86_SIZE_32, length = 1;
+	unsigned int opcode, operand, special, tail;
+	uint32_t entry;
 
-	switch (isa) {
-	case HWTD_ISA_X86_64:
-		status = ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64,
-		    ZYDIS_STACK_WIDTH_64);
-		break;
-	case HWTD_ISA_X86_32:
-		status = ZydisDecoderInit(decoder,
-		    ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
-		break;
-	case HWTD_ISA_X86_16:
-		status = ZydisDecoderInit(decoder,
-		    ZYDIS_MACHINE_MODE_LONG_COMPAT_16, ZYDIS_STACK_WIDTH_16);
-		break;
-	default:
-		return (false);
+	opcode = word & 0xff;
+	if (opcode == 0x66 || (opcode & 0xfe) == 0xf2) {
+		mandatory = opcode == 0xf2 ? HWTDI_X86_WITH_F2
+					   : HWTDI_X86_WITH_F3;
+		if (opcode == 0x66) {
+			mandatory = HWTDI_X86_WITH_66;
+			size = HWTDI_X86_SIZE_16;
+		}
+		word >>= 8;
+		length++;
 	}
-	return (ZYAN_SUCCESS(status) &&
-	    ZYAN_SUCCESS(ZydisDecoderEnableMode(decoder,
-		ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE)));
+	opcode = word & 0xff;
+	if (in_64 && opcode >> 4 == 4) {
+		if ((opcode & HWTDI_X86_REX_W) != 0)
+			size = HWTDI_X86_SIZE_64;
+		word >>= 8;
+		length++;
+	}
+	opcode = word & 0xff;
+	if (opcode == 0x0f) {
+		word >>= 8;
+		opcode = word & 0xff;
+		length++;
+		map = hwtdi_x86_two_byte;
+	} else if (mandatory >= HWTDI_X86_WITH_F3)
+		return (false);
+
+	entry = map[opcode];
+	/* Without waiting for the entry. */
+	operand = hwtdi_x86_operands[(uint8_t)(word >> 8)];
+	if ((entry & HWTDI_X86_BARE) != 0)
+		operand = HWTDI_X86_REGISTER;
+	if ((entry &
+		(in_64 ? HWTDI_X86_HEAD | HWTDI_X86_NOT_64
+		       : HWTDI_X86_HEAD | HWTDI_X86_ONLY_64)) != 0 ||
+	    (entry >> ((operand & HWTDI_X86_REGISTER) + mandatory) & 1) == 0 ||
+	    ((entry & HWTDI_X86_BRANCH_MASK) != 0 &&
+		mandatory != HWTDI_X86_NO_PREFIX))
+		return (false);
+	special = (entry & HWTDI_X86_SPECIAL_MASK) >> HWTDI_X86_SPECIAL_SHIFT;
+	if (special != 0 && (plain_regs[special] >> (word >> 11 & 7) & 1) == 0)
+		return (false);
+	length += operand >> HWTDI_X86_OPERAND_SHIFT;
+	if ((operand & HWTDI_X86_SIB) != 0 && (word >> 16 & 7) == 5)
+		length += 4;
+	tail = hwtdi_x86_tail_bytes[(entry & HWTDI_X86_TAIL_MASK) >>
+	    HWTDI_X86_TAIL_SHIFT][size];
+	length += tail;
+	if (length > n)
+		return (false);
+	out->length = (uint8_t)length;
+	out->branch = (entry & HWTDI_X86_BRANCH_MASK) >>
+	    HWTDI_X86_BRANCH_SHIFT;
+	out->direct = false;
+	out->binds = 0;
+	out->target = 0;
+	if ((entry & HWTDI_X86_BRANCH_MASK) != 0)
+		plain_branch(word, tail, in_64, address, out);
+	return (true);
 }
 
 bool
 hwtdi_x86_decode(const uint8_t *bytes, size_t n, uint8_t isa, uint64_t address,
     struct hwtdi_x86_insn *out)
 {
-	ZydisDecodedInstruction insn;
-	ZydisDecoder decoder;
+	bool in_64 = isa == HWTD_ISA_X86_64;
 
-	if (!decoder_init(&decoder, isa) ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes,
-		n, &insn)))
+	if (n >= WORD_BYTES && (in_64 || isa == HWTD_ISA_X86_32) &&
+	    decode_plain(bytes, n, in_64, address, out))
+		return (true);
+	if (isa < HWTD_ISA_X86_16 || isa > HWTD_ISA_X86_64)
 		return (false);
-	out->length = insn.length;
-	out->branch = HWTD_BRANCH_NONE;
-	out->binds = 0;
-	if (insn.mnemonic == ZYDIS_MNEMONIC_MOV && insn.opcode_map == ZYDIS_OPCODE_MAP_0F && insn.opcode == 0x22 && insn.raw.modrm.reg == 3 && insn.raw.rex.R == 0)
-		out->binds = HWTDI_X86_MOV_CR3;
-	if (insn.mnemonic == ZYDIS_MNEMONIC_VMPTRLD)
-		out->binds = HWTDI_X86_VMPTRLD;
-	if (insn.mnemonic == ZYDIS_MNEMONIC_PTWRITE)
-		out->binds = HWTDI_X86_PTWRITE;
-	if (insn.mnemonic == ZYDIS_MNEMONIC_VMLAUNCH || insn.mnemonic == ZYDIS_MNEMONIC_VMRESUME)
-		out->binds = HWTDI_X86_VM_ENTRY;
-	out->direct = false;
-	out->target = 0;
-	classify(&insn, isa, address, out);
-	return (true);
+	return (hwtdi_x86_decode_any(bytes, n, isa, address, out));
 }

@@ -241,6 +241,9 @@ system_calls_and_interrupts_are_far_calls(void **state)
 		{ "syscall", "0f05", M64, 2, FCALL, 0 },
 		{ "sysenter", "0f34", ALL, 2, FCALL, 0 },
 		{ "vmcall", "0f01c1", ALL, 3, FCALL, 0 },
+		{ "enclu", "0f01d7", ALL, 3, FCALL, 0 },
+		{ "tdcall", "660f01cc", ALL, 4, FCALL, 0 },
+		{ "seamcall", "660f01cf", M64, 4, FCALL, 0 },
 	};
 
 	(void)state;
@@ -259,6 +262,9 @@ returns_of_the_system_are_far_returns(void **state)
 		{ "vmresume", "0f01c3", ALL, 3, FRET, 0 },
 		{ "uiret", "f30f01ec", M64, 4, FRET, 0 },
 		{ "rsm", "0faa", ALL, 2, FRET, 0 },
+		{ "eretu", "f30f01ca", M64, 4, FRET, 0 },
+		{ "erets", "f20f01ca", M64, 4, FRET, 0 },
+		{ "seamret", "660f01cd", M64, 4, FRET, 0 },
 	};
 
 	(void)state;
@@ -442,6 +448,87 @@ bytes_that_are_no_instruction_are_refused(void **state)
 		}
 }
 
+/*
+ * What a packet can be bound to besides its branch.
+ *
+ * Source: Intel SDM vol. 3C, "Packet Definitions", "Generation Scenario".
+ */
+static void
+packets_bind_to_these_instructions(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *bytes;
+		unsigned int modes, binds;
+	} cases[] = {
+		{ "mov to cr3", "0f22d8", ALL, HWTDI_X86_MOV_CR3 },
+		{ "mov to cr3, mod 0", "0f2218", ALL, HWTDI_X86_MOV_CR3 },
+		{ "mov to cr4", "0f22e0", ALL, 0 },
+		{ "mov from cr3", "0f20d8", ALL, 0 },
+		{ "vmptrld", "0fc730", ALL, HWTDI_X86_VMPTRLD },
+		{ "vmclear", "660fc730", ALL, 0 },
+		{ "vmxon", "f30fc730", ALL, HWTDI_X86_TRACE_SWITCH },
+		{ "vmlaunch", "0f01c2", ALL, HWTDI_X86_VM_ENTRY },
+		{ "vmresume", "0f01c3", ALL, HWTDI_X86_VM_ENTRY },
+		{ "ptwrite", "f30faee0", ALL, HWTDI_X86_PTWRITE },
+		{ "ptwrite mem", "f30fae20", ALL, HWTDI_X86_PTWRITE },
+		{ "xsave", "0fae20", ALL, 0 },
+		{ "mwait", "0f01c9", ALL, HWTDI_X86_MWAIT },
+		{ "monitor", "0f01c8", ALL, 0 },
+		{ "umwait", "f20faef0", ALL, HWTDI_X86_MWAIT },
+		{ "tpause", "660faef0", ALL, HWTDI_X86_MWAIT },
+		{ "umonitor", "f30faef0", ALL, 0 },
+		{ "in al, imm8", "e480", ALL, HWTDI_X86_PORT_READ },
+		{ "in eax, dx", "ed", ALL, HWTDI_X86_PORT_READ },
+		{ "out dx, al", "ee", ALL, 0 },
+		{ "xbegin", "c7f800000000", M32 | M64, HWTDI_X86_XBEGIN },
+		{ "xend", "0f01d5", ALL, HWTDI_X86_XEND },
+		{ "xabort", "c6f800", ALL, HWTDI_X86_XABORT },
+		{ "xacquire add", "f2f00000", M32 | M64, HWTDI_X86_XBEGIN },
+		{ "xrelease add", "f0f30000", M32 | M64, HWTDI_X86_XEND },
+		{ "xacquire xchg", "f28700", M32 | M64, HWTDI_X86_XBEGIN },
+		{ "xrelease mov", "f38900", M32 | M64, HWTDI_X86_XEND },
+		{ "rep mov reg", "f389c0", ALL, 0 },
+		{ "cli", "fa", ALL, HWTDI_X86_IFLAG },
+		{ "sti", "fb", ALL, HWTDI_X86_IFLAG },
+		{ "popf", "9d", ALL, HWTDI_X86_IFLAG },
+		{ "pushf", "9c", ALL, 0 },
+		{ "cld", "fc", ALL, 0 },
+		{ "wrmsr", "0f30", ALL, HWTDI_X86_TRACE_SWITCH },
+		{ "rdmsr", "0f32", ALL, 0 },
+		{ "xsaves", "0fc728", ALL, HWTDI_X86_TRACE_SWITCH },
+		{ "xrstors", "0fc718", ALL, HWTDI_X86_TRACE_SWITCH },
+		{ "xsavec", "0fc720", ALL, 0 },
+		{ "getsec", "0f37", ALL, HWTDI_X86_TRACE_SWITCH },
+		{ "movsb", "a4", ALL, 0 },
+		{ "rep movsb", "f3a4", ALL, HWTDI_X86_REP_STRING },
+		{ "repne scasb", "f2ae", ALL, HWTDI_X86_REP_STRING },
+		{ "rep outsb", "f36e", ALL, HWTDI_X86_REP_STRING },
+		{ "insb", "6c", ALL, HWTDI_X86_PORT_READ },
+		{ "rep insb", "f36c", ALL,
+		    HWTDI_X86_PORT_READ | HWTDI_X86_REP_STRING },
+		{ "rep ret", "f3c3", ALL, 0 },
+		{ "pause", "f390", ALL, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (unsigned int m = 0; m < 3; m++) {
+			struct hwtdi_x86_insn insn;
+			uint8_t bytes[16] = { 0 };
+
+			if ((cases[i].modes >> m & 1) == 0)
+				continue;
+			(void)unhex(cases[i].bytes, bytes);
+			if (!hwtdi_x86_decode(bytes, 15,
+				(uint8_t)(HWTD_ISA_X86_16 + m), IP, &insn))
+				fail_msg("%s: no instruction", cases[i].name);
+			if (insn.binds != cases[i].binds)
+				fail_msg("%s: binds %#x", cases[i].name,
+				    insn.binds);
+		}
+}
+
 static void
 other_instruction_sets_are_refused(void **state)
 {
@@ -476,6 +563,7 @@ main(void)
 		    operand_size_changes_near_branches_outside_64_bit_code),
 		cmocka_unit_test(targets_wrap_at_the_width_of_the_mode),
 		cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
+		cmocka_unit_test(packets_bind_to_these_instructions),
 		cmocka_unit_test(other_instruction_sets_are_refused),
 	};
 
