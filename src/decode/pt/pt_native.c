@@ -129,6 +129,7 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	d->has_count = false;
 	d->row_timed = false;
 	d->code_timed = false;
+	d->loop_at = SIZE_MAX;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
 }
@@ -172,6 +173,7 @@ void
 hwtdi_ptn_fini(struct hwtdi_decoder *d)
 {
 	hwtdi_loop_fini(&d->loop);
+	hwtdi_loop_fini(&d->loop_starts);
 	hwtdi_pt_time_fini(&d->row_time);
 	hwtdi_pt_time_fini(&d->code_time);
 	hwtdi_array_free(d->library, d->places, d->cap_places,
@@ -211,6 +213,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	hwtdi_pt_config_libipt(&config, args->pt);
 	d->errata = config.errata;
 	hwtdi_loop_init(&d->loop, args->library);
+	hwtdi_loop_init(&d->loop_starts, args->library);
 	hwtdi_pt_time_init(&d->row_time, args->library, args->pt,
 	    args->near_count);
 	hwtdi_pt_time_init(&d->code_time, args->library, args->pt,

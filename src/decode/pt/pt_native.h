@@ -214,8 +214,9 @@ struct hwtdi_decoder {
 	bool doubted;
 	size_t doubt_at;
 
-	/* Endless loops. */
-	struct hwtdi_loop loop;
+	/* Endless loops: ends and starts of runs since the trace spoke. */
+	struct hwtdi_loop loop, loop_starts;
+	/* Where it spoke last; SIZE_MAX: somewhere else. */
 	size_t loop_at;
 	uint32_t loop_bits;
 

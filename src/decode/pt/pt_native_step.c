@@ -139,9 +139,26 @@ resolve(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (rc);
 }
 
+/* Pass a run of the node at hand; results as of hwtdi_loop_pass(). */
+static int
+pass_run(struct hwtdi_decoder *d, const struct hwtdi_code_run *r,
+    uint64_t address, struct hwtd_error *err)
+{
+	struct hwtdi_run run = { .last_ip = address + r->off };
+	int rc;
+
+	/* Nodes can end anywhere, so that another branch may be ahead. */
+	rc = hwtdi_loop_pass(&d->loop_starts, &run, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	run.last_ip = address + r->last;
+	run.insns = r->insns;
+	return (hwtdi_loop_pass(&d->loop, &run, err));
+}
+
 /*
- * Pass the node at hand for the rule that no branch is passed twice without
- * trace in between.
+ * Pass the node at hand for the rule that no branch, and no place that one leads
+ * to, is passed twice without trace in between.
  */
 static int
 check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
@@ -156,12 +173,10 @@ check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		d->loop_at = d->at;
 		d->loop_bits = d->n_bits;
 		d->loop.chain++;
+		d->loop_starts.chain++;
 	}
 	for (uint32_t i = 0; i < b->n_runs; i++) {
-		struct hwtdi_run run = { .last_ip = address + b->runs[i].last,
-			.insns = b->runs[i].insns };
-
-		rc = hwtdi_loop_pass(&d->loop, &run, err);
+		rc = pass_run(d, &b->runs[i], address, err);
 		if (rc == HWTD_OK) {
 			insns += b->runs[i].insns;
 			continue;
@@ -402,13 +417,18 @@ hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	uint64_t next;
 	int rc;
 
-	rc = resolve(d, flow, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	n = node_at_hand(d);
+	for (;;) {
+		rc = resolve(d, flow, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		n = node_at_hand(d);
+		if (n->insns != 0)
+			break;
+		rc = advance(d, flow, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
 	b = block_at_hand(d);
-	if (n->insns == 0)
-		return (advance(d, flow, err));
 	if (n->insns > 1) {
 		next = hwtdi_ptn_ip(d) + b->lengths[0];
 		/* A direct jump or call. */
