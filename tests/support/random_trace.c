@@ -586,7 +586,7 @@ write_cr3(struct machine *m)
 	m->told_cr3 = m->told;
 	if (!has(m, RANDOM_PAUSES) || below(m, 3) != 0)
 		return;
-	times(m);
+	noise(m);
 	pt_pgd(m->out, PT_IP_NONE, 0);
 	(void)event(m, HWTD_EV_DISABLE);
 	m->has_resume = false;
@@ -834,6 +834,7 @@ overflow(struct machine *m)
 		pt_pip(m->out, m->cr3, m->guest);
 	}
 	pt_ovf(m->out);
+	m->last_ip = 0;
 	m->n_calls = 0;
 	m->more_calls = false;
 	m->has_resume = false;
@@ -1049,11 +1050,12 @@ random_trace_make(struct random_trace *t, uint64_t seed, unsigned int what,
 	}
 	m.at = random_program_any(m.p, &m.random, 0, m.traced);
 	if (has(&m, RANDOM_NO_PSB) && bits_at(&m, m.at) == 64) {
-		m.ratio = 0;
 		m.bits_told = 64;
 		pt_pge(&t->packets, PT_IP_64, here(&m)->ip);
 		m.last_ip = here(&m)->ip;
 		set_ip(event(&m, HWTD_EV_ENABLE), here(&m)->ip);
+		pt_cbr(&t->packets, m.ratio);
+		tell_ratio(&m, 0);
 		m.on = true;
 	} else {
 		m.on = below(&m, 4) != 0;

@@ -292,8 +292,11 @@ tip_pgd(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (rc != HWTD_OK)
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);
-	if (rare == NULL)
+	if (rare == NULL) {
+		if (!d->half)
+			hwtdi_ptn_note_resume(d);
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
+	}
 	if (ip != NULL)
 		hwtdi_ptn_set_target(rare, *ip);
 	d->half = false;

@@ -415,6 +415,9 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "the last packet is cut off"));
 	a.at += a.packet.bytes;
 	a.lex.place = 0;
+	/* What it was compared with may be among what was dropped. */
+	a.lex.last_ip = 0;
+	a.lex.ip_known = UINT64_MAX;
 	hwtdi_ptn_anchor(d, flow, a.at);
 	/* What waits can be told if it needs no place in the code. */
 	for (uint32_t i = 0; i < d->n_pending && !d->on; i++)
