@@ -127,6 +127,20 @@ fuzz_row_print(const char *what, const struct fuzz_row *row)
 		    row->detail.gap.first, row->detail.gap.end,
 		    row->detail.gap.ip_before, row->detail.gap.ip_after,
 		    row->detail.gap.addr, row->detail.gap.text);
+	if (e->kind == HWTD_EV_POWER)
+		(void)fprintf(stderr,
+		    " power %u hints %#x extensions %#x state %u %u wake %u",
+		    row->detail.power.what, row->detail.power.hints,
+		    row->detail.power.extensions, row->detail.power.state,
+		    row->detail.power.sub_state, row->detail.power.wake);
+	if (e->kind == HWTD_EV_MARKER)
+		(void)fprintf(stderr, " marker %u of %u: %#" PRIx64,
+		    row->detail.marker.source, row->detail.marker.size,
+		    row->detail.marker.payload);
+	if (e->kind == HWTD_EV_ASYNC)
+		(void)fprintf(stderr, " async %u flags %#x number %#x",
+		    row->detail.async.type, row->detail.async.flags,
+		    row->detail.async.number);
 	(void)fputc('\n', stderr);
 }
 

@@ -512,8 +512,11 @@ cut_block(struct hwtdi_code_graph *g, const struct hwtdi_code_block *whole,
 		return (no_memory(err));
 	memcpy(runs, whole->runs, out->n_runs * sizeof(*runs));
 	out->runs = runs;
-	if (left == runs[i].insns)
+	if (left == runs[i].insns) {
+		if (i + 1u < whole->n_runs)
+			out->target = whole->runs[i + 1].off;
 		return (HWTD_OK);
+	}
 	runs[i].branch = HWTD_BRANCH_NONE;
 	runs[i].insns = (uint16_t)left;
 	runs[i].bytes = 0;

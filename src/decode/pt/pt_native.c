@@ -137,6 +137,7 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	hwtdi_ptn_forget_code(d);
 	if (d->cap_places != 0)
 		memset(d->places, 0, d->cap_places * sizeof(*d->places));
+	d->loop_at = SIZE_MAX;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
 }
@@ -180,6 +181,7 @@ void
 hwtdi_ptn_fini(struct hwtdi_decoder *d)
 {
 	hwtdi_loop_fini(&d->loop);
+	hwtdi_loop_fini(&d->loop_starts);
 	hwtdi_pt_time_fini(&d->row_time);
 	hwtdi_pt_time_fini(&d->code_time);
 	hwtdi_array_free(d->library, d->places, d->cap_places,
@@ -219,6 +221,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	hwtdi_pt_config_libipt(&config, args->pt);
 	d->errata = config.errata;
 	hwtdi_loop_init(&d->loop, args->library);
+	hwtdi_loop_init(&d->loop_starts, args->library);
 	hwtdi_pt_time_init(&d->row_time, args->library, args->pt,
 	    args->near_count);
 	hwtdi_pt_time_init(&d->code_time, args->library, args->pt,

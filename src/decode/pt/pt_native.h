@@ -216,8 +216,9 @@ struct hwtdi_decoder {
 	bool doubted;
 	size_t doubt_at;
 
-	/* Endless loops. */
-	struct hwtdi_loop loop;
+	/* Endless loops: ends and starts of runs since the trace spoke. */
+	struct hwtdi_loop loop, loop_starts;
+	/* Where it spoke last; SIZE_MAX: somewhere else. */
 	size_t loop_at;
 	uint32_t loop_bits;
 
@@ -372,6 +373,8 @@ int hwtdi_ptn_to_bind(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 /* Pass the branch with which tracing goes off; `ip` NULL: suppressed. */
 int hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const uint64_t *ip, struct hwtd_error *err);
+/* Tracing goes off with the last instruction: note where it may go on. */
+void hwtdi_ptn_note_resume(struct hwtdi_decoder *d);
 /* The trace ends: what comes up to the next branch that needs it. */
 int hwtdi_ptn_run_out(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);

@@ -76,6 +76,7 @@ ahead_or_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (hwtdi_ptn_contradict(d, flow, text, err));
 	hwtdi_ptn_emit(d, flow);
 	hwtdi_ptn_go(d, ip);
+	d->loop_at = SIZE_MAX;
 	return (HWTD_OK);
 }
 
@@ -230,6 +231,7 @@ tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	d->has_resume = false;
 	d->on = true;
 	d->async = false;
+	d->wrote_cr3 = false;
 	hwtdi_ptn_go(d, *ip);
 	return (tell_at_tip(d, flow, ip, err));
 }
@@ -290,8 +292,11 @@ tip_pgd(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (rc != HWTD_OK)
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);
-	if (rare == NULL)
+	if (rare == NULL) {
+		if (!d->half)
+			hwtdi_ptn_note_resume(d);
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
+	}
 	if (ip != NULL)
 		hwtdi_ptn_set_target(rare, *ip);
 	d->half = false;

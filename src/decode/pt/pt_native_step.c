@@ -140,9 +140,26 @@ resolve(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (rc);
 }
 
+/* Pass a run of the node at hand; results as of hwtdi_loop_pass(). */
+static int
+pass_run(struct hwtdi_decoder *d, const struct hwtdi_code_run *r,
+    uint64_t address, struct hwtd_error *err)
+{
+	struct hwtdi_run run = { .last_ip = address + r->off };
+	int rc;
+
+	/* Nodes can end anywhere, so that another branch may be ahead. */
+	rc = hwtdi_loop_pass(&d->loop_starts, &run, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	run.last_ip = address + r->last;
+	run.insns = r->insns;
+	return (hwtdi_loop_pass(&d->loop, &run, err));
+}
+
 /*
- * Pass the node at hand for the rule that no branch is passed twice without
- * trace in between.
+ * Pass the node at hand for the rule that no branch, and no place that one leads
+ * to, is passed twice without trace in between.
  */
 static int
 check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
@@ -157,12 +174,10 @@ check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		d->loop_at = d->at;
 		d->loop_bits = d->n_bits;
 		d->loop.chain++;
+		d->loop_starts.chain++;
 	}
 	for (uint32_t i = 0; i < b->n_runs; i++) {
-		struct hwtdi_run run = { .last_ip = address + b->runs[i].last,
-			.insns = b->runs[i].insns };
-
-		rc = hwtdi_loop_pass(&d->loop, &run, err);
+		rc = pass_run(d, &b->runs[i], address, err);
 		if (rc == HWTD_OK) {
 			insns += b->runs[i].insns;
 			continue;
@@ -394,6 +409,26 @@ hwtdi_ptn_reaches(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (found);
 }
 
+void
+hwtdi_ptn_note_resume(struct hwtdi_decoder *d)
+{
+	const struct hwtdi_code_block *b;
+	const struct hwtdi_code_run *r;
+
+	d->has_resume = false;
+	if (d->last_token == 0)
+		return;
+	b = hwtdi_graph_block(d->graph, d->last_token);
+	r = &b->runs[b->n_runs - 1];
+	if (r->branch != HWTD_BRANCH_CALL &&
+	    r->branch != HWTD_BRANCH_INDIRECT_CALL &&
+	    r->branch != HWTD_BRANCH_FAR_CALL)
+		return;
+	/* What is called will return. */
+	d->has_resume = true;
+	d->resume_ip = d->places[b->unit].address + r->off + r->bytes;
+}
+
 int
 hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -403,13 +438,18 @@ hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	uint64_t next;
 	int rc;
 
-	rc = resolve(d, flow, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	n = node_at_hand(d);
+	for (;;) {
+		rc = resolve(d, flow, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		n = node_at_hand(d);
+		if (n->insns != 0)
+			break;
+		rc = advance(d, flow, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
 	b = block_at_hand(d);
-	if (n->insns == 0)
-		return (advance(d, flow, err));
 	if (n->insns > 1) {
 		next = hwtdi_ptn_ip(d) + b->lengths[0];
 		/* A direct jump or call. */
@@ -422,6 +462,7 @@ hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (!needs_trace(n))
 		return (advance(d, flow, err));
 	hwtdi_ptn_emit(d, flow);
+	hwtdi_ptn_note_resume(d);
 	d->half = true;
 	d->half_bound = 0;
 	return (HWTD_OK);
@@ -449,6 +490,7 @@ hwtdi_ptn_to_bind(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		if (n->kind == HWTDI_NODE_FAR && (far_too || fits)) {
 			d->half_bound = 0;
 			hwtdi_ptn_emit(d, flow);
+			hwtdi_ptn_note_resume(d);
 			d->half = true;
 			return (HWTD_OK);
 		}
@@ -484,13 +526,9 @@ is_filtered_in(const struct hwtdi_decoder *d, uint64_t ip)
 	return (!any);
 }
 
-/*
- * Instructions of the node at hand up to a direct branch out of the filters,
- * and where it would return to.
- */
+/* Instructions of the node at hand up to a direct branch out of the filters. */
 static bool
-leaves_filter(const struct hwtdi_decoder *d, uint32_t *insns_out,
-    bool *call_out, uint64_t *behind_out)
+leaves_filter(const struct hwtdi_decoder *d, uint32_t *insns_out)
 {
 	const struct hwtdi_code_block *b = block_at_hand(d);
 	const uint64_t address = d->places[b->unit].address;
@@ -507,26 +545,10 @@ leaves_filter(const struct hwtdi_decoder *d, uint32_t *insns_out,
 			r->branch == HWTD_BRANCH_CALL) &&
 		    !is_filtered_in(d, target)) {
 			*insns_out = insns;
-			*call_out = r->branch == HWTD_BRANCH_CALL;
-			*behind_out = address + r->off + r->bytes;
 			return (true);
 		}
 	}
 	return (false);
-}
-
-/* Tracing goes off with the branch at the end of the node at hand. */
-static int
-disable_at_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
-{
-	const struct hwtdi_code_block *b = block_at_hand(d);
-	const uint8_t branch = b->runs[b->n_runs - 1].branch;
-
-	d->has_resume = branch == HWTD_BRANCH_INDIRECT_CALL ||
-	    branch == HWTD_BRANCH_FAR_CALL;
-	d->resume_ip = d->places[b->unit].address + b->end;
-	hwtdi_ptn_emit(d, flow);
-	return (HWTD_OK);
 }
 
 int
@@ -540,11 +562,8 @@ hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		const struct hwtdi_node *n;
 		bool cr3;
 
-		if (ip != NULL && hwtdi_ptn_ip(d) == *ip) {
-			d->has_resume = true;
-			d->resume_ip = *ip;
+		if (ip != NULL && hwtdi_ptn_ip(d) == *ip)
 			return (HWTD_OK);
-		}
 		rc = resolve(d, flow, err);
 		if (rc != HWTD_OK)
 			return (rc);
@@ -554,19 +573,16 @@ hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			hwtdi_ptn_go(d, *ip);
 			continue;
 		}
-		if (ip == NULL &&
-		    leaves_filter(d, &insns, &d->has_resume, &d->resume_ip))
+		if (ip == NULL && leaves_filter(d, &insns))
 			return (emit_part(d, flow, insns, err));
-		if (needs_trace(n))
-			return (disable_at_end(d, flow));
+		if (needs_trace(n)) {
+			hwtdi_ptn_emit(d, flow);
+			return (HWTD_OK);
+		}
 		cr3 = ip == NULL && n->kind == HWTDI_NODE_ON &&
 		    (block_at_hand(d)->binds & HWTDI_X86_MOV_CR3) != 0;
 		rc = advance(d, flow, err);
-		if (rc == HWTD_OK && cr3) {
-			d->has_resume = false;
-			return (HWTD_OK);
-		}
-		if (rc != HWTD_OK)
+		if (rc != HWTD_OK || cr3)
 			return (rc);
 	}
 }

@@ -56,8 +56,6 @@ is_timing(unsigned int kind)
 	}
 }
 
-static int lose_from(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    size_t first, uint32_t reason, const char *text);
 
 /* PSB+. */
 
@@ -202,8 +200,8 @@ apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (psb->has_mode) {
 		hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(psb->mode),
 		    HWTD_EVF_STATUS, ip);
-		hwtdi_ptn_iflag(d, flow, (psb->mode & 4) != 0,
-		    HWTD_EVF_STATUS, ip);
+		hwtdi_ptn_iflag(d, flow, (psb->mode & 4) != 0, HWTD_EVF_STATUS,
+		    ip);
 	}
 	if (psb->has_tsx)
 		hwtdi_ptn_transaction(d, flow,
@@ -251,26 +249,8 @@ tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
 	}
 }
 
-/* PSB+ is damaged where `a` stands: go on behind its PSB. */
-static int
-lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct ahead *a)
-{
-	const bool cut = a->at >= d->segment.n ||
-	    d->segment.n - a->at < HWTDI_PT_PACKET_MAX;
-	const size_t first = d->at;
-	struct ahead psb;
-
-	look(d, &psb, first);
-	(void)peek(d, &psb);
-	d->lex = psb.lex;
-	d->lex.place = 0;
-	d->at = first + HWTDI_PT_PSB_BYTES;
-	d->n_bits = 0;
-	return (lose_from(d, flow, first,
-	    cut ? HWTD_GAP_TRUNCATED : HWTD_GAP_BAD_PACKET,
-	    "PSB+ is cut off or damaged"));
-}
+static int lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t reason);
 
 int
 hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
@@ -281,7 +261,11 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc;
 
 	if (!read_psb(d, d->at, &a, &psb))
-		return (lose_psb(d, flow, &a));
+		return (lose_psb(d, flow,
+		    a.at >= d->segment.n ||
+			    a.packet.bytes > d->segment.n - a.at
+			? HWTD_GAP_TRUNCATED
+			: HWTD_GAP_BAD_PACKET));
 	if (!d->fresh && d->on != psb.on && !psb.overflow) {
 		if (d->on)
 			return (hwtdi_ptn_contradict(d, flow,
@@ -299,6 +283,7 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	hwtdi_ptn_tell_detail(d, flow);
 	d->on = psb.on;
 	d->half = false;
+	d->wrote_cr3 = false;
 	if (psb.on)
 		hwtdi_ptn_go(d, psb.ip);
 	apply_psb(d, flow, &psb);
@@ -431,6 +416,9 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "the last packet is cut off"));
 	a.at += a.packet.bytes;
 	a.lex.place = 0;
+	/* What it was compared with may be among what was dropped. */
+	a.lex.last_ip = 0;
+	a.lex.ip_known = UINT64_MAX;
 	hwtdi_ptn_anchor(d, flow, a.at);
 	/* What waits can be told if it needs no place in the code. */
 	for (uint32_t i = 0; i < d->n_pending && !d->on; i++)
@@ -454,8 +442,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    behind.packet.kind != HWTD_PK_PT_FUP)
 			behind.at += behind.packet.bytes;
 		behind.at += behind.packet.bytes;
-		if (d->errata.apl12 &&
-		    is_extra_fup(d, behind.at, &behind.lex))
+		if (d->errata.apl12 && is_extra_fup(d, behind.at, &behind.lex))
 			on = false;
 	}
 	if (on || behind.at != a.at) {
@@ -634,21 +621,11 @@ note_entry(struct hwtdi_decoder *d, bool at_psb)
 	e->moments = d->moments;
 }
 
-int
-hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    uint32_t reason, const char *text)
-{
-	return (lose_from(d, flow,
-	    d->n_bits != 0 ? (size_t)d->anchor_off - d->tnt_bytes : d->at,
-	    reason, text));
-}
-
-/* What is lost begins at `first`; look from `at` on for where to go on. */
+/* Tell a gap from `first` on, and go on as `r` says. */
 static int
-lose_from(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t first,
-    uint32_t reason, const char *text)
+resume(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
+    size_t first, const struct resync *r, const char *text)
 {
-	struct resync r;
 	struct hwtd_gap *gap;
 
 	if (!d->lost) {
@@ -656,42 +633,65 @@ lose_from(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t first,
 		d->lost_at = first;
 		d->lost_reason = reason;
 	}
-	scan(d, &r);
 	hwtdi_ptn_tell_detail(d, flow);
-	gap = hwtdi_ptn_gap(d, flow, reason, first < r.end ? first : r.end,
-	    r.end, text);
-	if (r.on) {
-		gap->ip_after = r.ip;
+	gap = hwtdi_ptn_gap(d, flow, reason, first < r->end ? first : r->end,
+	    r->end, text);
+	if (r->on) {
+		gap->ip_after = r->ip;
 		gap->flags |= HWTD_GAPF_IP_AFTER;
 	}
-	if (r.fresh && r.end < d->segment.n) {
+	if (r->fresh && r->end < d->segment.n) {
 		struct hwtdi_pt_psb psb;
 
-		(void)hwtdi_pt_read_psb(d->segment.bytes + r.end,
-		    d->segment.n - r.end, &psb);
+		(void)hwtdi_pt_read_psb(d->segment.bytes + r->end,
+		    d->segment.n - r->end, &psb);
 		if (psb.has_ip) {
 			gap->ip_after = psb.ip;
 			gap->flags |= HWTD_GAPF_IP_AFTER;
 		}
 	}
 	forget_state(d);
-	d->at = r.end;
-	d->lex = r.lex;
+	d->at = r->end;
+	d->lex = r->lex;
 	d->lex.place = 0;
-	d->on = r.on;
-	hwtdi_ptn_go(d, r.ip);
-	if (r.fresh) {
+	d->on = r->on;
+	hwtdi_ptn_go(d, r->ip);
+	if (r->fresh) {
 		d->synced = false;
 		return (HWTD_END);
 	}
-	d->weak = r.weak;
-	if (memcmp(&r.context, &d->context, sizeof(r.context)) != 0)
-		hwtdi_ptn_context(d, flow, &r.context, 0, NULL);
-	if (r.has_mode)
-		hwtdi_ptn_mode(d, flow, r.isa, 0, NULL);
+	d->weak = r->weak;
+	if (memcmp(&r->context, &d->context, sizeof(r->context)) != 0)
+		hwtdi_ptn_context(d, flow, &r->context, 0, NULL);
+	if (r->has_mode)
+		hwtdi_ptn_mode(d, flow, r->isa, 0, NULL);
 	hwtdi_ptn_anchor(d, flow, d->at);
 	note_entry(d, false);
 	return (HWTD_END);
+}
+
+int
+hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t reason, const char *text)
+{
+	const size_t first = d->n_bits != 0
+	    ? (size_t)d->anchor_off - d->tnt_bytes
+	    : d->at;
+	struct resync r;
+
+	scan(d, &r);
+	return (resume(d, flow, reason, first, &r, text));
+}
+
+static int
+lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason)
+{
+	struct resync r;
+
+	memset(&r, 0, sizeof(r));
+	find_psb(d, d->at + HWTDI_PT_PSB_BYTES, &r);
+	return (resume(d, flow, reason, d->at, &r,
+	    "PSB+ is cut off or damaged"));
 }
 
 /*

@@ -167,7 +167,7 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	if (d->n_bits != 0 && d->stale)
 		return (HWTDI_PTN_STOP_NODE);
-	if (d->lex.classes != hwtdi_pt_classes)
+	if (d->lex.classes != hwtdi_pt_classes && d->at < limit)
 		return (HWTDI_PTN_STOP_PACKET);
 	if (d->n_bits == 0 && d->ahead != 0) {
 		d->at = d->ahead;

@@ -548,6 +548,7 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	s.arg = &p;
 	hwtdi_pt_lexer_restart(&lexer, time->synced);
 	(void)hwtdi_pt_lexer_visit(&lexer, &s, &used);
+	/* The next PSB can begin some bytes behind the cut. */
 	if (time->end > segment->stream_off + segment->n)
 		time->end = segment->stream_off + segment->n;
 	if (time->most == UINT64_MAX)

@@ -1,0 +1,41 @@
+/*
+ * What the harness that compares engines shares: inputs, and the differences
+ * that are known.
+ */
+#ifndef FUZZ_PT_DIFF_H
+#define FUZZ_PT_DIFF_H
+
+#include "fuzz.h"
+#include "fuzz_rows.h"
+
+#define MAX_IMAGES 4
+#define MAX_PACKETS 8192
+
+struct diff_image {
+	uint64_t address;
+	const uint8_t *bytes;
+	size_t n;
+};
+
+struct diff_input {
+	struct hwtd_pt_config pt;
+	struct diff_image images[MAX_IMAGES];
+	size_t n_images;
+	const uint8_t *packets;
+	size_t n_packets;
+	/* A random trace: RANDOM_* bits, and that nothing was changed in it. */
+	unsigned int has;
+	bool consistent;
+};
+
+/* Take an input of fuzz_pt apart. */
+void diff_parse(struct fuzz_in from, struct diff_input *out);
+
+/*
+ * Compare rows up to the first gap of either; fail if they differ in a way that
+ * is not known.  The offset from which on nothing can be compared, or SIZE_MAX.
+ */
+size_t diff_rows(const struct diff_input *in, const uint8_t *packets, size_t n,
+    struct fuzz_rows *native, struct fuzz_rows *libipt);
+
+#endif /* FUZZ_PT_DIFF_H */

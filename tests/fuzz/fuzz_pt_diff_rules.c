@@ -1,0 +1,175 @@
+/*
+ * The differences between engine native and engine libipt that are known, each
+ * with the reason and which of them is right.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fuzz_pt_diff.h"
+
+#define MAX_CODE 1024
+
+void
+diff_parse(struct fuzz_in from, struct diff_input *out)
+{
+	static const uint8_t models[8] = { 0, 0x3d, 0x47, 0x4e, 0x5c, 0x6a,
+		0x7d, 0x97 };
+	size_t n_code, split, shift;
+	uint8_t cpu, filter;
+	uint64_t base;
+
+	/* Choices, size of segments. */
+	(void)fuzz_take(&from, 2);
+	cpu = (uint8_t)fuzz_take(&from, 1);
+	(void)fuzz_take(&from, 1);
+	filter = (uint8_t)fuzz_take(&from, 1);
+	(void)fuzz_take(&from, 2);
+	split = (size_t)fuzz_take(&from, 1);
+	base = fuzz_take(&from, 6);
+	base = (uint64_t)((int64_t)(base << 16) >> 16);
+	n_code = (size_t)fuzz_take(&from, 2);
+	if (n_code > from.left)
+		n_code = from.left;
+	out->packets = from.at + n_code;
+	out->n_packets = from.left - n_code;
+	if (n_code > MAX_CODE)
+		n_code = MAX_CODE;
+	if (out->n_packets > MAX_PACKETS)
+		out->n_packets = MAX_PACKETS;
+	shift = (split & 0x80) != 0 ? 0 : 3;
+	split &= 0x7f;
+	if (split > n_code || split == 0)
+		split = n_code;
+	out->images[0] = (struct diff_image){ base, from.at, split };
+	out->images[1] = (struct diff_image){ base + split + shift,
+		from.at + split, n_code - split };
+	out->n_images = split < n_code ? 2 : 1;
+	out->pt.size = sizeof(out->pt);
+	out->pt.cpu_model = models[cpu & 7];
+	out->pt.cpu_family = out->pt.cpu_model != 0 ? 6 : 0;
+	out->pt.filters[0].mode = (filter & 3) == 3 ? HWTD_PT_FILTER_OFF
+						    : filter & 3;
+	out->pt.filters[0].start = base;
+	out->pt.filters[0].end = base + (uint64_t)(filter >> 2) * 4;
+}
+
+/* Two rows that differ, and what is before them. */
+struct pair {
+	const struct diff_input *in;
+	const uint8_t *packets;
+	size_t n;
+	const struct fuzz_rows *native, *libipt;
+	size_t i;
+	/* NULL: no row is left. */
+	const struct fuzz_row *a, *b;
+};
+
+static bool
+is_gap(const struct fuzz_row *row, uint32_t reason)
+{
+	return (row != NULL && row->e.kind == HWTD_EV_GAP &&
+	    row->detail.gap.reason == reason);
+}
+
+struct rule {
+	const char *why;
+	bool (*holds)(const struct pair *p);
+};
+
+static const struct rule rules[] = {
+	{ NULL, NULL },
+};
+
+static bool
+same_gap(const struct fuzz_row *a, const struct fuzz_row *b)
+{
+	return (a->detail.gap.reason == b->detail.gap.reason &&
+	    a->detail.gap.addr == b->detail.gap.addr);
+}
+
+static bool
+same_row(const struct fuzz_row *a, const struct fuzz_row *b)
+{
+	const uint16_t not_compared = HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED;
+	struct fuzz_row x = *a, y = *b;
+
+	if (a->e.kind == HWTD_EV_GAP && b->e.kind == HWTD_EV_GAP)
+		return (same_gap(a, b));
+	x.e.flags &= (uint16_t)~not_compared;
+	y.e.flags &= (uint16_t)~not_compared;
+	x.e.stream_off = 0;
+	y.e.stream_off = 0;
+	return (memcmp(&x, &y, sizeof(x)) == 0);
+}
+
+static const char *
+known(const struct pair *p)
+{
+	for (size_t i = 0; rules[i].why != NULL; i++)
+		if (rules[i].holds(p))
+			return (rules[i].why);
+	return (NULL);
+}
+
+static void
+tell(const struct pair *p)
+{
+	const size_t first = p->i > 6 ? p->i - 6 : 0;
+
+	for (size_t i = first; i < p->i; i++)
+		fuzz_row_print("both", &p->native->at[i]);
+	if (p->a != NULL)
+		fuzz_row_print("native", p->a);
+	if (p->b != NULL)
+		fuzz_row_print("libipt", p->b);
+}
+
+/*
+ * Rows that restate what holds come in another order, and libipt tells them
+ * before the code that leads to the PSB.
+ */
+static void
+drop_status(struct fuzz_rows *rows)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		if ((rows->at[i].e.flags & HWTD_EVF_STATUS) == 0)
+			rows->at[kept++] = rows->at[i];
+	rows->n = kept;
+}
+
+size_t
+diff_rows(const struct diff_input *in, const uint8_t *packets, size_t n,
+    struct fuzz_rows *native, struct fuzz_rows *libipt)
+{
+	struct pair p = { .in = in,
+		.packets = packets,
+		.n = n,
+		.native = native,
+		.libipt = libipt };
+
+	drop_status(native);
+	drop_status(libipt);
+	for (;; p.i++) {
+		p.a = p.i < native->n ? &native->at[p.i] : NULL;
+		p.b = p.i < libipt->n ? &libipt->at[p.i] : NULL;
+		if (p.a == NULL && p.b == NULL)
+			return (SIZE_MAX);
+		if ((p.a == NULL && native->cut) ||
+		    (p.b == NULL && libipt->cut))
+			return (SIZE_MAX);
+		if (p.a == NULL || p.b == NULL || !same_row(p.a, p.b))
+			break;
+		if (p.a->e.kind == HWTD_EV_GAP &&
+		    p.a->detail.gap.reason != HWTD_GAP_OVERFLOW)
+			return ((size_t)p.a->detail.gap.first);
+	}
+	if (known(&p) == NULL) {
+		tell(&p);
+		fuzz_fail(__FILE__, __LINE__,
+		    "row %zu: a difference that is not known", p.i);
+	}
+	return ((size_t)(p.a != NULL ? p.a->e.stream_off
+				     : p.b->e.stream_off));
+}
