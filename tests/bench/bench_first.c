@@ -154,6 +154,13 @@ print_seeks(const char *key, const struct seeks *s)
 	    key, s->worst);
 }
 
+/* One of 1000 parts of the trace, far from the one before. */
+static uint64_t
+place(uint64_t i)
+{
+	return ((i + 1) * 617 % 1000);
+}
+
 /* Seeks to places spread over the trace, and the rows that are there. */
 static void
 time_seeks(struct hwtd_events *ev, uint64_t bytes, uint64_t first_ns)
@@ -163,8 +170,7 @@ time_seeks(struct hwtd_events *ev, uint64_t bytes, uint64_t first_ns)
 	uint64_t last_ns = first_ns, ns = 0;
 
 	for (uint64_t i = 0; i < SEEKS; i++) {
-		/* Not in order, and the last place last. */
-		const uint64_t at = bytes / SEEKS * ((i + 1) * 5 % SEEKS);
+		const uint64_t at = bytes / 1000 * place(i);
 		double start = bench_wall_seconds();
 
 		bench_check(hwtd_events_seek_offset(ev, 0, at, &err), &err);
@@ -176,7 +182,7 @@ time_seeks(struct hwtd_events *ev, uint64_t bytes, uint64_t first_ns)
 	print_seeks("seek_offset", &by_offset);
 	for (uint64_t i = 0; i < SEEKS && last_ns > first_ns; i++) {
 		const uint64_t at = first_ns +
-		    (last_ns - first_ns) / SEEKS * ((i + 1) * 5 % SEEKS);
+		    (last_ns - first_ns) / 1000 * place(i);
 		double start = bench_wall_seconds();
 
 		bench_check(hwtd_events_seek_ns(ev, at, &err), &err);
