@@ -146,6 +146,7 @@ add_image(struct bench_case *c, const char *folder, const char *line)
 	if (image->offset > image->file.n ||
 	    image->length > image->file.n - image->offset)
 		bench_die("%s: too short for image.txt", image->path);
+	c->image_bytes += image->length;
 	c->n_images++;
 }
 
@@ -210,31 +211,20 @@ bench_case_free(struct bench_case *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static void
-check(int rc, const struct hwtd_error *err)
+void
+bench_check(int rc, const struct hwtd_error *err)
 {
 	if (rc != HWTD_OK)
 		bench_die("%s", err->message);
 }
 
 struct hwtd_trace *
-bench_case_trace(const struct bench_case *c, struct hwtd_context *ctx,
-    const struct hwtd_pt_config *pt)
+bench_case_images(const struct bench_case *c, struct hwtd_context *ctx)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_stream_desc stream = { .size = sizeof(stream) };
 	struct hwtd_trace *trace;
-	uint32_t id;
 
-	stream.tech = HWTD_TECH_INTEL_PT;
-	stream.cpu = HWTD_NO_ID;
-	stream.pid = HWTD_NO_ID;
-	stream.tid = HWTD_NO_ID;
-	stream.pt = pt;
-	check(hwtd_trace_create(ctx, NULL, &trace, &err), &err);
-	check(hwtd_trace_add_stream(trace, &stream, &id, &err), &err);
-	check(hwtd_trace_add_bytes(trace, id, c->trace.at, c->trace.n, &err),
-	    &err);
+	bench_check(hwtd_trace_create(ctx, NULL, &trace, &err), &err);
 	for (size_t i = 0; i < c->n_images; i++) {
 		const struct bench_image *from = &c->images[i];
 		struct hwtd_image_desc image = { .size = sizeof(image) };
@@ -244,8 +234,41 @@ bench_case_trace(const struct bench_case *c, struct hwtd_context *ctx,
 		image.n_bytes = from->length;
 		image.flags = HWTD_IMAGEF_ADDRESS;
 		image.address = from->address;
-		check(hwtd_trace_add_image(trace, &image, NULL, &err), &err);
+		bench_check(hwtd_trace_add_image(trace, &image, NULL, &err),
+		    &err);
 	}
-	check(hwtd_trace_seal(trace, &err), &err);
+	return (trace);
+}
+
+uint32_t
+bench_case_stream(const struct bench_case *c, struct hwtd_trace *trace,
+    const struct hwtd_pt_config *pt)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_stream_desc stream = { .size = sizeof(stream) };
+	uint32_t id;
+
+	stream.tech = HWTD_TECH_INTEL_PT;
+	stream.cpu = HWTD_NO_ID;
+	stream.pid = HWTD_NO_ID;
+	stream.tid = HWTD_NO_ID;
+	stream.pt = pt;
+	bench_check(hwtd_trace_add_stream(trace, &stream, &id, &err), &err);
+	bench_check(hwtd_trace_add_bytes(trace, id, c->trace.at, c->trace.n,
+			&err),
+	    &err);
+	return (id);
+}
+
+struct hwtd_trace *
+bench_case_trace(const struct bench_case *c, struct hwtd_context *ctx,
+    const struct hwtd_pt_config *pt, unsigned int n_streams)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_trace *trace = bench_case_images(c, ctx);
+
+	for (unsigned int i = 0; i < n_streams; i++)
+		(void)bench_case_stream(c, trace, pt);
+	bench_check(hwtd_trace_seal(trace, &err), &err);
 	return (trace);
 }

@@ -9,6 +9,9 @@
 
 #define BENCH_PATH 4096
 
+/* Of functions that callgrind finds by their names. */
+#define BENCH_NOINLINE __attribute__((noinline))
+
 struct bench_bytes {
 	uint8_t *at;
 	size_t n;
@@ -29,6 +32,8 @@ struct bench_case {
 	struct bench_bytes trace;
 	struct bench_image *images;
 	size_t n_images;
+	/* Of code that is mapped. */
+	uint64_t image_bytes;
 };
 
 /*
@@ -45,9 +50,28 @@ void bench_case_load(const char *folder, const char *trace,
     struct bench_case *out);
 void bench_case_free(struct bench_case *c);
 
-/* A sealed trace of one Intel PT stream.  Failure ends the program. */
+/*
+ * A trace of no Intel PT stream yet, only with the code; and a stream with the
+ * bytes of the case.  Failure ends the program.
+ */
+struct hwtd_trace *bench_case_images(const struct bench_case *c,
+    struct hwtd_context *ctx);
+uint32_t bench_case_stream(const struct bench_case *c,
+    struct hwtd_trace *trace, const struct hwtd_pt_config *pt);
+
+/* A sealed trace of so many streams, all with the bytes of the case. */
 struct hwtd_trace *bench_case_trace(const struct bench_case *c,
-    struct hwtd_context *ctx, const struct hwtd_pt_config *pt);
+    struct hwtd_context *ctx, const struct hwtd_pt_config *pt,
+    unsigned int n_streams);
+
+/*
+ * How the trace was recorded, as the folder's case.json says, if there is one:
+ * see its `params`.
+ */
+void bench_case_config(const char *folder, struct hwtd_pt_config *out);
+
+/* End the program with the message, unless the result is HWTD_OK. */
+void bench_check(int rc, const struct hwtd_error *err);
 
 /* A text as a JSON string: names are made of those of folders and files. */
 void bench_print_text(const char *text);

@@ -235,7 +235,7 @@ bench(const char *path, unsigned int rounds, struct hwtd_context *ctx)
 
 	if (!bench_read(path, &c.trace))
 		bench_die("%s: not there", path);
-	trace = bench_case_trace(&c, ctx, NULL);
+	trace = bench_case_trace(&c, ctx, NULL, 1);
 	for (unsigned int i = 0; i < rounds; i++)
 		for (size_t j = 0; j < n; j++) {
 			struct side *s = &sides[j];

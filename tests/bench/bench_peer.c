@@ -18,6 +18,16 @@ struct memory {
 	struct hwtdi_span span;
 };
 
+struct bench_peer {
+	struct memory memory;
+	struct pt_block_decoder *decoder;
+	/* Outlives the decoder; may be NULL. */
+	struct pt_image_section_cache *cache;
+	/* Offset of the first sync point. */
+	bool has_sync;
+	uint64_t sync;
+};
+
 static int
 read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_t ip,
     void *arg)
@@ -88,30 +98,71 @@ check(int rc)
 		bench_die("libipt: %s", pt_errstr(pt_errcode(rc)));
 }
 
-/* Returns the cache that must outlive the decoder, or NULL. */
-static struct pt_image_section_cache *
-set_image(struct pt_image *image, const struct bench_peer *peer,
-    struct memory *m)
+static void
+set_image(struct bench_peer *peer, const struct bench_peer_args *args)
 {
-	struct pt_image_section_cache *cache;
+	struct pt_image *image = pt_blk_get_image(peer->decoder);
 
-	if (peer->files == NULL) {
-		check(pt_image_set_callback(image, read_memory, m));
-		return (NULL);
+	if (args->files == NULL) {
+		peer->memory.trace = args->trace;
+		check(pt_image_set_callback(image, read_memory,
+		    &peer->memory));
+		return;
 	}
-	cache = pt_iscache_alloc(NULL);
-	if (cache == NULL)
+	peer->cache = pt_iscache_alloc(NULL);
+	if (peer->cache == NULL)
 		bench_die("libipt made no section cache");
-	check(pt_iscache_set_limit(cache, (uint64_t)1 << 30));
-	for (size_t i = 0; i < peer->at->n_images; i++) {
-		const struct bench_image *from = &peer->at->images[i];
-		int id = pt_iscache_add_file(cache, peer->files[i], 0,
+	check(pt_iscache_set_limit(peer->cache, (uint64_t)1 << 30));
+	for (size_t i = 0; i < args->at->n_images; i++) {
+		const struct bench_image *from = &args->at->images[i];
+		int id = pt_iscache_add_file(peer->cache, args->files[i], 0,
 		    from->length, from->address);
 
 		check(id);
-		check(pt_image_add_cached(image, cache, id, NULL));
+		check(pt_image_add_cached(image, peer->cache, id, NULL));
 	}
-	return (cache);
+}
+
+bool
+bench_peer_can_end(const struct hwtd_pt_config *pt)
+{
+	struct pt_config config;
+
+	hwtdi_pt_config_libipt(&config, pt);
+	return (config.flags.variant.block.end_on_call != 0);
+}
+
+struct bench_peer *
+bench_peer_open(const struct bench_peer_args *args)
+{
+	struct bench_peer *peer = calloc(1, sizeof(*peer));
+	struct pt_config config;
+
+	hwtdi_pt_config_libipt(&config, args->pt);
+	config.flags.variant.block.end_on_call = args->end_flags;
+	config.flags.variant.block.end_on_jump = args->end_flags;
+	config.begin = args->at->trace.at;
+	config.end = config.begin + args->at->trace.n;
+	if (peer != NULL)
+		peer->decoder = pt_blk_alloc_decoder(&config);
+	if (peer == NULL || peer->decoder == NULL)
+		bench_die("libipt made no block decoder");
+	set_image(peer, args);
+	if (pt_blk_sync_forward(peer->decoder) >= 0) {
+		check(pt_blk_get_sync_offset(peer->decoder, &peer->sync));
+		peer->has_sync = true;
+	}
+	return (peer);
+}
+
+void
+bench_peer_close(struct bench_peer *peer)
+{
+	if (peer == NULL)
+		return;
+	pt_blk_free_decoder(peer->decoder);
+	pt_iscache_free(peer->cache);
+	free(peer);
 }
 
 /* From one synchronisation point to an error or the end. */
@@ -124,7 +175,7 @@ decode_blocks(struct pt_block_decoder *d, int status, struct bench_count *out)
 	while (status >= 0) {
 		if ((status & pts_event_pending) != 0) {
 			status = pt_blk_event(d, &event, sizeof(event));
-			out->rows++;
+			out->items++;
 			continue;
 		}
 		if ((status & pts_eos) != 0)
@@ -132,41 +183,53 @@ decode_blocks(struct pt_block_decoder *d, int status, struct bench_count *out)
 		block.ninsn = 0;
 		status = pt_blk_next(d, &block, sizeof(block));
 		out->insns += block.ninsn;
-		out->rows += block.ninsn != 0;
+		out->items += block.ninsn != 0;
 	}
 	return (status);
 }
 
-void
-bench_peer(const struct bench_peer *peer, struct bench_count *out)
+static void
+decode(struct bench_peer *peer, struct bench_count *out)
 {
-	struct memory m = { .trace = peer->trace };
-	struct pt_config config;
-	struct pt_block_decoder *d;
-	struct pt_image_section_cache *cache;
+	struct pt_block_decoder *d = peer->decoder;
 	int status;
 
 	memset(out, 0, sizeof(*out));
-	hwtdi_pt_config_libipt(&config, peer->pt);
-	if (!peer->end_flags) {
-		config.flags.variant.block.end_on_call = 0;
-		config.flags.variant.block.end_on_jump = 0;
-	}
-	config.begin = peer->at->trace.at;
-	config.end = config.begin + peer->at->trace.n;
-	d = pt_blk_alloc_decoder(&config);
-	if (d == NULL)
-		bench_die("libipt made no block decoder");
-	cache = set_image(pt_blk_get_image(d), peer, &m);
-	for (;;) {
-		status = pt_blk_sync_forward(d);
-		if (status < 0)
-			break;
+	if (!peer->has_sync)
+		return;
+	status = pt_blk_sync_set(d, peer->sync);
+	while (status >= 0) {
 		status = decode_blocks(d, status, out);
 		if (pt_errcode(status) == pte_eos)
 			break;
 		out->errors++;
+		status = pt_blk_sync_forward(d);
 	}
-	pt_blk_free_decoder(d);
-	pt_iscache_free(cache);
+}
+
+void
+bench_peer_learn(struct bench_peer *peer)
+{
+	struct bench_count count;
+
+	decode(peer, &count);
+}
+
+BENCH_NOINLINE void
+bench_peer_warm(struct bench_peer *peer, struct bench_count *out)
+{
+	struct bench_count count;
+
+	/* No tail call: callgrind would not see the end. */
+	decode(peer, &count);
+	*out = count;
+}
+
+BENCH_NOINLINE void
+bench_peer_cold(const struct bench_peer_args *args, struct bench_count *out)
+{
+	struct bench_peer *peer = bench_peer_open(args);
+
+	decode(peer, out);
+	bench_peer_close(peer);
 }

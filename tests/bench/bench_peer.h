@@ -9,27 +9,42 @@
 
 struct bench_count {
 	uint64_t insns;
-	uint64_t rows;
+	/* Rows or tokens; of the peer, blocks and events. */
+	uint64_t items;
 	/* Errors of the peer, gaps of ours. */
 	uint64_t errors;
 };
 
-struct bench_peer {
-	struct hwtd_trace *trace;
+struct bench_peer_args {
 	const struct bench_case *at;
 	const struct hwtd_pt_config *pt;
 	/* Blocks end at calls and jumps, as the rows of hwtd_events do. */
 	bool end_flags;
 	/*
-	 * A file for each image: libipt maps them and caches blocks.  NULL:
-	 * it reads memory through a callback that looks up the trace's
-	 * images, and caches nothing.
+	 * A file for each image: libipt maps them and caches blocks.  NULL: it
+	 * reads memory through a callback that looks up this trace's images,
+	 * and caches nothing.
 	 */
 	char *const *files;
+	struct hwtd_trace *trace;
 };
 
-/* Decode stream 0. */
-void bench_peer(const struct bench_peer *peer, struct bench_count *out);
+/* A decoder with its image and section cache. */
+struct bench_peer *bench_peer_open(const struct bench_peer_args *args);
+void bench_peer_close(struct bench_peer *peer);
+
+/* Decode the trace, so that its code is cached. */
+void bench_peer_learn(struct bench_peer *peer);
+
+/* The same again, which is what counts. */
+void bench_peer_warm(struct bench_peer *peer, struct bench_count *out);
+
+/* Open, decode, close. */
+void bench_peer_cold(const struct bench_peer_args *args,
+    struct bench_count *out);
+
+/* Whether `end_flags` can be, with errata that this CPU has. */
+bool bench_peer_can_end(const struct hwtd_pt_config *pt);
 
 /* Temporary files with the bytes of the images; removed by the second. */
 char **bench_peer_files(const struct bench_case *c);

@@ -1,28 +1,69 @@
 /*
- * Benchmark of Intel PT decoding: ours against a bare libipt loop, on the
- * same bytes, in the same run; one JSON line for each case.
+ * Benchmark of Intel PT decoding: tokens and rows against a bare libipt loop,
+ * on the same bytes, in the same run; one JSON line for each case and measure.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
-#include "bench_peer.h"
+#include "bench_rows.h"
+#include "bench_tokens.h"
 
-#define ROWS 1024
+/* Shorter traces are not worth several jobs. */
+#define JOBS_BYTES 10000000
 
-/* A row reader may not be inlined: callgrind finds it by its name. */
-#define NOINLINE __attribute__((noinline))
+enum measure {
+	WARM = 1,
+	COLD = 2,
+	JOBS = 4,
+	MEMORY = 8
+};
+static const char *const measure_names[] = { "warm", "cold", "jobs", "memory",
+	NULL };
+
+/* Who decodes. */
+enum side {
+	PEER,
+	PEER_ENDS,
+	TOKENS,
+	ROWS,
+	INSNS,
+	SIDES
+};
+static const char *const side_names[] = { "peer", "peer-ends", "tokens",
+	"rows", "insns", NULL };
 
 struct options {
 	const char *trace;
+	/* What differs from the case's own. */
 	struct hwtd_pt_config pt;
 	unsigned int rounds;
-	unsigned int jobs;
-	bool insns;
-	bool ours, peer, end_flags, files;
+	/* Bits of the enumerations above. */
+	unsigned int measures, sides;
+	bool callback;
+	const char *first;
+	uint64_t first_bytes;
+};
+
+/* What the rounds of a case share. */
+struct work {
+	const struct options *o;
+	struct bench_case c;
+	struct hwtd_pt_config pt;
+	struct hwtd_trace *trace;
+	char **files;
+	/* Kept from round to round when warm. */
+	struct bench_tokens *tokens;
+	struct bench_peer *peers[2];
+	uint64_t outcomes;
+};
+
+struct result {
+	struct bench_count count;
+	double best;
+	bool there;
 };
 
 static double
@@ -34,121 +75,241 @@ cpu_seconds(void)
 	return ((double)t.tv_sec + (double)t.tv_nsec * 1e-9);
 }
 
-void bench_ours(struct hwtd_trace *trace, const struct options *o,
-    struct bench_count *out);
-
-NOINLINE void
-bench_ours(struct hwtd_trace *trace, const struct options *o,
-    struct bench_count *out)
+static struct bench_peer_args
+peer_args(const struct work *w, enum side side)
 {
-	static struct hwtd_event rows[ROWS];
-	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_events_options opts = { .size = sizeof(opts) };
-	struct hwtd_stats stats = { .size = sizeof(stats) };
-	struct hwtd_batch batch = { .size = sizeof(batch) };
-	struct hwtd_events *ev;
-	int rc;
+	return ((struct bench_peer_args){ .at = &w->c,
+	    .pt = &w->pt,
+	    .end_flags = side == PEER_ENDS,
+	    .files = w->files,
+	    .trace = w->trace });
+}
 
-	memset(out, 0, sizeof(*out));
-	batch.events = rows;
-	batch.stride = sizeof(rows[0]);
-	batch.cap = ROWS;
-	opts.level = o->insns ? HWTD_LEVEL_INSN : HWTD_LEVEL_BLOCK;
-	opts.jobs = o->jobs;
-	rc = hwtd_events_open(trace, &opts, &ev, &err);
-	while (rc == HWTD_OK) {
-		rc = hwtd_events_read(ev, &batch, &err);
-		out->rows += batch.n;
+static void
+run_warm(struct work *w, enum side side, struct bench_count *out)
+{
+	switch (side) {
+	case PEER:
+	case PEER_ENDS:
+		bench_peer_warm(w->peers[side], out);
+		return;
+	case TOKENS:
+		bench_tokens_warm(w->tokens, out);
+		return;
+	case ROWS:
+		bench_rows_warm(w->trace, 1, out);
+		return;
+	default:
+		bench_insns_warm(w->trace, out);
+		return;
 	}
-	if (rc != HWTD_END)
+}
+
+static void
+run_cold(struct work *w, enum side side, struct bench_count *out)
+{
+	const struct bench_peer_args args = peer_args(w, side);
+
+	switch (side) {
+	case PEER:
+	case PEER_ENDS:
+		bench_peer_cold(&args, out);
+		return;
+	case TOKENS:
+		bench_tokens_cold(w->trace, out);
+		return;
+	default:
+		bench_rows_cold(w->trace, out);
+		return;
+	}
+}
+
+/* Open what is kept, and have it know the code. */
+static void
+warm_up(struct work *w, unsigned int sides)
+{
+	struct bench_count count;
+
+	for (enum side side = PEER; side <= PEER_ENDS; side++) {
+		const struct bench_peer_args args = peer_args(w, side);
+
+		if ((sides >> side & 1) == 0)
+			continue;
+		w->peers[side] = bench_peer_open(&args);
+		bench_peer_learn(w->peers[side]);
+	}
+	if ((sides >> TOKENS & 1) != 0) {
+		w->tokens = bench_tokens_open(w->trace);
+		bench_tokens_learn(w->tokens);
+	}
+	if ((sides >> ROWS) != 0)
+		bench_rows_cold(w->trace, &count);
+}
+
+static void
+cool_down(struct work *w)
+{
+	bench_tokens_close(w->tokens);
+	w->tokens = NULL;
+	for (size_t i = 0; i < 2; i++) {
+		bench_peer_close(w->peers[i]);
+		w->peers[i] = NULL;
+	}
+}
+
+static void
+print_line(const struct work *w, enum side side, const char *how,
+    const struct result *ours, const struct result *peer, bool ends)
+{
+	const struct bench_count *count = &ours->count;
+	char measure[32];
+
+	(void)snprintf(measure, sizeof(measure), "%s %s", side_names[side],
+	    how);
+	bench_print_head(&w->c, measure);
+	(void)printf(",\"insns\":%" PRIu64 ",\"%s\":%" PRIu64
+		     ",\"gaps\":%" PRIu64 ",\"cpu_s\":%.6f,\"mb_per_s\":%.1f",
+	    count->insns, side == TOKENS ? "tokens" : "rows", count->items,
+	    count->errors, ours->best,
+	    (double)w->c.trace.n / ours->best / 1e6);
+	if (side == TOKENS)
+		(void)printf(",\"outcomes\":%" PRIu64, w->outcomes);
+	if (peer != NULL)
+		(void)printf(",\"peer\":\"libipt%s%s\",\"peer_insns\":%" PRIu64
+			     ",\"peer_errors\":%" PRIu64
+			     ",\"peer_cpu_s\":%.6f,\"ratio\":%.4f",
+		    w->files != NULL ? "" : " callback", ends ? " ends" : "",
+		    peer->count.insns, peer->count.errors, peer->best,
+		    ours->best / peer->best);
+	(void)printf("}\n");
+	(void)fflush(stdout);
+}
+
+/* Print a line for each of ours.  False: the peer counts otherwise. */
+static bool
+print_lines(const struct work *w, const char *how, const struct result *r)
+{
+	const bool ends = r[PEER_ENDS].there &&
+	    (!r[PEER].there || r[PEER_ENDS].best < r[PEER].best);
+	const struct result *peer = &r[ends ? PEER_ENDS : PEER];
+	bool same = true;
+
+	for (enum side side = TOKENS; side < SIDES; side++) {
+		if (!r[side].there)
+			continue;
+		print_line(w, side, how, &r[side], peer->there ? peer : NULL,
+		    ends);
+		if (peer->there && peer->count.insns != r[side].count.insns)
+			same = false;
+	}
+	return (same);
+}
+
+static bool
+compare(struct work *w, bool cold)
+{
+	struct result results[SIDES] = { { .there = false } };
+	unsigned int sides = w->o->sides;
+
+	if (!bench_peer_can_end(&w->pt))
+		sides &= ~(1u << PEER_ENDS);
+	if (cold)
+		sides &= ~(1u << INSNS);
+	else
+		warm_up(w, sides);
+	for (unsigned int i = 0; i < w->o->rounds; i++)
+		for (enum side side = PEER; side < SIDES; side++) {
+			struct result *r = &results[side];
+			double start = cpu_seconds(), took;
+
+			if ((sides >> side & 1) == 0)
+				continue;
+			if (cold)
+				run_cold(w, side, &r->count);
+			else
+				run_warm(w, side, &r->count);
+			took = cpu_seconds() - start;
+			if (!r->there || took < r->best)
+				r->best = took;
+			r->there = true;
+		}
+	cool_down(w);
+	return (print_lines(w, cold ? "cold" : "warm", results));
+}
+
+static int
+see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
+{
+	(void)off;
+	(void)outcomes;
+	*(uint64_t *)arg += n;
+	return (0);
+}
+
+static uint64_t
+count_outcomes(struct hwtd_trace *trace)
+{
+	static const struct hwtd_packet_visitor visitor = {
+		.size = sizeof(visitor),
+		.tnt = see_tnt,
+	};
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_packets *packets;
+	uint64_t n = 0;
+
+	bench_check(hwtd_packets_open(trace, NULL, &packets, &err), &err);
+	if (hwtd_packets_visit(packets, &visitor, &n, &err) != HWTD_END)
 		bench_die("%s", err.message);
-	(void)hwtd_events_stats(ev, &stats);
-	out->insns = stats.insns;
-	out->errors = stats.kinds[HWTD_EV_GAP];
-	hwtd_events_close(ev);
+	hwtd_packets_close(packets);
+	return (n);
 }
 
 static void
-run_ours(struct hwtd_trace *trace, const struct options *o,
-    struct bench_count *count, double *best)
+configure(const struct options *o, const char *folder,
+    struct hwtd_pt_config *out)
 {
-	double start = cpu_seconds(), took;
-
-	bench_ours(trace, o, count);
-	took = cpu_seconds() - start;
-	if (*best == 0 || took < *best)
-		*best = took;
+	bench_case_config(folder, out);
+	if (o->pt.cpu_family != 0) {
+		out->cpu_family = o->pt.cpu_family;
+		out->cpu_model = o->pt.cpu_model;
+		out->cpu_stepping = o->pt.cpu_stepping;
+	}
+	if (o->pt.filters[0].mode != HWTD_PT_FILTER_OFF)
+		memcpy(out->filters, o->pt.filters, sizeof(out->filters));
 }
 
-static void
-run_peer(const struct bench_peer *peer, struct bench_count *count,
-    double *best)
-{
-	double start = cpu_seconds(), took;
-
-	bench_peer(peer, count);
-	took = cpu_seconds() - start;
-	if (*best == 0 || took < *best)
-		*best = took;
-}
-
-static void
-print_seconds(const char *key, double seconds)
-{
-	if (seconds > 0)
-		(void)printf(",\"%s\":%.6f", key, seconds);
-}
-
-static void
+static bool
 bench(const char *folder, const struct options *o, struct hwtd_context *ctx)
 {
-	struct bench_count ours = { 0 }, peer = { 0 };
-	struct bench_peer p = { .pt = &o->pt, .end_flags = o->end_flags };
-	double ours_s = 0, peer_s = 0;
-	struct bench_case c;
-	struct rusage usage;
-	struct hwtd_trace *trace;
-	char **files = NULL;
+	struct work w = { .o = o };
+	bool same = true;
 
-	bench_case_load(folder, o->trace, &c);
-	trace = bench_case_trace(&c, ctx, &o->pt);
-	if (o->files)
-		files = bench_peer_files(&c);
-	p.trace = trace;
-	p.at = &c;
-	p.files = files;
-	for (unsigned int i = 0; i < o->rounds; i++) {
-		if (o->peer)
-			run_peer(&p, &peer, &peer_s);
-		if (o->ours)
-			run_ours(trace, o, &ours, &ours_s);
+	bench_case_load(folder, o->trace, &w.c);
+	configure(o, folder, &w.pt);
+	if (o->first != NULL) {
+		bench_first(&w.c, &w.pt, o->first, o->first_bytes);
+		bench_case_free(&w.c);
+		return (true);
 	}
-	(void)getrusage(RUSAGE_SELF, &usage);
-	(void)printf("{\"case\":");
-	bench_print_text(c.name);
-	(void)printf(",\"bytes\":%zu,\"insns\":%" PRIu64 ",\"rows\":%" PRIu64,
-	    c.trace.n, o->ours ? ours.insns : peer.insns,
-	    o->ours ? ours.rows : peer.rows);
-	if (o->ours)
-		(void)printf(",\"gaps\":%" PRIu64, ours.errors);
-	print_seconds("ours_cpu_s", ours_s);
-	if (o->peer)
-		(void)printf(",\"peer\":\"libipt%s%s\",\"peer_insns\":%" PRIu64
-			     ",\"peer_errors\":%" PRIu64,
-		    o->files ? " sections" : " callback",
-		    o->end_flags ? "" : " long-blocks", peer.insns,
-		    peer.errors);
-	print_seconds("peer_cpu_s", peer_s);
-	if (o->ours && o->peer && peer_s > 0)
-		(void)printf(",\"ratio\":%.3f", ours_s / peer_s);
-	if (o->ours && ours_s > 0)
-		(void)printf(",\"mb_per_s\":%.2f",
-		    (double)c.trace.n / ours_s / 1e6);
-	(void)printf(",\"peak_rss\":%ld}\n", usage.ru_maxrss * 1024);
-	(void)fflush(stdout);
-	bench_peer_files_free(&c, files);
-	hwtd_trace_close(trace);
-	bench_case_free(&c);
+	w.trace = bench_case_trace(&w.c, ctx, &w.pt, 1);
+	w.outcomes = count_outcomes(w.trace);
+	if (!o->callback)
+		w.files = bench_peer_files(&w.c);
+	if ((o->measures & WARM) != 0)
+		same &= compare(&w, false);
+	if ((o->measures & COLD) != 0)
+		same &= compare(&w, true);
+	bench_peer_files_free(&w.c, w.files);
+	hwtd_trace_close(w.trace);
+	if ((o->measures & JOBS) != 0 && w.c.trace.n >= JOBS_BYTES)
+		bench_jobs(&w.c, &w.pt, o->rounds);
+	if ((o->measures & MEMORY) != 0)
+		bench_memory(&w.c, &w.pt);
+	bench_case_free(&w.c);
+	if (!same)
+		(void)fprintf(stderr, "bench: %s: instructions differ\n",
+		    folder);
+	return (same);
 }
 
 static _Noreturn void
@@ -156,17 +317,39 @@ usage(void)
 {
 	(void)fputs(
 	    "usage: bench_pt [options] folder...\n"
-	    "  --rounds N        best of N rounds (5)\n"
+	    "  --rounds N        best of N rounds (9)\n"
 	    "  --trace FILE      the trace's name (trace.pt, 0.pt)\n"
 	    "  --cpu F/M/S       family/model/stepping\n"
 	    "  --filter A-B      IP filter, hexadecimal; up to four\n"
-	    "  --insn            rows of instructions instead of blocks\n"
-	    "  --jobs N          threads of ours\n"
-	    "  --only ours|peer  run one of the two\n"
-	    "  --no-end-flags    the peer's blocks run on after calls, jumps\n"
-	    "  --sections        the peer reads code from files and caches\n",
+	    "  --measure LIST    of warm,cold,jobs,memory\n"
+	    "  --sides LIST      of peer,peer-ends,tokens,rows,insns\n"
+	    "  --callback        the peer reads code through a callback\n"
+	    "  --first FILE      only: first rows of a long trace, made "
+	    "there\n"
+	    "  --first-bytes N   so long (1 GiB)\n",
 	    stderr);
 	exit(2);
+}
+
+/* Bits of names that are separated by commas. */
+static unsigned int
+read_list(const char *text, const char *const *names)
+{
+	unsigned int bits = 0;
+
+	while (*text != '\0') {
+		const size_t n = strcspn(text, ",");
+		unsigned int i = 0;
+
+		while (names[i] != NULL &&
+		    (strncmp(names[i], text, n) != 0 || names[i][n] != '\0'))
+			i++;
+		if (names[i] == NULL)
+			usage();
+		bits |= 1u << i;
+		text += n + (text[n] != '\0');
+	}
+	return (bits);
 }
 
 static void
@@ -198,21 +381,6 @@ add_filter(struct options *o, const char *text)
 	usage();
 }
 
-/* Options without a value.  False if it is not one of them. */
-static bool
-set_flag(struct options *o, const char *name)
-{
-	if (strcmp(name, "--insn") == 0)
-		o->insns = true;
-	else if (strcmp(name, "--no-end-flags") == 0)
-		o->end_flags = false;
-	else if (strcmp(name, "--sections") == 0)
-		o->files = true;
-	else
-		return (false);
-	return (true);
-}
-
 static void
 set_value(struct options *o, const char *name, const char *value)
 {
@@ -220,18 +388,21 @@ set_value(struct options *o, const char *name, const char *value)
 		usage();
 	if (strcmp(name, "--rounds") == 0)
 		o->rounds = (unsigned int)strtoul(value, NULL, 10);
-	else if (strcmp(name, "--jobs") == 0)
-		o->jobs = (unsigned int)strtoul(value, NULL, 10);
 	else if (strcmp(name, "--trace") == 0)
 		o->trace = value;
 	else if (strcmp(name, "--cpu") == 0)
 		set_cpu(o, value);
 	else if (strcmp(name, "--filter") == 0)
 		add_filter(o, value);
-	else if (strcmp(name, "--only") == 0) {
-		o->ours = strcmp(value, "ours") == 0;
-		o->peer = strcmp(value, "peer") == 0;
-	} else
+	else if (strcmp(name, "--measure") == 0)
+		o->measures = read_list(value, measure_names);
+	else if (strcmp(name, "--sides") == 0)
+		o->sides = read_list(value, side_names);
+	else if (strcmp(name, "--first") == 0)
+		o->first = value;
+	else if (strcmp(name, "--first-bytes") == 0)
+		o->first_bytes = strtoull(value, NULL, 10);
+	else
 		usage();
 }
 
@@ -239,25 +410,27 @@ int
 main(int argc, char **argv)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct options o = { .rounds = 5,
-		.ours = true,
-		.peer = true,
-		.end_flags = true };
+	struct options o = { .rounds = 9,
+		.measures = WARM | COLD | JOBS | MEMORY,
+		.sides = (1u << SIDES) - 1,
+		.first_bytes = (uint64_t)1 << 30 };
 	struct hwtd_context *ctx;
+	bool same = true;
 	int i = 1;
 
-	o.pt.size = sizeof(o.pt);
-	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++)
-		if (!set_flag(&o, argv[i])) {
-			set_value(&o, argv[i], argv[i + 1]);
-			i++;
+	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+		if (strcmp(argv[i], "--callback") == 0) {
+			o.callback = true;
+			continue;
 		}
-	if (i >= argc || o.rounds == 0 || (!o.ours && !o.peer))
+		set_value(&o, argv[i], argv[i + 1]);
+		i++;
+	}
+	if (i >= argc || o.rounds == 0)
 		usage();
-	if (hwtd_context_create(NULL, &ctx, &err) != HWTD_OK)
-		bench_die("%s", err.message);
+	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
 	for (; i < argc; i++)
-		bench(argv[i], &o, ctx);
+		same &= bench(argv[i], &o, ctx);
 	hwtd_context_destroy(ctx);
-	return (0);
+	return (same ? 0 : 1);
 }

@@ -1,4 +1,4 @@
-"""Checks that a benchmark runs and prints one valid JSON line per case."""
+"""Checks that a benchmark runs and prints valid JSON lines."""
 
 import json
 import subprocess
@@ -9,9 +9,37 @@ COUNTS = ("packets", "outcomes", "cycles", "ips")
 NEEDED_OF_PACKETS = {"case": str, "bytes": int} | {
     f"{side}_{count}": int for side in SIDES for count in COUNTS} | {
     f"{side}_cpu_s": float for side in SIDES}
-NEEDED = {"case": str, "bytes": int, "insns": int, "rows": int, "gaps": int,
-          "ours_cpu_s": float, "peer_cpu_s": float, "ratio": float,
-          "mb_per_s": float, "peak_rss": int, "peer_insns": int}
+NEEDED = {"case": str, "measure": str, "bytes": int}
+# Besides, by the last word of the measure.
+NEEDED_BY_MEASURE = {
+    "warm": {"insns": int, "gaps": int, "cpu_s": float, "mb_per_s": float,
+             "peer": str, "peer_insns": int, "peer_cpu_s": float,
+             "ratio": float},
+    "memory": {"image_bytes": int, "tokens_peak_bytes": int,
+               "rows_peak_bytes": int, "rows_2_jobs_peak_bytes": int},
+    "first": {"stream_bytes": int, "open_s": float, "first_rows_s": float,
+              "seek_offset_s": float, "seek_time_s": float,
+              "peak_bytes": int}}
+NEEDED_BY_MEASURE["cold"] = NEEDED_BY_MEASURE["warm"]
+
+
+def needed(row: dict) -> dict:
+    """Keys that a line must have, and their types."""
+    if "peer_packets" in row:
+        return NEEDED_OF_PACKETS
+    words = str(row.get("measure")).split()
+    return NEEDED | NEEDED_BY_MEASURE.get(words[-1], {})
+
+
+def same(row: dict) -> bool:
+    """Whether ours and the peer found the same."""
+    if "peer_packets" in row:
+        return row["peer_packets"] > 0 and all(
+            row[f"{side}_{count}"] == row[f"peer_{count}"]
+            for side in SIDES for count in COUNTS)
+    if "insns" in row:
+        return row["insns"] > 0 and row["insns"] == row["peer_insns"]
+    return True
 
 
 def main() -> int:
@@ -25,20 +53,12 @@ def main() -> int:
         return 1
     for line in lines:
         row = json.loads(line)
-        packets = "peer_packets" in row
-        needed = NEEDED_OF_PACKETS if packets else NEEDED
-        for key, kind in needed.items():
+        for key, kind in needed(row).items():
             if not isinstance(row.get(key), kind):
                 print(f"{key} is not {kind.__name__}: {line}",
                       file=sys.stderr)
                 return 1
-        if packets:
-            same = row["peer_packets"] > 0 and all(
-                row[f"{side}_{count}"] == row[f"peer_{count}"]
-                for side in SIDES for count in COUNTS)
-        else:
-            same = row["insns"] > 0 and row["insns"] == row["peer_insns"]
-        if not same:
+        if not same(row):
             print(f"ours and the peer differ: {line}", file=sys.stderr)
             return 1
     return 0

@@ -1,0 +1,211 @@
+/*
+ * Rows as a user of the library reads them: their time, with several jobs, and
+ * their memory.
+ */
+#include "bench_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench_tokens.h"
+#include "trace/trace_model.h"
+
+#define ROWS 1024
+
+double
+bench_wall_seconds(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return ((double)t.tv_sec + (double)t.tv_nsec * 1e-9);
+}
+
+void
+bench_print_head(const struct bench_case *c, const char *measure)
+{
+	(void)printf("{\"case\":");
+	bench_print_text(c->name);
+	(void)printf(",\"measure\":\"%s\",\"bytes\":%zu", measure, c->trace.n);
+}
+
+static void
+read_rows(struct hwtd_trace *trace, uint32_t level, unsigned int jobs,
+    struct bench_count *out)
+{
+	static struct hwtd_event rows[ROWS];
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events_options opts = { .size = sizeof(opts) };
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct hwtd_batch batch = { .size = sizeof(batch) };
+	struct hwtd_events *ev;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	batch.events = rows;
+	batch.stride = sizeof(rows[0]);
+	batch.cap = ROWS;
+	opts.level = level;
+	opts.jobs = jobs;
+	rc = hwtd_events_open(trace, &opts, &ev, &err);
+	while (rc == HWTD_OK) {
+		rc = hwtd_events_read(ev, &batch, &err);
+		out->items += batch.n;
+	}
+	if (rc != HWTD_END)
+		bench_die("%s", err.message);
+	(void)hwtd_events_stats(ev, &stats);
+	out->insns = stats.insns;
+	out->errors = stats.kinds[HWTD_EV_GAP];
+	hwtd_events_close(ev);
+}
+
+BENCH_NOINLINE void
+bench_rows_warm(struct hwtd_trace *trace, unsigned int jobs,
+    struct bench_count *out)
+{
+	struct bench_count count;
+
+	/* No tail call: callgrind would not see the end. */
+	read_rows(trace, HWTD_LEVEL_BLOCK, jobs, &count);
+	*out = count;
+}
+
+BENCH_NOINLINE void
+bench_insns_warm(struct hwtd_trace *trace, struct bench_count *out)
+{
+	struct bench_count count;
+
+	read_rows(trace, HWTD_LEVEL_INSN, 1, &count);
+	*out = count;
+}
+
+BENCH_NOINLINE void
+bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out)
+{
+	struct hwtdi_shared *shared = hwtdi_trace_shared(trace);
+	struct bench_count count;
+
+	/* What lanes share is the code graph. */
+	if (shared->object != NULL)
+		shared->drop(shared->object);
+	shared->object = NULL;
+	read_rows(trace, HWTD_LEVEL_BLOCK, 1, &count);
+	*out = count;
+}
+
+static double
+time_rows(struct hwtd_trace *trace, unsigned int jobs)
+{
+	double start = bench_wall_seconds();
+	struct bench_count count;
+
+	bench_rows_warm(trace, jobs, &count);
+	return (bench_wall_seconds() - start);
+}
+
+/* Each reads the rows of the same trace, at the same time. */
+static double
+time_processes(struct hwtd_trace *trace, unsigned int n)
+{
+	double start = bench_wall_seconds();
+	struct bench_count count;
+	int status;
+
+	(void)fflush(stdout);
+	for (unsigned int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			bench_die("cannot fork");
+		if (pid == 0) {
+			bench_rows_warm(trace, 1, &count);
+			_exit(0);
+		}
+	}
+	for (unsigned int i = 0; i < n; i++)
+		if (wait(&status) < 0 || status != 0)
+			bench_die("a process failed");
+	return (bench_wall_seconds() - start);
+}
+
+void
+bench_jobs(const struct bench_case *c, const struct hwtd_pt_config *pt,
+    unsigned int rounds)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_trace *one, *two;
+	struct hwtd_context *ctx;
+	/* One stream with 1 and 2 jobs, two with 2, and processes. */
+	double best[4] = { 0 };
+
+	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
+	one = bench_case_trace(c, ctx, pt, 1);
+	two = bench_case_trace(c, ctx, pt, 2);
+	(void)time_rows(one, 1);
+	(void)time_rows(two, 1);
+	for (unsigned int i = 0; i < rounds; i++) {
+		const double took[4] = { time_rows(one, 1), time_rows(one, 2),
+			time_rows(two, 2), time_processes(one, 2) };
+
+		for (size_t j = 0; j < 4; j++)
+			if (i == 0 || took[j] < best[j])
+				best[j] = took[j];
+	}
+	bench_print_head(c, "jobs");
+	(void)printf(",\"stream_1_job_s\":%.6f,\"stream_2_jobs_s\":%.6f,"
+		     "\"streams_2_jobs_s\":%.6f,\"processes_2_s\":%.6f,"
+		     "\"ratio\":%.3f}\n",
+	    best[0], best[1], best[2], best[3], best[2] / best[3]);
+	(void)fflush(stdout);
+	hwtd_trace_close(one);
+	hwtd_trace_close(two);
+	hwtd_context_destroy(ctx);
+}
+
+enum what {
+	TOKENS,
+	ROWS_1_JOB,
+	ROWS_2_JOBS
+};
+
+/* The most that was held at a time, without the trace and its code. */
+static uint64_t
+peak(const struct bench_case *c, const struct hwtd_pt_config *pt,
+    enum what what)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	struct bench_count count;
+	uint64_t now, most;
+
+	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
+	trace = bench_case_trace(c, ctx, pt, 1);
+	if (what == TOKENS)
+		bench_tokens_cold(trace, &count);
+	else
+		bench_rows_warm(trace, what == ROWS_2_JOBS ? 2 : 1, &count);
+	hwtd_context_memory(ctx, &now, &most);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	return (most - c->trace.n - c->image_bytes);
+}
+
+void
+bench_memory(const struct bench_case *c, const struct hwtd_pt_config *pt)
+{
+	bench_print_head(c, "memory");
+	(void)printf(",\"image_bytes\":%" PRIu64
+		     ",\"tokens_peak_bytes\":%" PRIu64
+		     ",\"rows_peak_bytes\":%" PRIu64
+		     ",\"rows_2_jobs_peak_bytes\":%" PRIu64 "}\n",
+	    c->image_bytes, peak(c, pt, TOKENS), peak(c, pt, ROWS_1_JOB),
+	    peak(c, pt, ROWS_2_JOBS));
+	(void)fflush(stdout);
+}

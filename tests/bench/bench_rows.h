@@ -1,0 +1,36 @@
+/*
+ * Rows as a user of the library reads them.
+ */
+#ifndef BENCH_ROWS_H
+#define BENCH_ROWS_H
+
+#include "bench_peer.h"
+
+/* All rows of a trace, with the code graph that it has already. */
+void bench_rows_warm(struct hwtd_trace *trace, unsigned int jobs,
+    struct bench_count *out);
+/* The same at instruction level. */
+void bench_insns_warm(struct hwtd_trace *trace, struct bench_count *out);
+/* Rows, with a new code graph. */
+void bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out);
+
+/* Two jobs against two processes; a line is printed. */
+void bench_jobs(const struct bench_case *c, const struct hwtd_pt_config *pt,
+    unsigned int rounds);
+
+/* Memory beyond that of the trace and its code; a line is printed. */
+void bench_memory(const struct bench_case *c, const struct hwtd_pt_config *pt);
+
+/*
+ * The first rows of a long trace, and seeking in it.  `path` is made, of the
+ * trace of the case over and over, and removed.  A line is printed.
+ */
+void bench_first(struct bench_case *c, const struct hwtd_pt_config *pt,
+    const char *path, uint64_t bytes);
+
+/* Print the beginning of a line. */
+void bench_print_head(const struct bench_case *c, const char *measure);
+
+double bench_wall_seconds(void);
+
+#endif /* BENCH_ROWS_H */

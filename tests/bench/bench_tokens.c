@@ -1,0 +1,189 @@
+/*
+ * The native engine alone, fed by segments as a lane of the library does it.
+ */
+#include "bench_tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/decoder.h"
+#include "event/segment.h"
+#include "trace/trace_model.h"
+
+struct bench_tokens {
+	struct hwtd_trace *trace;
+	const struct hwtdi_engine *engine;
+	struct hwtdi_decoder *decoder;
+	struct hwtdi_code_graph *graph;
+	struct hwtdi_code_table table;
+	struct hwtdi_code_answers answers;
+	struct hwtdi_segments segments;
+	struct hwtdi_flow flow;
+};
+
+static int
+find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
+    struct hwtdi_code_span *out)
+{
+	struct bench_tokens *t = arg;
+	struct hwtdi_code_place place = {
+		.context = query->context,
+		.stream_off = query->stream_off,
+		.moments = query->moments,
+		.chosen = query->chosen,
+		.n_chosen = query->n_chosen,
+		.choice = query->choice,
+		.answers = &t->answers,
+	};
+	struct hwtdi_span span;
+	int rc = hwtdi_trace_find_code(t->trace, &place, address, &span);
+
+	if (rc < 0)
+		return (rc);
+	out->bytes = span.bytes;
+	out->address = span.address;
+	out->length = span.length;
+	out->section = span.section;
+	out->moments = span.moments;
+	return (rc);
+}
+
+struct bench_tokens *
+bench_tokens_open(struct hwtd_trace *trace)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtd_context *library = hwtdi_trace_library(trace);
+	struct bench_tokens *t = hwtdi_zalloc(library, sizeof(*t));
+	struct hwtdi_decoder_args args;
+
+	if (t == NULL)
+		bench_die("out of memory");
+	t->trace = trace;
+	t->engine = hwtdi_engine_find(HWTD_TECH_INTEL_PT, "native");
+	if (t->engine == NULL)
+		bench_die("no engine \"native\"");
+	hwtdi_code_table_init(&t->table, library);
+	bench_check(hwtdi_graph_create(library, &t->graph, &err), &err);
+	bench_check(hwtdi_segments_init(&t->segments, trace, t->engine, 0,
+			&err),
+	    &err);
+	(void)hwtd_trace_stream(trace, 0, &desc);
+	memset(&args, 0, sizeof(args));
+	args.library = library;
+	args.pt = desc.pt;
+	args.context.size = sizeof(args.context);
+	args.context.pid = desc.pid;
+	args.context.tid = desc.tid;
+	args.context.cpu = desc.cpu;
+	args.timed = desc.clock.counts_per != 0;
+	args.code.find = find_code;
+	args.code.arg = t;
+	args.code.fixed = hwtdi_trace_is_fixed(trace);
+	args.table = &t->table;
+	args.graph = t->graph;
+	args.near_count = desc.clock.base_count;
+	bench_check(t->engine->open(&args, &t->decoder, &err), &err);
+	return (t);
+}
+
+void
+bench_tokens_close(struct bench_tokens *t)
+{
+	if (t == NULL)
+		return;
+	t->engine->close(t->decoder);
+	hwtdi_segments_fini(&t->segments);
+	hwtdi_graph_drop(t->graph);
+	hwtdi_code_table_fini(&t->table);
+	hwtdi_free(hwtdi_trace_library(t->trace), t, sizeof(*t));
+}
+
+static void
+count_flow(const struct hwtdi_flow *flow, struct bench_count *out)
+{
+	struct hwtdi_graph_view view;
+	uint64_t insns = 0;
+
+	hwtdi_graph_see(flow->graph, &view);
+	for (size_t i = 0; i < flow->n_tokens; i++)
+		insns += view.nodes[flow->tokens[i]].insns;
+	out->insns += insns;
+	out->items += flow->n_tokens;
+	for (size_t i = 0; i < flow->n_rares; i++)
+		out->errors += flow->rares[i].row.kind == HWTD_EV_GAP;
+}
+
+static void
+clear_flow(struct hwtdi_flow *flow)
+{
+	flow->n_places = 0;
+	flow->n_tokens = 0;
+	flow->n_rares = 0;
+	flow->n_anchors = 0;
+	flow->has_next_ip = false;
+}
+
+static void
+walk_segment(struct bench_tokens *t, const struct hwtdi_segment *segment,
+    struct bench_count *out)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	int rc;
+
+	bench_check(t->engine->start(t->decoder, segment, &err), &err);
+	do {
+		clear_flow(&t->flow);
+		rc = t->engine->read(t->decoder, &t->flow, &err);
+		if (rc < 0)
+			bench_die("%s", err.message);
+		count_flow(&t->flow, out);
+	} while (rc != HWTD_END);
+}
+
+static void
+walk(struct bench_tokens *t, struct bench_count *out)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtdi_part part;
+
+	memset(out, 0, sizeof(*out));
+	hwtdi_segments_rewind(&t->segments);
+	for (;;) {
+		bench_check(hwtdi_segments_next(&t->segments, &part, &err),
+		    &err);
+		if (part.kind == HWTDI_PART_END)
+			return;
+		if (part.kind == HWTDI_PART_SEGMENT)
+			walk_segment(t, &part.segment, out);
+		else
+			out->errors++;
+	}
+}
+
+void
+bench_tokens_learn(struct bench_tokens *t)
+{
+	struct bench_count count;
+
+	walk(t, &count);
+}
+
+BENCH_NOINLINE void
+bench_tokens_warm(struct bench_tokens *t, struct bench_count *out)
+{
+	struct bench_count count;
+
+	/* No tail call: callgrind would not see the end. */
+	walk(t, &count);
+	*out = count;
+}
+
+BENCH_NOINLINE void
+bench_tokens_cold(struct hwtd_trace *trace, struct bench_count *out)
+{
+	struct bench_tokens *t = bench_tokens_open(trace);
+
+	walk(t, out);
+	bench_tokens_close(t);
+}
