@@ -86,10 +86,9 @@ reserve(struct hwtdi_code_graph *g, void *chunk_inout, size_t elem)
  * published only when it has what the old one had.
  */
 static void *
-outgrow(struct hwtdi_code_graph *g, void *old, uint32_t *cap_inout,
-    size_t elem)
+outgrow(struct hwtdi_code_graph *g, void *old, uint32_t old_cap, size_t elem)
 {
-	const uint32_t cap = *cap_inout == 0 ? 1024 : *cap_inout * 2;
+	const uint32_t cap = old_cap == 0 ? 1024 : old_cap * 2;
 	struct hwtdi_retired *note = NULL;
 	void *array = take(g, cap * elem);
 
@@ -101,10 +100,9 @@ outgrow(struct hwtdi_code_graph *g, void *old, uint32_t *cap_inout,
 			give(g, array, cap * elem);
 			return (NULL);
 		}
-		memcpy(array, old, *cap_inout * elem);
-		retire(g, note, old, *cap_inout * elem);
+		memcpy(array, old, old_cap * elem);
+		retire(g, note, old, old_cap * elem);
 	}
-	*cap_inout = cap;
 	return (array);
 }
 
@@ -250,6 +248,11 @@ void
 hwtdi_graph_see(const struct hwtdi_code_graph *graph,
     struct hwtdi_graph_view *out)
 {
+	/* The numbers first: what is seen then is not smaller. */
+	out->n_nodes = atomic_load_explicit(&graph->cap_nodes,
+	    memory_order_acquire);
+	out->n_returns = atomic_load_explicit(&graph->cap_returns,
+	    memory_order_acquire);
 	out->nodes = atomic_load_explicit(&graph->nodes, memory_order_acquire);
 	out->returns = atomic_load_explicit(&graph->returns,
 	    memory_order_acquire);
@@ -321,10 +324,13 @@ new_node(struct hwtdi_code_graph *g, uint32_t *out, struct hwtd_error *err)
 		sizeof(struct hwtdi_code_block)))
 		return (no_memory(err));
 	if (no == g->cap_nodes) {
-		nodes = outgrow(g, nodes, &g->cap_nodes, sizeof(*nodes));
+		nodes = outgrow(g, nodes, no, sizeof(*nodes));
 		if (nodes == NULL)
 			return (no_memory(err));
 		atomic_store_explicit(&g->nodes, nodes, memory_order_release);
+		/* Behind the array: see hwtdi_graph_see(). */
+		atomic_store_explicit(&g->cap_nodes, no == 0 ? 1024 : no * 2,
+		    memory_order_release);
 	}
 	*out = no;
 	return (HWTD_OK);
@@ -344,12 +350,13 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 		sizeof(struct hwtdi_push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
-		returns = outgrow(g, (void *)returns, &g->cap_returns,
-		    sizeof(*returns));
+		returns = outgrow(g, (void *)returns, no, sizeof(*returns));
 		if (returns == NULL)
 			return (no_memory(err));
 		atomic_store_explicit(&g->returns, returns,
 		    memory_order_release);
+		atomic_store_explicit(&g->cap_returns,
+		    no == 0 ? 1024 : no * 2, memory_order_release);
 	}
 	push = &g->pushes[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	push->unit = unit;

@@ -119,7 +119,25 @@ struct hwtdi_graph_view {
 	struct hwtdi_node *nodes;
 	/* By push: the node at its return address, or 0. */
 	_Atomic uint32_t *returns;
+	/* Numbers below these are in them. */
+	uint32_t n_nodes, n_returns;
 };
+
+/*
+ * The node at the return address of a push, or 0: not known, or in newer arrays
+ * than these.  The two grow apart, so one can name what the other has not.
+ */
+static inline uint32_t
+hwtdi_graph_returned(const struct hwtdi_graph_view *view, uint32_t push)
+{
+	uint32_t node;
+
+	if (push >= view->n_returns)
+		return (0);
+	node = atomic_load_explicit(&view->returns[push],
+	    memory_order_acquire);
+	return (node < view->n_nodes ? node : 0);
+}
 
 int hwtdi_graph_create(struct hwtd_context *library,
     struct hwtdi_code_graph **out, struct hwtd_error *err);

@@ -42,7 +42,8 @@ struct hwtdi_code_graph {
 	_Atomic size_t bytes;
 
 	_Atomic(struct hwtdi_node *) nodes;
-	uint32_t n_nodes, cap_nodes;
+	uint32_t n_nodes;
+	_Atomic uint32_t cap_nodes;
 	struct hwtdi_code_block *blocks[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
 	/* Nodes by unit and offset; parts by node and instructions. */
 	_Atomic(struct hwtdi_graph_index *) index;
@@ -50,7 +51,8 @@ struct hwtdi_code_graph {
 	uint32_t n_parts;
 
 	_Atomic(_Atomic uint32_t *) returns;
-	uint32_t n_pushes, cap_returns;
+	uint32_t n_pushes;
+	_Atomic uint32_t cap_returns;
 	struct hwtdi_push *pushes[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
 
 	struct hwtdi_code_unit *units[HWTDI_GRAPH_MAX_UNITS / HWTDI_CHUNK];

@@ -178,6 +178,15 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 }
 
 void
+hwtdi_ptn_init(struct hwtdi_decoder *d)
+{
+	hwtdi_loop_init(&d->loop, d->library);
+	hwtdi_loop_init(&d->loop_starts, d->library);
+	hwtdi_pt_time_init(&d->row_time, d->library, &d->pt, d->near_count);
+	hwtdi_pt_time_init(&d->code_time, d->library, &d->pt, d->near_count);
+}
+
+void
 hwtdi_ptn_fini(struct hwtdi_decoder *d)
 {
 	hwtdi_loop_fini(&d->loop);
@@ -220,12 +229,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 		d->filtered |= d->pt.filters[i].mode != HWTD_PT_FILTER_OFF;
 	hwtdi_pt_config_libipt(&config, args->pt);
 	d->errata = config.errata;
-	hwtdi_loop_init(&d->loop, args->library);
-	hwtdi_loop_init(&d->loop_starts, args->library);
-	hwtdi_pt_time_init(&d->row_time, args->library, args->pt,
-	    args->near_count);
-	hwtdi_pt_time_init(&d->code_time, args->library, args->pt,
-	    args->near_count);
+	hwtdi_ptn_init(d);
 	*out = d;
 	return (HWTD_OK);
 }

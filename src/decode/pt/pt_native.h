@@ -333,6 +333,8 @@ int hwtdi_ptn_choose(struct hwtdi_decoder *d,
 /* pt_native.c */
 int hwtdi_ptn_start(struct hwtdi_decoder *d,
     const struct hwtdi_segment *segment);
+/* What needs more than zeros; `pt` and `near_count` are set. */
+void hwtdi_ptn_init(struct hwtdi_decoder *d);
 void hwtdi_ptn_fini(struct hwtdi_decoder *d);
 int hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);

@@ -100,9 +100,8 @@ try_section(struct hwtdi_decoder *d, uint32_t section,
 	memcpy(t->chosen, d->chosen, d->n_chosen * sizeof(d->chosen[0]));
 	t->n_chosen = d->n_chosen;
 	t->chosen[t->n_chosen++] = section;
-	hwtdi_loop_init(&t->loop, d->library);
-	hwtdi_pt_time_init(&t->row_time, d->library, &d->pt, d->near_count);
-	hwtdi_pt_time_init(&t->code_time, d->library, &d->pt, d->near_count);
+	t->near_count = d->near_count;
+	hwtdi_ptn_init(t);
 	got = try_out(t, d, d->at + EVIDENCE_BYTES, flow);
 	hwtdi_ptn_fini(t);
 	return (got);

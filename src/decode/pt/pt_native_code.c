@@ -52,8 +52,7 @@ hwtdi_ptn_pop(struct hwtdi_decoder *d)
 		else if (d->isa == HWTD_ISA_X86_16)
 			d->ip = (uint16_t)d->ip;
 	} else {
-		d->node = atomic_load_explicit(&d->view.returns[call],
-		    memory_order_acquire);
+		d->node = hwtdi_graph_returned(&d->view, call);
 		push = hwtdi_graph_push(d->graph, call);
 		d->ip = address_of(d, push->unit, push->off);
 	}

@@ -58,8 +58,7 @@ resolve_return(struct hwtdi_decoder *d, const struct hwtdi_node *n,
 	int rc;
 
 	if (call == 0 || call == UINT32_MAX ||
-	    atomic_load_explicit(&d->view.returns[call],
-		memory_order_acquire) != 0)
+	    hwtdi_graph_returned(&d->view, call) != 0)
 		return (HWTD_OK);
 	rc = hwtdi_graph_return(d->graph, call, &node, err);
 	hwtdi_graph_see(d->graph, &d->view);

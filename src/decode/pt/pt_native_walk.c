@@ -6,7 +6,7 @@
 /* What the loop keeps at hand; the rest of the decoder is for other packets. */
 struct walk {
 	const struct hwtdi_node *nodes;
-	const _Atomic uint32_t *returns;
+	const struct hwtdi_graph_view *view;
 	uint32_t *tokens;
 	size_t n;
 	uint32_t node;
@@ -19,7 +19,7 @@ static void
 begin(struct walk *w, const struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
 	w->nodes = d->view.nodes;
-	w->returns = d->view.returns;
+	w->view = &d->view;
 	w->tokens = flow->tokens;
 	w->n = flow->n_tokens;
 	w->node = d->node;
@@ -66,7 +66,7 @@ returned(const struct walk *w, const uint32_t *calls,
 	/* No call, or one that is remembered by its address. */
 	if (call + 1 <= 1)
 		return (0);
-	return (atomic_load_explicit(&w->returns[call], memory_order_acquire));
+	return (hwtdi_graph_returned(w->view, call));
 }
 
 /* Use up outcomes.  False: one does not fit to the node at hand. */
