@@ -609,6 +609,9 @@ HWTD_API const char *hwtd_event_kind_name(uint32_t kind);
 HWTD_API const char *hwtd_branch_name(uint32_t branch);
 HWTD_API const char *hwtd_isa_name(uint32_t isa);
 HWTD_API const char *hwtd_gap_reason_name(uint32_t reason);
+HWTD_API const char *hwtd_marker_source_name(uint32_t source);
+HWTD_API const char *hwtd_power_what_name(uint32_t what);
+HWTD_API const char *hwtd_async_type_name(uint32_t type);
 
 #ifndef HWTD_CDEF
 #ifdef __cplusplus

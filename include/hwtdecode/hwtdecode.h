@@ -21,5 +21,6 @@
 #include <hwtdecode/space.h>
 #include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>
+#include <hwtdecode/export.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

@@ -133,7 +133,7 @@ describe_mode(struct words *words, const struct hwtd_event *row)
 static void
 describe_power(struct words *words, const struct hwtd_power *power)
 {
-	word(words, power_what_name(power->what));
+	word(words, hwtd_power_what_name(power->what));
 	switch (power->what) {
 	case HWTD_POWER_MWAIT:
 		word_hex(words, "hints", power->hints);
@@ -164,7 +164,7 @@ static void
 describe_async(struct words *words, const struct hwtd_async *async)
 {
 	if (async->type != HWTD_ASYNC_UNKNOWN)
-		word(words, async_type_name(async->type));
+		word(words, hwtd_async_type_name(async->type));
 	if ((async->flags & HWTD_ASYNCF_NUMBER) != 0)
 		word_u64(words, "vector", async->number);
 	if ((async->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)
@@ -235,7 +235,7 @@ row_write_detail(struct row_writer *writer, struct output *out,
 		break;
 	case HWTD_EV_MARKER:
 		if ((marker = row_marker(row, batch)) != NULL) {
-			word(&words, marker_source_name(marker->source));
+			word(&words, hwtd_marker_source_name(marker->source));
 			word_hex(&words, "payload", marker->payload);
 			if (marker->source == HWTD_MARKER_STM) {
 				word_u64(&words, "master", marker->master);

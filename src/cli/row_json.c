@@ -32,7 +32,7 @@ write_gap(struct output *out, const struct hwtd_gap *gap)
 static void
 write_marker(struct output *out, const struct hwtd_marker *marker)
 {
-	json_name(out, "source", marker_source_name(marker->source));
+	json_name(out, "source", hwtd_marker_source_name(marker->source));
 	json_u64(out, "payload_size", marker->size);
 	json_hex(out, "payload", marker->payload);
 	if (marker->source == HWTD_MARKER_STM) {
@@ -46,7 +46,7 @@ write_marker(struct output *out, const struct hwtd_marker *marker)
 static void
 write_power(struct output *out, const struct hwtd_power *power)
 {
-	json_name(out, "what", power_what_name(power->what));
+	json_name(out, "what", hwtd_power_what_name(power->what));
 	switch (power->what) {
 	case HWTD_POWER_MWAIT:
 		json_hex(out, "hints", power->hints);
@@ -71,7 +71,7 @@ static void
 write_async(struct output *out, const struct hwtd_async *async)
 {
 	if (async->type != HWTD_ASYNC_UNKNOWN)
-		json_name(out, "type", async_type_name(async->type));
+		json_name(out, "type", hwtd_async_type_name(async->type));
 	if ((async->flags & HWTD_ASYNCF_NUMBER) != 0)
 		json_u64(out, "number", async->number);
 	if ((async->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)

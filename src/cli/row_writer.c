@@ -143,65 +143,6 @@ row_has_offset(const struct row_writer *writer, const struct hwtd_event *row)
 	    (record.flags & HWTD_RECF_STREAM_OFF) != 0);
 }
 
-const char *
-marker_source_name(uint32_t source)
-{
-	static const char *const names[] = {
-		[HWTD_MARKER_UNKNOWN] = "unknown",
-		[HWTD_MARKER_PTWRITE] = "ptwrite",
-		[HWTD_MARKER_MNT] = "mnt",
-		[HWTD_MARKER_STM] = "stm",
-		[HWTD_MARKER_ITM] = "itm",
-		[HWTD_MARKER_EVENT] = "event",
-		[HWTD_MARKER_TRIGGER] = "trigger",
-	};
-
-	return (source < sizeof(names) / sizeof(names[0]) ? names[source]
-							  : names[0]);
-}
-
-const char *
-power_what_name(uint32_t what)
-{
-	static const char *const names[] = {
-		[HWTD_POWER_UNKNOWN] = "unknown",
-		[HWTD_POWER_STOP] = "stop",
-		[HWTD_POWER_MWAIT] = "mwait",
-		[HWTD_POWER_ENTRY] = "entry",
-		[HWTD_POWER_EXIT] = "exit",
-	};
-
-	return (what < sizeof(names) / sizeof(names[0]) ? names[what]
-							: names[0]);
-}
-
-const char *
-async_type_name(uint32_t type)
-{
-	static const char *const names[] = {
-		[HWTD_ASYNC_UNKNOWN] = "unknown",
-		[HWTD_ASYNC_INTERRUPT] = "interrupt",
-		[HWTD_ASYNC_EXCEPTION] = "exception",
-		[HWTD_ASYNC_TRANSACTION_ABORT] = "transaction-abort",
-		[HWTD_ASYNC_VM_EXIT] = "vm-exit",
-		[HWTD_ASYNC_SYSTEM_MANAGEMENT] = "system-management",
-		[HWTD_ASYNC_STARTUP] = "startup",
-		[HWTD_ASYNC_INIT] = "init",
-		[HWTD_ASYNC_SHUTDOWN] = "shutdown",
-		[HWTD_ASYNC_USER_INTERRUPT] = "user-interrupt",
-		[HWTD_ASYNC_RETURN] = "return",
-		[HWTD_ASYNC_USER_RETURN] = "user-return",
-		[HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN] = "management-return",
-		[HWTD_ASYNC_VM_ENTRY] = "vm-entry",
-		[HWTD_ASYNC_SOFTWARE_INTERRUPT] = "software-interrupt",
-		[HWTD_ASYNC_SYSTEM_CALL] = "system-call",
-	};
-
-	return (type < sizeof(names) / sizeof(names[0]) && names[type] != NULL
-		? names[type]
-		: names[0]);
-}
-
 void
 row_write_header(struct row_writer *writer)
 {

@@ -74,9 +74,4 @@ bool row_record(const struct row_writer *writer, const struct hwtd_event *row,
 bool row_has_offset(const struct row_writer *writer,
     const struct hwtd_event *row);
 
-/* Names that the library does not keep. */
-const char *marker_source_name(uint32_t source);
-const char *power_what_name(uint32_t what);
-const char *async_type_name(uint32_t type);
-
 #endif /* HWTDECODE_CLI_ROW_WRITER_H */

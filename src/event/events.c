@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "event/cursor.h"
 #include "event/lane.h"
 
 struct hwtd_events {
@@ -736,4 +737,16 @@ hwtd_events_stats(const struct hwtd_events *ev, struct hwtd_stats *stats)
 	if (ev == NULL || stats == NULL)
 		return (HWTD_E_INVALID);
 	return (hwtdi_result_copy(stats, &ev->stats, sizeof(ev->stats)));
+}
+
+struct hwtd_context *
+hwtdi_events_library(const struct hwtd_events *ev)
+{
+	return (ev->library);
+}
+
+struct hwtd_trace *
+hwtdi_events_trace(const struct hwtd_events *ev)
+{
+	return (ev->trace);
 }

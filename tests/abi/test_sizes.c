@@ -148,6 +148,22 @@ call_events(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_export(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct ArrowArrayStream stream;
+	struct hwtd_events *ev = NULL;
+	int rc = hwtd_events_open(f->sealed, NULL, &ev, err);
+
+	if (rc == HWTD_OK)
+		rc = hwtd_events_export(ev, opts, &stream, err);
+	if (rc == HWTD_OK)
+		stream.release(&stream);
+	else
+		hwtd_events_close(ev);
+	return (rc);
+}
+
+static int
 call_pt_config(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
@@ -199,6 +215,8 @@ static const struct {
 	{ "record", call_record, sizeof(a_record), &a_record },
 	{ "image", call_image, sizeof(an_image), &an_image },
 	{ "events options", call_events, sizeof(struct hwtd_events_options),
+	    NULL },
+	{ "export options", call_export, sizeof(struct hwtd_export_options),
 	    NULL },
 	{ "configuration of Intel PT", call_pt_config,
 	    sizeof(struct hwtd_pt_config), NULL },

@@ -69,6 +69,37 @@ reasons_have_their_names(void **state)
 	check(hwtd_gap_reason_name, want, HWTD_GAP_REASONS);
 }
 
+static void
+details_have_their_names(void **state)
+{
+	static const char *const sources[] = { "unknown", "ptwrite", "mnt",
+		"stm", "itm", "event", "trigger" };
+	static const char *const power[] = { "unknown", "stop", "mwait",
+		"entry", "exit" };
+	static const char *const types[] = { "unknown", "interrupt",
+		"exception", "transaction-abort", "vm-exit",
+		"system-management", "startup", "init", "shutdown",
+		"user-interrupt" };
+	static const char *const instructions[] = { "return", "user-return",
+		"management-return", "vm-entry", "software-interrupt",
+		"system-call" };
+
+	(void)state;
+	check(hwtd_marker_source_name, sources,
+	    sizeof(sources) / sizeof(sources[0]));
+	check(hwtd_power_what_name, power, sizeof(power) / sizeof(power[0]));
+	check(hwtd_async_type_name, types, sizeof(types) / sizeof(types[0]));
+	/* What instructions do has numbers of its own. */
+	for (uint32_t i = 0; i < 6; i++)
+		assert_string_equal(hwtd_async_type_name(HWTD_ASYNC_RETURN +
+					i),
+		    instructions[i]);
+	assert_string_equal(hwtd_async_type_name(HWTD_ASYNC_RETURN - 1),
+	    "unknown");
+	assert_string_equal(hwtd_async_type_name(HWTD_ASYNC_RETURN + 6),
+	    "unknown");
+}
+
 /* Numbers are pinned for ever: what was stored must be read the same. */
 static void
 numbers_are_pinned(void **state)
@@ -91,6 +122,7 @@ main(void)
 		cmocka_unit_test(branches_have_their_names),
 		cmocka_unit_test(instruction_sets_have_their_names),
 		cmocka_unit_test(reasons_have_their_names),
+		cmocka_unit_test(details_have_their_names),
 		cmocka_unit_test(numbers_are_pinned),
 	};
 
