@@ -72,6 +72,7 @@ static const struct {
 	{ "tmmultf32ps %tmm1, %tmm2, %tmm3", "c4e27148da", NONE, 0 },
 	{ "tileloaddrs (%rax,%rbx), %tmm1", "c4e27b4a0c18", NONE, 0 },
 	{ "tileloadd (%r16,%rbx), %tmm1", "62fa7f084b0c18", NONE, 0 },
+	{ "tilemovrow $1, %tmm1, %zmm2", "62f37d4807d101", NONE, 0 },
 	{ "tcvtrowd2ps $1, %tmm1, %zmm2", "62f37e4807d101", NONE, 0 },
 	{ "aaddl %eax, (%rbx)", "0f38fc03", NONE, 0 },
 	{ "axorq %rax, (%rbx)", "f3480f38fc03", NONE, 0 },

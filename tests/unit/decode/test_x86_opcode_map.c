@@ -20,7 +20,7 @@ static const uint8_t isas[] = { HWTD_ISA_X86_16, HWTD_ISA_X86_32,
 static unsigned int
 stride(void)
 {
-	return (getenv("HWTDECODE_TEST_SMALL") != NULL ? 7 : 1);
+	return (getenv("HWTDECODE_TEST_SMALL") != NULL ? 3 : 1);
 }
 
 static void
