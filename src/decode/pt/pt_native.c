@@ -221,6 +221,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->base = args->context;
 	d->context = args->context;
 	d->timed = args->timed;
+	d->stamps = args->stamps;
 	d->epoch = 1;
 	d->near_count = args->near_count;
 	if (args->pt != NULL)

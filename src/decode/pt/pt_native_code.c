@@ -491,6 +491,24 @@ hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 /* Instructions in several spans. */
 
+/* With more bytes behind them the first `n` could be an instruction. */
+static bool
+may_go_on(const uint8_t *bytes, size_t n, uint8_t isa)
+{
+	/* What can follow an opcode: registers, or memory. */
+	static const uint8_t more[] = { 0xc0, 0x00, 0xc8, 0x08 };
+	uint8_t longer[HWTDI_X86_MAX_LENGTH];
+	struct hwtdi_x86_insn insn;
+
+	memcpy(longer, bytes, n);
+	for (size_t i = 0; i < sizeof(more) && n < sizeof(longer); i++) {
+		memset(longer + n, more[i], sizeof(longer) - n);
+		if (hwtdi_x86_decode(longer, sizeof(longer), isa, 0, &insn))
+			return (true);
+	}
+	return (false);
+}
+
 int
 hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -519,7 +537,8 @@ hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		n += (size_t)take;
 	}
 	if (!hwtdi_x86_decode(bytes, n, d->isa, ip, &insn))
-		return (n < sizeof(bytes) ? HWTD_E_NOT_FOUND : HWTD_END);
+		return (may_go_on(bytes, n, d->isa) ? HWTD_E_NOT_FOUND
+						    : HWTD_END);
 	rc = hwtdi_graph_joint(d->graph, bytes, insn.length, d->isa, ip,
 	    &joint, err);
 	if (rc == HWTD_OK)

@@ -568,6 +568,9 @@ hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	case HWTD_PK_PT_PWRE:
 	case HWTD_PK_PT_PWRX:
 		return (power(d, flow, p, err));
+	case HWTD_PK_PT_TSC:
+		hwtdi_ptn_stamp(d, flow, p->value);
+		return (HWTD_OK);
 	case HWTD_PK_PT_CBR:
 		return (frequency(d, flow, p));
 	case HWTD_PK_PT_STOP:

@@ -213,10 +213,16 @@ tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
     struct hwtd_error *err)
 {
 	struct hwtdi_rare *rare;
+	int rc;
 
-	if (d->on)
-		return (hwtdi_ptn_contradict(d, flow,
-		    "TIP.PGE while tracing is on", err));
+	if (d->on) {
+		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
+					   : HWTD_OK;
+		return (rc != HWTD_OK
+			? rc
+			: hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+			      "TIP.PGE while tracing is on"));
+	}
 	if (ip == NULL)
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "TIP.PGE without address"));
@@ -228,6 +234,7 @@ tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (d->has_resume && d->resume_ip == *ip)
 		rare->row.flags |= HWTD_EVF_RESUMED;
 	d->has_resume = false;
+	d->fresh = false;
 	d->on = true;
 	d->async = false;
 	d->wrote_cr3 = false;
@@ -311,6 +318,7 @@ begin_fup(struct hwtdi_decoder *d)
 		return;
 	d->in_fup = true;
 	d->fup_bound = false;
+	d->fup_branches = false;
 	for (uint32_t i = 0; i < d->n_pending; i++)
 		if ((d->pending[i].wait & HWTDI_PTN_FUP_BOUND) != 0)
 			d->fup_bound = true;
@@ -334,11 +342,20 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		rc = hwtdi_ptn_tell(d, flow, &e, ip, err);
 		if (rc != HWTD_OK)
 			return (rc);
+		d->fup_branches |= e.what == HWTDI_PTN_TRACE_EVENT &&
+		    e.detail.async.type < HWTD_ASYNC_RETURN;
 		memmove(&d->pending[i], &d->pending[i + 1],
 		    (d->n_pending - i - 1) * sizeof(d->pending[0]));
 		d->n_pending--;
 	}
 	d->in_fup = false;
+	/* The FUP of a CFE may be that of the branch too. */
+	if (d->fup_bound && d->fup_branches && d->on && ip != NULL) {
+		d->async = true;
+		d->async_ip = *ip;
+		d->async_at = d->at;
+		d->weak = true;
+	}
 	if (d->fup_bound)
 		return (HWTD_OK);
 	if (ip == NULL)
@@ -347,6 +364,7 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (d->on) {
 		d->async = true;
 		d->async_ip = *ip;
+		d->async_at = d->at;
 	}
 	return (HWTD_OK);
 }
@@ -359,7 +377,7 @@ tnt(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (p->count == 0)
 		return (HWTD_OK);
 	if (!d->on)
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
 		    "TNT while tracing is off"));
 	if (!d->stale || d->n_pending != 0 || d->async || d->half)
 		return (hwtdi_ptn_contradict(d, flow,
@@ -424,6 +442,11 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc;
 
 	if (!hwtdi_pt_lex(&lex, bytes, bytes + 1, &p)) {
+		/* What goes before the next branch does not depend on it. */
+		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
+					   : HWTD_OK;
+		if (rc != HWTD_OK)
+			return (rc);
 		if (left < HWTDI_PT_PACKET_MAX && d->segment.tail == 0)
 			return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
 			    "the last packet is cut off"));

@@ -251,7 +251,7 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			p += 2;
 			continue;
 		case HWTDI_PT_TSC:
-			if (bytes_end - p < 8)
+			if (d->stamps || bytes_end - p < 8)
 				goto other;
 			p += 8;
 			continue;
