@@ -156,8 +156,6 @@ struct hwtdi_decoder_args {
 	struct hwtd_exec_context context;
 	/* The stream has a clock: anchors shall have the time. */
 	bool timed;
-	/* Time stamps of the hardware are told as rows of kind TIME. */
-	bool stamps;
 	struct hwtdi_code_source code;
 	/* Shared with who expands; the decoder adds to it. */
 	struct hwtdi_code_table *table;

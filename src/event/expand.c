@@ -105,6 +105,19 @@ set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 	x->fresh_time = false;
 }
 
+/*
+ * The same for a time stamp, which may be left out: it makes no difference to
+ * the row behind it.
+ */
+static void
+set_stamp(struct hwtdi_expander *x, struct hwtd_event *row)
+{
+	const bool fresh = x->fresh_time;
+
+	set_common(x, row);
+	x->fresh_time = fresh;
+}
+
 /* Records up to `end` come before the row that is next. */
 static int
 put_mark(struct hwtdi_expander *x, struct hwtdi_rows *rows, size_t end)
@@ -648,6 +661,10 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 {
 	struct hwtd_event *row = &rare->row;
 
+	if (row->kind == HWTD_EV_TIME) {
+		set_stamp(x, row);
+		return (put_row(x, rows, row));
+	}
 	set_common(x, row);
 	switch (row->kind) {
 	case HWTD_EV_MODE:
@@ -694,6 +711,15 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	bool wait = false, known = false, after = false;
 	uint64_t ip = 0, ns = 0;
 	int rc;
+
+	if (rare->row.kind == HWTD_EV_TIME &&
+	    (x->filter->o.kinds >> HWTD_EV_TIME & 1) == 0) {
+		/* It cuts no block, so nobody has to know of it. */
+		x->i_rare++;
+		set_stamp(x, &rare->row);
+		count(rows, &rare->row);
+		return (HWTD_OK);
+	}
 
 	if (x->pending) {
 		known = next_ip(x, flow, last, &wait, &ip);
@@ -798,7 +824,8 @@ rare_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 static bool
 anchor_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 {
-	if (x->i_insn != 0 || x->i_run != 0 || x->i_anchor >= flow->n_anchors ||
+	if (x->i_insn != 0 || x->i_run != 0 ||
+	    x->i_anchor >= flow->n_anchors ||
 	    flow->anchors[x->i_anchor].at > x->i_token)
 		return (false);
 	return (!rare_is_next(x, flow) ||

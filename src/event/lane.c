@@ -136,7 +136,6 @@ open_decoder(struct hwtdi_lane *lane, struct hwtd_error *err)
 	args.graph = lane->graph;
 	args.near_count = desc.clock.base_count;
 	args.timed = lane->timed;
-	args.stamps = (lane->filter->o.kinds >> HWTD_EV_TIME & 1) != 0;
 	rc = lane->engine->open(&args, &lane->decoder, err);
 	lane->expander.engine = lane->engine;
 	lane->expander.decoder = lane->decoder;

@@ -146,7 +146,8 @@ put_marker(FILE *out, const struct hwtd_event *row,
 		return;
 	}
 	fprintf(out, " source=%s payload=%" PRIx64 " size=%" PRIu32,
-	    hwtd_marker_source_name(marker->source), marker->payload, marker->size);
+	    hwtd_marker_source_name(marker->source), marker->payload,
+	    marker->size);
 	put_addresses(out, row);
 }
 

@@ -170,6 +170,5 @@ diff_rows(const struct diff_input *in, const uint8_t *packets, size_t n,
 		fuzz_fail(__FILE__, __LINE__,
 		    "row %zu: a difference that is not known", p.i);
 	}
-	return ((size_t)(p.a != NULL ? p.a->e.stream_off
-				     : p.b->e.stream_off));
+	return ((size_t)(p.a != NULL ? p.a->e.stream_off : p.b->e.stream_off));
 }

@@ -188,7 +188,7 @@ const struct hwtdi_code_block *hwtdi_graph_block(
     const struct hwtdi_code_graph *graph, uint32_t node);
 const struct hwtdi_code_unit *hwtdi_graph_unit_at(
     const struct hwtdi_code_graph *graph, uint32_t unit);
-const struct hwtdi_push *hwtdi_graph_push(
-    const struct hwtdi_code_graph *graph, uint32_t push);
+const struct hwtdi_push *hwtdi_graph_push(const struct hwtdi_code_graph *graph,
+    uint32_t push);
 
 #endif /* HWTDI_CODE_GRAPH_H */

@@ -52,9 +52,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 			? hwtdi_ptn_packet(d, flow, err)
 			: HWTD_AGAIN);
 	case HWTDI_PTN_STOP_NODE:
-		return (hwtdi_ptn_has_room(flow)
-			? hwtdi_ptn_node(d, flow, err)
-			: HWTD_AGAIN);
+		return (hwtdi_ptn_has_room(flow) ? hwtdi_ptn_node(d, flow, err)
+						 : HWTD_AGAIN);
 	case HWTDI_PTN_STOP_END:
 		break;
 	default:
@@ -114,8 +113,8 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	copy_edge(d);
 	memset(&d->next_psb, 0, sizeof(d->next_psb));
 	d->has_next_psb = segment->tail >= HWTDI_PT_PSB_BYTES &&
-	    hwtdi_pt_find_psb(segment->bytes + segment->n,
-		HWTDI_PT_PSB_BYTES, 0) == 0 &&
+	    hwtdi_pt_find_psb(segment->bytes + segment->n, HWTDI_PT_PSB_BYTES,
+		0) == 0 &&
 	    hwtdi_pt_read_psb(segment->bytes + segment->n, segment->tail,
 		&d->next_psb);
 	d->done = segment->n == 0;
@@ -221,7 +220,6 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->base = args->context;
 	d->context = args->context;
 	d->timed = args->timed;
-	d->stamps = args->stamps;
 	d->epoch = 1;
 	d->near_count = args->near_count;
 	if (args->pt != NULL)

@@ -115,7 +115,7 @@ struct hwtdi_decoder {
 	struct hwtd_exec_context base, context;
 	struct hwtd_pt_config pt;
 	struct pt_errata errata;
-	bool filtered, timed, stamps;
+	bool filtered, timed;
 	uint64_t near_count;
 
 	/* The segment, and the next packet in it. */

@@ -98,9 +98,7 @@ void
 hwtdi_ptn_stamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint64_t count)
 {
-	if (d->stamps)
-		hwtdi_ptn_set_value(hwtdi_ptn_rare(d, flow, HWTD_EV_TIME),
-		    count);
+	hwtdi_ptn_set_value(hwtdi_ptn_rare(d, flow, HWTD_EV_TIME), count);
 }
 
 void

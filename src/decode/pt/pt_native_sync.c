@@ -56,7 +56,6 @@ is_timing(unsigned int kind)
 	}
 }
 
-
 /* PSB+. */
 
 struct psb {
