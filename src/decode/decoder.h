@@ -61,7 +61,7 @@ struct hwtdi_code_source {
 	 */
 	void (*until)(void *arg, const struct hwtdi_code_query *query,
 	    uint64_t *off_out, uint64_t *count_out);
-	/* Answers are the same at every place of the stream. */
+	/* Answers are the same at every place of the stream, in every context. */
 	bool fixed;
 };
 

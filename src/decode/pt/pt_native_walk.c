@@ -224,7 +224,7 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			p += n;
 			continue;
 		case HWTDI_PT_PAD:
-			p++;
+			p += hwtdi_pt_pad_run(p, stop);
 			continue;
 		case HWTDI_PT_IP:
 			if ((p[0] & 0x1f) != 0x0d || !plain)
