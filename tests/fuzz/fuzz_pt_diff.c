@@ -178,7 +178,8 @@ run_generated(struct hwtd_context *ctx, struct fuzz_in from)
 	static struct random_trace truth;
 	static struct diff_input in;
 	const uint64_t seed = fuzz_take(&from, 4);
-	const unsigned int has = (unsigned int)fuzz_take(&from, 3) & RANDOM_ALL;
+	const unsigned int has = (unsigned int)fuzz_take(&from, 3) &
+	    RANDOM_ALL;
 	const size_t insns = (size_t)fuzz_take(&from, 2) % MAX_INSNS;
 	bool changed = false;
 

@@ -64,11 +64,103 @@ struct pair {
 	const struct fuzz_row *a, *b;
 };
 
-static bool
-is_gap(const struct fuzz_row *row, uint32_t reason)
+/* What the rules ask for. */
+
+/* Row `i` of those of one engine, or NULL. */
+static const struct fuzz_row *
+row_at(const struct fuzz_rows *rows, size_t i)
 {
-	return (row != NULL && row->e.kind == HWTD_EV_GAP &&
-	    row->detail.gap.reason == reason);
+	return (i < rows->n ? &rows->at[i] : NULL);
+}
+
+static bool
+is_kind(const struct fuzz_row *row, unsigned int kind)
+{
+	return (row != NULL && row->e.kind == kind);
+}
+
+static bool
+ends_with(const struct fuzz_row *row, unsigned int branch)
+{
+	return (is_kind(row, HWTD_EV_BLOCK) && row->e.branch == branch);
+}
+
+static bool
+is_gap(const struct fuzz_row *row, const char *text)
+{
+	return (is_kind(row, HWTD_EV_GAP) &&
+	    strcmp(row->detail.gap.text, text) == 0);
+}
+
+/* libipt gives up here, or behind a block that it tells without its end. */
+static bool
+gives_up(const struct pair *p, const char *text)
+{
+	return (is_gap(p->b, text) ||
+	    (p->a != NULL && is_kind(p->b, HWTD_EV_BLOCK) &&
+		p->a->e.ip == p->b->e.ip &&
+		is_gap(row_at(p->libipt, p->i + 1), text)));
+}
+
+/* The rules. */
+
+static bool
+mwait_without_ip(const struct pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_POWER) && is_kind(p->b, HWTD_EV_POWER) &&
+	    p->a->detail.power.what == HWTD_POWER_MWAIT &&
+	    (p->a->e.flags & HWTD_EVF_IP) == 0);
+}
+
+static bool
+resumed_elsewhere(const struct pair *p)
+{
+	struct fuzz_row x;
+	const struct fuzz_row *code = NULL;
+
+	if (!is_kind(p->a, HWTD_EV_ENABLE) || !is_kind(p->b, HWTD_EV_ENABLE))
+		return (false);
+	x = *p->a;
+	x.e.flags ^= HWTD_EVF_RESUMED;
+	x.e.stream_off = p->b->e.stream_off;
+	x.e.flags = (uint16_t)((x.e.flags &
+				   ~(HWTD_EVF_TIME |
+				       HWTD_EVF_TIME_ESTIMATED)) |
+	    (p->b->e.flags & (HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED)));
+	for (size_t i = 0; i < p->i; i++)
+		if (is_kind(&p->native->at[i], HWTD_EV_BLOCK))
+			code = &p->native->at[i];
+	return (memcmp(&x, p->b, sizeof(x)) == 0 && code != NULL &&
+	    (code->e.branch == HWTD_BRANCH_NONE ||
+		code->e.branch == HWTD_BRANCH_JUMP ||
+		code->e.branch == HWTD_BRANCH_CALL));
+}
+
+static bool
+pops_nothing(const struct pair *p)
+{
+	bool before = false;
+
+	for (size_t i = 0; i < p->i; i++)
+		before = before ||
+		    ends_with(&p->native->at[i], HWTD_BRANCH_RETURN);
+	return (before && ends_with(p->a, HWTD_BRANCH_RETURN) &&
+	    ends_with(p->b, HWTD_BRANCH_RETURN) && p->a->e.ip == p->b->e.ip);
+}
+
+static bool
+deferred_return(const struct pair *p)
+{
+	return (ends_with(p->a, HWTD_BRANCH_RETURN) &&
+	    (gives_up(p, "compressed return without call") ||
+		gives_up(p, "bad compressed return")));
+}
+
+static bool
+event_inside(const struct pair *p)
+{
+	return (is_kind(row_at(p->native, p->i + 1), HWTD_EV_CONTEXT) &&
+	    gives_up(p, "trace stream does not match query"));
 }
 
 struct rule {
@@ -77,6 +169,20 @@ struct rule {
 };
 
 static const struct rule rules[] = {
+	{ "MWAIT whose EXSTOP has no address: libipt keeps it for the next "
+	  "FUP, which is of something else",
+	    mwait_without_ip },
+	{ "libipt takes the address of a MOV CR3, or of a direct call out of "
+	  "the filter (SKL014), for that where tracing goes on",
+	    resumed_elsewhere },
+	{ "libipt takes nothing off the stack at a return that is not "
+	  "compressed, so that the next one returns too early",
+	    pops_nothing },
+	{ "the TIP of a return without a call can be deferred, see "
+	  "https://github.com/intel/libipt/issues/118",
+	    deferred_return },
+	{ "libipt knows no other events between a PIP and its TIP",
+	    event_inside },
 	{ NULL, NULL },
 };
 
@@ -122,6 +228,12 @@ tell(const struct pair *p)
 		fuzz_row_print("native", p->a);
 	if (p->b != NULL)
 		fuzz_row_print("libipt", p->b);
+	for (size_t i = p->i + 1; i < p->i + 3; i++) {
+		if (i < p->native->n)
+			fuzz_row_print("then native", &p->native->at[i]);
+		if (i < p->libipt->n)
+			fuzz_row_print("then libipt", &p->libipt->at[i]);
+	}
 }
 
 /*
@@ -170,6 +282,5 @@ diff_rows(const struct diff_input *in, const uint8_t *packets, size_t n,
 		fuzz_fail(__FILE__, __LINE__,
 		    "row %zu: a difference that is not known", p.i);
 	}
-	return ((size_t)(p.a != NULL ? p.a->e.stream_off
-				     : p.b->e.stream_off));
+	return ((size_t)(p.a != NULL ? p.a->e.stream_off : p.b->e.stream_off));
 }
