@@ -299,7 +299,10 @@ tip_pgd(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);
 	if (rare == NULL) {
-		if (!d->half)
+		if (d->wrote_cr3) {
+			d->has_resume = true;
+			d->resume_ip = hwtdi_ptn_ip(d);
+		} else if (!d->half)
 			hwtdi_ptn_note_resume(d);
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
 	}

@@ -420,11 +420,11 @@ hwtdi_ptn_note_resume(struct hwtdi_decoder *d)
 		return;
 	b = hwtdi_graph_block(d->graph, d->last_token);
 	r = &b->runs[b->n_runs - 1];
-	if (r->branch != HWTD_BRANCH_CALL &&
+	if (r->branch != HWTD_BRANCH_NONE && r->branch != HWTD_BRANCH_CALL &&
 	    r->branch != HWTD_BRANCH_INDIRECT_CALL &&
 	    r->branch != HWTD_BRANCH_FAR_CALL)
 		return;
-	/* What is called will return. */
+	/* What is called will return; CR3 may be written back. */
 	d->has_resume = true;
 	d->resume_ip = d->places[b->unit].address + r->off + r->bytes;
 }
