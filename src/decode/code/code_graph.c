@@ -776,7 +776,8 @@ hwtdi_graph_drop(struct hwtdi_code_graph *g)
 		give(g, arena, ARENA_BYTES);
 	}
 	give(g, g->nodes, g->cap_nodes * sizeof(struct hwtdi_node));
-	give(g, (void *)(uintptr_t)g->returns, g->cap_returns * sizeof(uint32_t));
+	give(g, (void *)(uintptr_t)g->returns,
+	    g->cap_returns * sizeof(uint32_t));
 	free_chunks(g, g->blocks, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
 	    sizeof(struct hwtdi_code_block));
 	free_chunks(g, g->pushes, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
