@@ -256,6 +256,7 @@ hwtdi_graph_see(const struct hwtdi_code_graph *graph,
 	out->nodes = atomic_load_explicit(&graph->nodes, memory_order_acquire);
 	out->returns = atomic_load_explicit(&graph->returns,
 	    memory_order_acquire);
+	out->blocks = graph->blocks;
 }
 
 bool
@@ -355,8 +356,8 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 			return (no_memory(err));
 		atomic_store_explicit(&g->returns, returns,
 		    memory_order_release);
-		atomic_store_explicit(&g->cap_returns,
-		    no == 0 ? 1024 : no * 2, memory_order_release);
+		atomic_store_explicit(&g->cap_returns, no == 0 ? 1024 : no * 2,
+		    memory_order_release);
 	}
 	push = &g->pushes[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	push->unit = unit;

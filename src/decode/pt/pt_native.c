@@ -52,9 +52,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 			? hwtdi_ptn_packet(d, flow, err)
 			: HWTD_AGAIN);
 	case HWTDI_PTN_STOP_NODE:
-		return (hwtdi_ptn_has_room(flow)
-			? hwtdi_ptn_node(d, flow, err)
-			: HWTD_AGAIN);
+		return (hwtdi_ptn_has_room(flow) ? hwtdi_ptn_node(d, flow, err)
+						 : HWTD_AGAIN);
 	case HWTDI_PTN_STOP_END:
 		break;
 	default:
@@ -114,8 +113,8 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	copy_edge(d);
 	memset(&d->next_psb, 0, sizeof(d->next_psb));
 	d->has_next_psb = segment->tail >= HWTDI_PT_PSB_BYTES &&
-	    hwtdi_pt_find_psb(segment->bytes + segment->n,
-		HWTDI_PT_PSB_BYTES, 0) == 0 &&
+	    hwtdi_pt_find_psb(segment->bytes + segment->n, HWTDI_PT_PSB_BYTES,
+		0) == 0 &&
 	    hwtdi_pt_read_psb(segment->bytes + segment->n, segment->tail,
 		&d->next_psb);
 	d->done = segment->n == 0;
@@ -154,7 +153,6 @@ static int
 native_time(struct hwtdi_decoder *d, uint64_t stream_off,
     struct hwtdi_when *out)
 {
-	struct hwtdi_pt_moment moment;
 	int rc;
 
 	if (!d->row_timed) {
@@ -169,10 +167,11 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 	/* Of the packet that ends there. */
 	if (stream_off > d->segment.stream_off)
 		stream_off--;
-	rc = hwtdi_pt_time_at(&d->row_time, stream_off, &moment);
+	rc = hwtdi_pt_time_pass(&d->row_time, stream_off);
 	if (rc != HWTD_OK)
 		return (rc);
 	out->count = hwtdi_pt_time_told(&d->row_time, stream_off);
+	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off);
 	out->estimated = d->row_time.now.estimated;
 	return (HWTD_OK);
 }
