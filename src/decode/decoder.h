@@ -169,6 +169,8 @@ struct hwtdi_decoder_args {
 struct hwtdi_when {
 	/* Raw count of the stream's clock. */
 	uint64_t count;
+	/* The same holds of packets that end up to this byte. */
+	uint64_t until_off;
 	bool estimated;
 };
 

@@ -256,6 +256,7 @@ hwtdi_graph_see(const struct hwtdi_code_graph *graph,
 	out->nodes = atomic_load_explicit(&graph->nodes, memory_order_acquire);
 	out->returns = atomic_load_explicit(&graph->returns,
 	    memory_order_acquire);
+	out->blocks = graph->blocks;
 }
 
 bool
