@@ -44,6 +44,8 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->context_new = true;
 	x->until = 0;
 	x->has_time = false;
+	x->fresh_time = false;
+	x->estimated = false;
 	x->stream_off = 0;
 	x->pending = false;
 }
@@ -798,7 +800,8 @@ rare_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 static bool
 anchor_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 {
-	if (x->i_insn != 0 || x->i_run != 0 || x->i_anchor >= flow->n_anchors ||
+	if (x->i_insn != 0 || x->i_run != 0 ||
+	    x->i_anchor >= flow->n_anchors ||
 	    flow->anchors[x->i_anchor].at > x->i_token)
 		return (false);
 	return (!rare_is_next(x, flow) ||
