@@ -42,6 +42,8 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->until = 0;
 	x->has_time = false;
 	x->time_until = 0;
+	x->fresh_time = false;
+	x->estimated = false;
 	x->stream_off = 0;
 	x->pending = false;
 }
