@@ -275,6 +275,7 @@ is_tolerant(const struct pair *p)
 	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
 	const struct fuzz_row *gap = first_gap(p, p->libipt);
 	bool in_psb = false, fup = false;
+	unsigned int modes = 0;
 	struct hwtdi_pt_packet k;
 	size_t at = 0;
 
@@ -282,9 +283,15 @@ is_tolerant(const struct pair *p)
 	    next_packet(p, &state, &at, &k)) {
 		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
 			return (true);
-		if (k.kind == HWTD_PK_PT_PSB)
+		if (k.kind == HWTD_PK_PT_PSB) {
+			if (in_psb)
+				return (true);
 			in_psb = true;
-		else if (k.kind == HWTD_PK_PT_PSBEND) {
+			modes = 0;
+		} else if (in_psb && k.kind == HWTD_PK_PT_MODE_EXEC) {
+			if (++modes > 1)
+				return (true);
+		} else if (k.kind == HWTD_PK_PT_PSBEND) {
 			if (!in_psb)
 				return (true);
 			in_psb = false;
@@ -327,37 +334,35 @@ loops(const struct pair *p)
 	    first_gap(p, p->libipt) != NULL);
 }
 
+/* libipt tells nothing more but a block without its end. */
+static bool
+is_over(const struct pair *p)
+{
+	return (p->b == NULL ||
+	    (p->i + 1 == p->libipt->n && p->b->e.kind == HWTD_EV_BLOCK &&
+		(p->b->e.flags & HWTD_EVF_TARGET) == 0 &&
+		(p->a == NULL || p->a->e.kind != HWTD_EV_BLOCK ||
+		    p->a->e.ip == p->b->e.ip)));
+}
+
 /* Nothing more than the rest of the way to a branch whose outcome is missing. */
 static bool
 runs_out(const struct pair *p)
 {
-	size_t i = p->i;
-
-	if (p->b != NULL) {
-		struct fuzz_row x = *p->b;
-
-		/* libipt does not tell where the last branch went. */
-		if (p->i + 1 != p->libipt->n || p->a == NULL ||
-		    (x.e.flags & HWTD_EVF_TARGET) != 0)
-			return (false);
-		if (p->a->e.kind != HWTD_EV_BLOCK || p->a->e.ip != x.e.ip ||
-		    p->a->e.insns != x.e.insns)
-			return (false);
-		i++;
-	}
-	for (; i < p->native->n; i++) {
+	if (!is_over(p))
+		return (false);
+	for (size_t i = p->i + (p->b != NULL); i < p->native->n; i++) {
 		const struct fuzz_row *r = &p->native->at[i];
 
 		if (r->e.kind == HWTD_EV_GAP) {
-			if (r->detail.gap.end != p->n)
+			if (r->detail.gap.end + NEAR < p->n)
 				return (false);
-		} else if (r->e.kind == HWTD_EV_ENABLE) {
+		} else if (r->e.kind != HWTD_EV_BLOCK) {
 			if (r->e.stream_off + NEAR < p->n)
 				return (false);
-		} else if (r->e.kind != HWTD_EV_BLOCK ||
-		    (r->e.branch != HWTD_BRANCH_NONE &&
-			r->e.branch != HWTD_BRANCH_JUMP &&
-			r->e.branch != HWTD_BRANCH_CALL))
+		} else if (r->e.branch != HWTD_BRANCH_NONE &&
+		    r->e.branch != HWTD_BRANCH_JUMP &&
+		    r->e.branch != HWTD_BRANCH_CALL)
 			return (false);
 	}
 	return (true);
@@ -372,6 +377,60 @@ mismatch_at_psb(const struct pair *p)
 	    (gap == p->a || gap == row_at(p->native, p->i + 1)) &&
 	    hwtdi_pt_find_psb(p->packets, p->n,
 		(size_t)gap->detail.gap.first) == gap->detail.gap.first);
+}
+
+static bool
+is_off(const struct pair *p)
+{
+	return (is_gap(p->a, "TIP.PGD while tracing is off") ||
+	    is_gap(p->a, "TIP while tracing is off"));
+}
+
+static bool
+waits_at_psb(const struct pair *p)
+{
+	return (is_gap(p->a, "PSB between packets that belong together"));
+}
+
+static bool
+loses_block(const struct pair *p)
+{
+	const struct fuzz_row *a = row_at(p->native, p->i + 1);
+	const struct fuzz_row *b = row_at(p->libipt, p->i + 1);
+
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    p->a->e.ip == p->b->e.ip && p->a->e.insns == p->b->e.insns &&
+	    is_kind(a, HWTD_EV_MARKER) && is_kind(b, HWTD_EV_MARKER) &&
+	    a->detail.marker.source == HWTD_MARKER_MNT);
+}
+
+static bool
+is_16_bit(const struct pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    (p->a->e.flags & HWTD_EVF_ISA_MASK) >> HWTD_EVF_ISA_SHIFT ==
+		HWTD_ISA_X86_16 &&
+	    p->a->e.ip == p->b->e.ip &&
+	    (uint16_t)p->a->e.target == (uint16_t)p->b->e.target);
+}
+
+/* 0f ff, which has a ModRM byte: Intel SDM vol. 2, "UD - Undefined". */
+static bool
+is_ud0(const struct pair *p)
+{
+	const struct fuzz_row *gap = first_gap(p, p->libipt);
+
+	if (!has_reason(gap, HWTD_GAP_BAD_CODE) &&
+	    !has_reason(gap, HWTD_GAP_NO_CODE))
+		return (false);
+	for (size_t i = 0; i < p->in->n_images; i++) {
+		const struct diff_image *im = &p->in->images[i];
+
+		for (size_t at = 0; at + 1 < im->n; at++)
+			if (im->bytes[at] == 0x0f && im->bytes[at + 1] == 0xff)
+				return (true);
+	}
+	return (false);
 }
 
 struct rule {
@@ -402,9 +461,20 @@ static const struct rule rules[] = {
 	  "cannot "
 	  "stand where it is",
 	    reads_ahead },
-	{ "native goes on where PSBEND is missing or alone, at a second FUP, "
-	  "and at a CBR of 0",
+	{ "native goes on where PSBEND is missing or alone, at a second FUP "
+	  "or "
+	  "MODE.Exec, and at a CBR of 0",
 	    is_tolerant },
+	{ "libipt lets a FUP and a TIP pass while tracing is off", is_off },
+	{ "libipt carries what waits for an address over a PSB",
+	    waits_at_psb },
+	{ "libipt does not tell the branch between an MNT and its TIP",
+	    loses_block },
+	{ "a branch of 16-bit code keeps the upper bits of its address in "
+	  "libipt, "
+	  "as if CS had a base, and not in native, as if it had none",
+	    is_16_bit },
+	{ "libipt and Zydis differ in the length of UD0", is_ud0 },
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not take the FUP of BDM70 for the last address",
 	    last_ip_of_bdm70 },

@@ -46,11 +46,12 @@ hwtdi_ptn_pop(struct hwtdi_decoder *d)
 	if (call == BY_ADDRESS) {
 		d->ip = d->call_ips[d->top];
 		d->node = 0;
-		/* A return in a narrower mode than the call cuts it off. */
-		if (d->isa == HWTD_ISA_X86_32)
+		/*
+		 * A return in a narrower mode than the call cuts it off; in
+		 * 16-bit code addresses hold the base of CS, too.
+		 */
+		if (d->isa != HWTD_ISA_X86_64)
 			d->ip = (uint32_t)d->ip;
-		else if (d->isa == HWTD_ISA_X86_16)
-			d->ip = (uint16_t)d->ip;
 	} else {
 		d->node = hwtdi_graph_returned(&d->view, call);
 		push = hwtdi_graph_push(d->graph, call);

@@ -419,17 +419,27 @@ static bool
 drop_suspicions(struct hwtdi_decoder *d, const struct hwtdi_pt_packet *p)
 {
 	const bool was = d->async || d->n_pending != 0;
+	const bool tip = p->kind == HWTD_PK_PT_TIP;
 	uint32_t kept = 0;
+	bool same = false;
 
 	if (p->kind != HWTD_PK_PT_TNT_8 && p->kind != HWTD_PK_PT_TNT_64 &&
 	    p->kind != HWTD_PK_PT_TIP)
 		return (false);
-	if (d->weak && p->kind != HWTD_PK_PT_TIP)
+	if (d->weak && !tip)
 		d->async = false;
 	/* A mode that did not change, and MWAIT without EXSTOP. */
-	for (uint32_t i = 0; i < d->n_pending; i++)
-		if ((d->pending[i].wait & HWTDI_PTN_EXSTOP) == 0)
-			d->pending[kept++] = d->pending[i];
+	for (uint32_t i = 0; i < d->n_pending; i++) {
+		const struct hwtdi_ptn_pending *e = &d->pending[i];
+
+		if (e->what == HWTDI_PTN_ISA)
+			same = !tip && e->value == d->isa;
+		if ((e->wait & HWTDI_PTN_EXSTOP) == 0 &&
+		    !(same &&
+			(e->what == HWTDI_PTN_ISA ||
+			    e->what == HWTDI_PTN_IFLAG)))
+			d->pending[kept++] = *e;
+	}
 	d->n_pending = kept;
 	return (was && hwtdi_ptn_is_plain(d));
 }
