@@ -240,7 +240,7 @@ both_lost(const struct pair *p)
 }
 
 /* Bytes between the places at which both give up, for one fault. */
-#define NEAR 48
+#define NEAR 96
 
 static bool
 gives_up_near(const struct pair *p)
@@ -279,8 +279,10 @@ is_tolerant(const struct pair *p)
 	struct hwtdi_pt_packet k;
 	size_t at = 0;
 
-	while (gap != NULL && at < gap->detail.gap.end + NEAR &&
+	while (gap != NULL && (in_psb || at < gap->detail.gap.end + NEAR) &&
 	    next_packet(p, &state, &at, &k)) {
+		if (k.kind == HWTD_PK_PT_TIP_PGD && modes != 0 && !in_psb)
+			return (true);
 		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
 			return (true);
 		if (k.kind == HWTD_PK_PT_PSB) {
@@ -288,8 +290,8 @@ is_tolerant(const struct pair *p)
 				return (true);
 			in_psb = true;
 			modes = 0;
-		} else if (in_psb && k.kind == HWTD_PK_PT_MODE_EXEC) {
-			if (++modes > 1)
+		} else if (k.kind == HWTD_PK_PT_MODE_EXEC) {
+			if (++modes > 1 && in_psb)
 				return (true);
 		} else if (k.kind == HWTD_PK_PT_PSBEND) {
 			if (!in_psb)
@@ -300,6 +302,8 @@ is_tolerant(const struct pair *p)
 		else if ((STATUS >> k.kind & 1) == 0 &&
 		    (k.kind == HWTD_PK_PT_FUP ? fup : in_psb))
 			return (true);
+		if ((STATUS >> k.kind & 1) == 0 && !in_psb)
+			modes = 0;
 		if ((STATUS >> k.kind & 1) == 0)
 			fup = k.kind == HWTD_PK_PT_FUP && !in_psb;
 	}
@@ -345,26 +349,15 @@ is_over(const struct pair *p)
 		    p->a->e.ip == p->b->e.ip)));
 }
 
-/* Nothing more than the rest of the way to a branch whose outcome is missing. */
+/* Native tells what the last bytes say, and the way to the next branch. */
 static bool
 runs_out(const struct pair *p)
 {
 	if (!is_over(p))
 		return (false);
-	for (size_t i = p->i + (p->b != NULL); i < p->native->n; i++) {
-		const struct fuzz_row *r = &p->native->at[i];
-
-		if (r->e.kind == HWTD_EV_GAP) {
-			if (r->detail.gap.end + NEAR < p->n)
-				return (false);
-		} else if (r->e.kind != HWTD_EV_BLOCK) {
-			if (r->e.stream_off + NEAR < p->n)
-				return (false);
-		} else if (r->e.branch != HWTD_BRANCH_NONE &&
-		    r->e.branch != HWTD_BRANCH_JUMP &&
-		    r->e.branch != HWTD_BRANCH_CALL)
+	for (size_t i = p->i; i < p->native->n; i++)
+		if (p->native->at[i].e.stream_off + NEAR < p->n)
 			return (false);
-	}
 	return (true);
 }
 

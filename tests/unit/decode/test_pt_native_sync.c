@@ -263,7 +263,7 @@ outcomes_behind_an_overflow_are_of_unknown_code(void **state)
 	check(jne, sizeof(jne), &p,
 	    "mode value=0 100000 status 64\n"
 	    "gap overflow [1d,1d) @1d\n"
-	    "gap bad-packet [1d,25) after=100002 @1e\n"
+	    "gap bad-flow [1d,25) after=100002 @1e\n"
 	    "block 100002 1/1 ->100003 64 sec0\n"
 	    "disable 100003 async\n");
 }
@@ -401,7 +401,7 @@ a_psb_may_not_come_before_an_address_that_is_waited_for(void **state)
 	pt_leave_at(&p, BASE + 2);
 	check(NULL, 0, &p,
 	    "mode value=0 100000 status 64\n"
-	    "gap bad-packet [1e,1e) after=100001 @1e\n"
+	    "gap bad-packet [1b,1e) after=100001 @1e\n"
 	    "mode value=0 100001 status 64\n"
 	    "block 100001 1/1 ->100002 64 sec0\n"
 	    "disable 100002 async\n");
