@@ -398,6 +398,17 @@ loses_block(const struct pair *p)
 }
 
 static bool
+psb_behind_overflow(const struct pair *p)
+{
+	const struct fuzz_row *gap = first_gap(p, p->libipt);
+
+	return (p->i > 0 &&
+	    has_reason(&p->libipt->at[p->i - 1], HWTD_GAP_OVERFLOW) &&
+	    gap == p->b && has_reason(gap, HWTD_GAP_NO_CODE) &&
+	    gap->detail.gap.addr == 0);
+}
+
+static bool
 is_16_bit(const struct pair *p)
 {
 	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
@@ -463,6 +474,9 @@ static const struct rule rules[] = {
 	    waits_at_psb },
 	{ "libipt does not tell the branch between an MNT and its TIP",
 	    loses_block },
+	{ "libipt goes on at address 0 where PSB+ tells the address behind an "
+	  "OVF (SKD010)",
+	    psb_behind_overflow },
 	{ "a branch of 16-bit code keeps the upper bits of its address in "
 	  "libipt, "
 	  "as if CS had a base, and not in native, as if it had none",
