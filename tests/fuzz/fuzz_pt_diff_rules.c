@@ -283,6 +283,8 @@ is_tolerant(const struct pair *p)
 	    next_packet(p, &state, &at, &k)) {
 		if (k.kind == HWTD_PK_PT_TIP_PGD && modes != 0 && !in_psb)
 			return (true);
+		if (k.kind == HWTD_PK_PT_TIP_PGE && fup)
+			return (true);
 		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
 			return (true);
 		if (k.kind == HWTD_PK_PT_PSB) {
