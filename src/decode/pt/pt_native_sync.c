@@ -280,8 +280,8 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	if (!d->fresh && d->on && psb.has_mode && !psb.overflow &&
 	    hwtdi_ptn_isa(psb.mode) != d->isa)
-		return (hwtdi_ptn_contradict(d, flow,
-		    "PSB+ says another mode", err));
+		return (hwtdi_ptn_contradict(d, flow, "PSB+ says another mode",
+		    err));
 	hwtdi_ptn_anchor(d, flow, psb.end);
 	if (!d->fresh && d->on && psb.on) {
 		rc = hwtdi_ptn_to_ip(d, flow, psb.ip, err);
