@@ -321,8 +321,8 @@ int
 hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
-	const struct hwtdi_ptn_target *t = &d->targets[hwtdi_ptn_target_slot(
-	    d->ip)];
+	const struct hwtdi_ptn_target
+	    *t = &d->targets[hwtdi_ptn_target_slot(d->ip)];
 
 	if (t->ip == d->ip && t->epoch == d->epoch) {
 		d->node = t->node;
@@ -356,8 +356,7 @@ hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
 			kind == HWTDI_NODE_AWAY
 		    ? b->target
 		    : (int64_t)b->end;
-		hwtdi_ptn_go(d,
-		    d->places[b->unit].address + (uint64_t)target);
+		hwtdi_ptn_go(d, d->places[b->unit].address + (uint64_t)target);
 	} else
 		d->node = next;
 	return (HWTD_OK);
