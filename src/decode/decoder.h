@@ -61,7 +61,7 @@ struct hwtdi_code_source {
 	 */
 	void (*until)(void *arg, const struct hwtdi_code_query *query,
 	    uint64_t *off_out, uint64_t *count_out);
-	/* Answers are the same at every place of the stream. */
+	/* Answers are the same at every place of the stream, in every context. */
 	bool fixed;
 };
 
@@ -169,6 +169,8 @@ struct hwtdi_decoder_args {
 struct hwtdi_when {
 	/* Raw count of the stream's clock. */
 	uint64_t count;
+	/* The same holds of packets that end up to this byte. */
+	uint64_t until_off;
 	bool estimated;
 };
 

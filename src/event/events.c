@@ -466,6 +466,33 @@ fill_from_records(struct hwtd_events *ev, struct hwtd_batch *batch,
 	    err));
 }
 
+/*
+ * Hand out rows of code as far as they come, of at most `n` rows, and as their
+ * contexts have numbers.  Returns how many.
+ */
+static size_t
+take_code(const struct hwtdi_lane *lane, size_t first, size_t n,
+    struct hwtd_batch *batch)
+{
+	const struct hwtd_event *row = &lane->front->rows[first];
+	uint8_t *to = (uint8_t *)next_place(batch);
+	size_t i;
+
+	for (i = 0; i < n; i++, row++, to += batch->stride) {
+		const uint32_t id = lane->ids[row->context];
+		struct hwtd_event *out = (struct hwtd_event *)(void *)to;
+
+		if ((row->kind != HWTD_EV_BLOCK &&
+			row->kind != HWTD_EV_INSN) ||
+		    id == UINT32_MAX)
+			break;
+		*out = *row;
+		out->context = id;
+	}
+	batch->n += i;
+	return (i);
+}
+
 static int
 fill_from_lane(struct hwtd_events *ev, size_t lane_no,
     struct hwtd_batch *batch, struct hwtd_error *err)
@@ -485,6 +512,9 @@ fill_from_lane(struct hwtd_events *ev, size_t lane_no,
 	}
 	n = run_length(ev, lane_no, batch->cap - batch->n);
 	for (i = 0; i < n && !ev->strict_end; i++) {
+		i += take_code(lane, lane->at + i, n - i, batch);
+		if (i == n)
+			break;
 		rc = take(ev, lane, lane->at + i, next_place(batch), err);
 		if (rc != HWTD_OK)
 			break;

@@ -1,12 +1,9 @@
 /*
  * Flows to rows.
  */
-#include "event/expand.h"
-
 #include <string.h>
 
-/* Rows that one item of a flow may make. */
-#define ROOM 4
+#include "event/expand_internal.h"
 
 /* After so many rows that filters leave out, the user hears of it. */
 #define MANY_HIDDEN ((size_t)1 << 18)
@@ -44,6 +41,7 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->context_new = true;
 	x->until = 0;
 	x->has_time = false;
+	x->time_until = 0;
 	x->fresh_time = false;
 	x->estimated = false;
 	x->stream_off = 0;
@@ -105,6 +103,19 @@ set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 	if (!x->fresh_time || x->estimated)
 		row->flags |= HWTD_EVF_TIME_ESTIMATED;
 	x->fresh_time = false;
+}
+
+/*
+ * The same for a time stamp, which may be left out: it makes no difference to
+ * the row behind it.
+ */
+static void
+set_stamp(struct hwtdi_expander *x, struct hwtd_event *row)
+{
+	const bool fresh = x->fresh_time;
+
+	set_common(x, row);
+	x->fresh_time = fresh;
 }
 
 /* Records up to `end` come before the row that is next. */
@@ -248,16 +259,15 @@ run_of_block(const struct hwtdi_expander *x,
 {
 	const struct hwtdi_code_block *b = hwtdi_graph_block(graph, token);
 	const struct hwtdi_code_run *r = &b->runs[i];
-	const struct hwtdi_placement *place = &x->places_of[b->unit];
-	const uint8_t isa = hwtdi_graph_unit_at(graph, b->unit)->isa;
+	const struct hwtdi_expand_place *place = &x->places_of[b->unit];
 
 	out->ip = place->address + r->off;
 	out->insns = r->insns;
 	out->bytes = r->bytes;
 	out->section = place->section;
 	out->branch = r->branch;
-	out->flags = (uint16_t)(isa << HWTD_EVF_ISA_SHIFT |
-	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0));
+	out->flags = place->flags |
+	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0);
 	out->last = i + 1u == b->n_runs;
 	out->has_target = r->branch == HWTD_BRANCH_JUMP ||
 	    r->branch == HWTD_BRANCH_CALL;
@@ -398,7 +408,7 @@ expand_insns(struct hwtdi_expander *x, const struct stretch *s,
 		x->insn_ip = s->ip;
 	}
 	while (rc == HWTD_OK && x->i_insn < s->insns &&
-	    rows->n + ROOM <= HWTDI_ROWS) {
+	    rows->n + HWTDI_EXPAND_ROOM <= HWTDI_ROWS) {
 		struct hwtd_event *row = &x->row;
 		bool is_last = x->i_insn + 1 == s->insns;
 
@@ -423,94 +433,6 @@ expand_insns(struct hwtdi_expander *x, const struct stretch *s,
 		next_run(x, s);
 	}
 	return (rc);
-}
-
-/* Anchors. */
-
-uint64_t
-hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
-{
-	uint64_t d, q, r, early = 0 - clock->base_ns;
-	bool before = n < clock->base_count;
-
-	d = before ? clock->base_count - n : n - clock->base_count;
-	q = d / clock->counts_per;
-	r = d % clock->counts_per;
-	/* What does not fit is the end of time, not its beginning. */
-	if (__builtin_mul_overflow(q, clock->ns_per, &q))
-		return (before ? 0 : UINT64_MAX);
-	if (__builtin_mul_overflow(r, clock->ns_per, &r))
-		r = (uint64_t)((long double)(d % clock->counts_per) *
-		    (long double)clock->ns_per /
-		    (long double)clock->counts_per);
-	else
-		r /= clock->counts_per;
-	if (__builtin_add_overflow(q, r, &d))
-		return (before ? 0 : UINT64_MAX);
-	/* A base before time 0. */
-	if (clock->base_ns > INT64_MAX)
-		return (before || d < early ? 0 : d - early);
-	if (!before)
-		return (__builtin_add_overflow(clock->base_ns, d, &d)
-			? UINT64_MAX
-			: d);
-	return (d < clock->base_ns ? clock->base_ns - d : 0);
-}
-
-/*
- * The count at an anchor, if it has one.  HWTD_OK, HWTD_E_NOT_FOUND,
- * HWTD_E_NOMEM.
- */
-static int
-count_at(const struct hwtdi_expander *x, const struct hwtdi_anchor *anchor,
-    struct hwtdi_when *out)
-{
-	if ((anchor->flags & HWTDI_ANCHOR_ASK) != 0)
-		return (x->engine->time(x->decoder, anchor->stream_off, out));
-	out->count = anchor->count;
-	out->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
-	return ((anchor->flags & HWTDI_ANCHOR_TIME) != 0 ? HWTD_OK
-							 : HWTD_E_NOT_FOUND);
-}
-
-static int
-pass_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
-    const struct hwtdi_anchor *anchor)
-{
-	struct hwtdi_when when;
-	uint64_t now, last;
-	int rc;
-
-	if (anchor->stream_off > x->stream_off)
-		x->stream_off = anchor->stream_off;
-	rc = count_at(x, anchor, &when);
-	if (rc != HWTD_OK) {
-		x->fresh_time = false;
-		return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
-	}
-	if (x->clock.counts_per == 0)
-		return (HWTD_OK);
-	now = hwtdi_clock_ns(&x->clock, when.count);
-	x->estimated = when.estimated || now == UINT64_MAX;
-	if (flow->has_last_count) {
-		last = hwtdi_clock_ns(&x->clock, flow->last_count);
-		if (now > last) {
-			now = last;
-			x->estimated = true;
-		}
-	}
-	if (x->has_time && now < x->time_ns) {
-		now = x->time_ns;
-		x->estimated = true;
-	}
-	if (!x->has_time || now != x->time_ns)
-		x->fresh_time = true;
-	/* Who runs is now asked by time, no longer by offset. */
-	if (!x->has_time)
-		x->until = 0;
-	x->has_time = true;
-	x->time_ns = now;
-	return (HWTD_OK);
 }
 
 /* Rare events. */
@@ -559,28 +481,6 @@ next_ip(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	*wait = !last;
 	*ip = flow->next_ip;
 	return (last && flow->has_next_ip);
-}
-
-/* The time at which a gap ends: that of the first anchor after it. */
-static bool
-time_after(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
-    bool last, bool *wait, uint64_t *ns)
-{
-	*wait = false;
-	if (x->clock.counts_per == 0)
-		return (false);
-	for (size_t i = x->i_anchor; i < flow->n_anchors; i++) {
-		struct hwtdi_when when;
-
-		if (count_at(x, &flow->anchors[i], &when) != HWTD_OK)
-			continue;
-		*ns = hwtdi_clock_ns(&x->clock, when.count);
-		if (x->has_time && *ns < x->time_ns)
-			*ns = x->time_ns;
-		return (true);
-	}
-	*wait = !last && x->i_token == flow->n_tokens;
-	return (false);
 }
 
 static void
@@ -650,6 +550,10 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 {
 	struct hwtd_event *row = &rare->row;
 
+	if (row->kind == HWTD_EV_TIME) {
+		set_stamp(x, row);
+		return (put_row(x, rows, row));
+	}
 	set_common(x, row);
 	switch (row->kind) {
 	case HWTD_EV_MODE:
@@ -697,13 +601,22 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	uint64_t ip = 0, ns = 0;
 	int rc;
 
+	if (rare->row.kind == HWTD_EV_TIME &&
+	    (x->filter->o.kinds >> HWTD_EV_TIME & 1) == 0) {
+		/* It cuts no block, so nobody has to know of it. */
+		x->i_rare++;
+		set_stamp(x, &rare->row);
+		count(rows, &rare->row);
+		return (HWTD_OK);
+	}
+
 	if (x->pending) {
 		known = next_ip(x, flow, last, &wait, &ip);
 		if (wait && patient)
 			return (HWTD_AGAIN);
 	}
 	if (rare->row.kind == HWTD_EV_GAP) {
-		after = time_after(x, flow, last, &wait, &ns);
+		after = hwtdi_expand_time_after(x, flow, last, &wait, &ns);
 		if (wait && patient)
 			return (HWTD_AGAIN);
 	}
@@ -715,13 +628,6 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 }
 
 /* Threads. */
-
-/* Another thread may run from here on. */
-static bool
-may_switch(const struct hwtdi_expander *x)
-{
-	return ((x->has_time ? x->time_ns : x->stream_off) >= x->until);
-}
 
 /* Ask who runs; if it is another one, say so in a row. */
 static int
@@ -830,15 +736,33 @@ pass_places(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 	while (x->i_placed < flow->n_places &&
 	    flow->places[x->i_placed].at <= x->i_token) {
 		const struct hwtdi_placement *p = &flow->places[x->i_placed];
+		struct hwtdi_expand_place *place;
 
 		if (hwtdi_array_grow(hwtdi_trace_library(x->trace),
 			&x->places_of, &x->cap_places_of, (size_t)p->unit + 1,
 			sizeof(*x->places_of), NULL) != HWTD_OK)
 			return (HWTD_E_NOMEM);
-		x->places_of[p->unit] = *p;
+		place = &x->places_of[p->unit];
+		place->address = p->address;
+		place->section = p->section;
+		place->flags = (uint16_t)(hwtdi_graph_unit_at(flow->graph,
+					      p->unit)
+					      ->isa
+		    << HWTD_EVF_ISA_SHIFT);
 		x->i_placed++;
 	}
 	return (HWTD_OK);
+}
+
+/* The tokens at hand become blocks, and nothing else is to be done. */
+static bool
+is_plain(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    const struct hwtdi_rows *rows)
+{
+	return (x->pending && flow->graph != NULL && !x->context_new &&
+	    rows->n_contexts != 0 && x->i_place == x->n_places &&
+	    !x->filter->by_row && x->filter->o.level != HWTD_LEVEL_INSN &&
+	    x->i_token < hwtdi_expand_plain_end(x, flow));
 }
 
 enum hwtdi_expand_result
@@ -848,16 +772,20 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	int rc = HWTD_OK;
 
 	while (rc == HWTD_OK) {
-		if (rows->n + ROOM > HWTDI_ROWS ||
+		if (rows->n + HWTDI_EXPAND_ROOM > HWTDI_ROWS ||
 		    rows->n_hidden >= MANY_HIDDEN)
 			return (HWTDI_EXPAND_FULL);
 		if (x->i_placed < flow->n_places &&
 		    pass_places(x, flow) != HWTD_OK)
 			return (HWTDI_EXPAND_NOMEM);
-		if (anchor_is_next(x, flow)) {
-			rc = pass_anchor(x, flow,
+		if (is_plain(x, flow, rows)) {
+			rc = hwtdi_expand_blocks(x, flow, rows);
+			if (rc == HWTD_AGAIN)
+				rc = switch_thread(x, flow, last, rows);
+		} else if (anchor_is_next(x, flow)) {
+			rc = hwtdi_expand_anchor(x, flow,
 			    &flow->anchors[x->i_anchor++]);
-			if (rc == HWTD_OK && may_switch(x))
+			if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
 				rc = switch_thread(x, flow, last, rows);
 		} else if (rare_is_next(x, flow))
 			rc = expand_rare(x, flow, last, rows);
@@ -882,7 +810,7 @@ hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
 	struct hwtd_event row;
 	struct hwtd_gap copy = *gap;
 
-	if (rows->n + ROOM > HWTDI_ROWS)
+	if (rows->n + HWTDI_EXPAND_ROOM > HWTDI_ROWS)
 		return (HWTDI_EXPAND_FULL);
 	memset(&row, 0, sizeof(row));
 	row.kind = HWTD_EV_GAP;

@@ -9,6 +9,14 @@
 #include "event/record_lane.h"
 #include "event/rows.h"
 
+/* Where the code of a unit lies, and what rows of it have. */
+struct hwtdi_expand_place {
+	uint64_t address;
+	uint32_t section;
+	/* The ISA. */
+	uint16_t flags;
+};
+
 struct hwtdi_expander {
 	const struct hwtd_trace *trace;
 	const struct hwtdi_filter *filter;
@@ -22,7 +30,7 @@ struct hwtdi_expander {
 	const struct hwtdi_engine *engine;
 	struct hwtdi_decoder *decoder;
 	/* Where the units of the code graph lie. */
-	struct hwtdi_placement *places_of;
+	struct hwtdi_expand_place *places_of;
 	size_t cap_places_of;
 	/* Inside of a transaction. */
 	bool transaction;
@@ -43,6 +51,8 @@ struct hwtdi_expander {
 	uint64_t stream_off;
 	bool has_time, fresh_time, estimated;
 	uint64_t time_ns;
+	/* Anchors up to this byte, if they ask, have the time at hand. */
+	uint64_t time_until;
 
 	/* From this time or offset on another thread runs; UINT64_MAX: never. */
 	uint64_t until;

@@ -256,6 +256,7 @@ hwtdi_graph_see(const struct hwtdi_code_graph *graph,
 	out->nodes = atomic_load_explicit(&graph->nodes, memory_order_acquire);
 	out->returns = atomic_load_explicit(&graph->returns,
 	    memory_order_acquire);
+	out->blocks = graph->blocks;
 }
 
 bool
@@ -350,13 +351,14 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 		sizeof(struct hwtdi_push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
-		returns = outgrow(g, (void *)returns, no, sizeof(*returns));
+		returns = outgrow(g, (void *)(uintptr_t)returns, no,
+		    sizeof(*returns));
 		if (returns == NULL)
 			return (no_memory(err));
 		atomic_store_explicit(&g->returns, returns,
 		    memory_order_release);
-		atomic_store_explicit(&g->cap_returns,
-		    no == 0 ? 1024 : no * 2, memory_order_release);
+		atomic_store_explicit(&g->cap_returns, no == 0 ? 1024 : no * 2,
+		    memory_order_release);
 	}
 	push = &g->pushes[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	push->unit = unit;
@@ -775,7 +777,8 @@ hwtdi_graph_drop(struct hwtdi_code_graph *g)
 		give(g, arena, ARENA_BYTES);
 	}
 	give(g, g->nodes, g->cap_nodes * sizeof(struct hwtdi_node));
-	give(g, (void *)g->returns, g->cap_returns * sizeof(uint32_t));
+	give(g, (void *)(uintptr_t)g->returns,
+	    g->cap_returns * sizeof(uint32_t));
 	free_chunks(g, g->blocks, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
 	    sizeof(struct hwtdi_code_block));
 	free_chunks(g, g->pushes, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,

@@ -121,7 +121,19 @@ struct hwtdi_graph_view {
 	_Atomic uint32_t *returns;
 	/* Numbers below these are in them. */
 	uint32_t n_nodes, n_returns;
+	/* Chunks of blocks; those of nodes that are known are there. */
+	struct hwtdi_code_block *const *blocks;
 };
+
+/* Entries of an array in chunks, which never move. */
+#define HWTDI_GRAPH_CHUNK 4096u
+
+static inline const struct hwtdi_code_block *
+hwtdi_graph_view_block(const struct hwtdi_graph_view *view, uint32_t node)
+{
+	return (&view->blocks[node / HWTDI_GRAPH_CHUNK]
+			     [node % HWTDI_GRAPH_CHUNK]);
+}
 
 /*
  * The node at the return address of a push, or 0: not known, or in newer arrays
@@ -188,7 +200,7 @@ const struct hwtdi_code_block *hwtdi_graph_block(
     const struct hwtdi_code_graph *graph, uint32_t node);
 const struct hwtdi_code_unit *hwtdi_graph_unit_at(
     const struct hwtdi_code_graph *graph, uint32_t unit);
-const struct hwtdi_push *hwtdi_graph_push(
-    const struct hwtdi_code_graph *graph, uint32_t push);
+const struct hwtdi_push *hwtdi_graph_push(const struct hwtdi_code_graph *graph,
+    uint32_t push);
 
 #endif /* HWTDI_CODE_GRAPH_H */

@@ -10,8 +10,7 @@
 #define HWTDI_GRAPH_MAX_NODES ((uint32_t)1 << 22)
 #define HWTDI_GRAPH_MAX_UNITS ((uint32_t)1 << 20)
 
-/* Entries of an array in chunks, which never move. */
-#define HWTDI_CHUNK 4096u
+#define HWTDI_CHUNK HWTDI_GRAPH_CHUNK
 
 /* An open-addressed index of numbers + 1, published as a whole. */
 struct hwtdi_graph_index {

@@ -154,7 +154,6 @@ static int
 native_time(struct hwtdi_decoder *d, uint64_t stream_off,
     struct hwtdi_when *out)
 {
-	struct hwtdi_pt_moment moment;
 	int rc;
 
 	if (!d->row_timed) {
@@ -169,10 +168,11 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 	/* Of the packet that ends there. */
 	if (stream_off > d->segment.stream_off)
 		stream_off--;
-	rc = hwtdi_pt_time_at(&d->row_time, stream_off, &moment);
+	rc = hwtdi_pt_time_pass(&d->row_time, stream_off);
 	if (rc != HWTD_OK)
 		return (rc);
 	out->count = hwtdi_pt_time_told(&d->row_time, stream_off);
+	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off);
 	out->estimated = d->row_time.now.estimated;
 	return (HWTD_OK);
 }

@@ -240,17 +240,21 @@ tell_or_pend(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 static int
 mode_exec(struct hwtdi_decoder *d, const struct hwtdi_pt_packet *p)
 {
-	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_TIP |
-		    HWTDI_PTN_FUP_BOUND,
+	const bool set = (p->value & 4) != 0;
+	const bool changes = set != (d->has_iflag && d->iflag);
+	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_TIP,
 		.what = HWTDI_PTN_ISA };
 	int rc;
 
+	/* Only if IF changes a FUP can be its own. */
+	if (changes)
+		e.wait |= HWTDI_PTN_FUP_BOUND;
 	e.value = hwtdi_ptn_isa(p->value);
 	rc = hwtdi_ptn_pend(d, &e);
-	if (rc != HWTD_OK)
+	if (rc != HWTD_OK || !changes)
 		return (rc);
 	e.what = HWTDI_PTN_IFLAG;
-	e.value = (p->value & 4) != 0;
+	e.value = set;
 	return (hwtdi_ptn_pend(d, &e));
 }
 
@@ -567,6 +571,9 @@ hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	case HWTD_PK_PT_PWRE:
 	case HWTD_PK_PT_PWRX:
 		return (power(d, flow, p, err));
+	case HWTD_PK_PT_TSC:
+		hwtdi_ptn_stamp(d, flow, p->value);
+		return (HWTD_OK);
 	case HWTD_PK_PT_CBR:
 		return (frequency(d, flow, p));
 	case HWTD_PK_PT_STOP:

@@ -86,12 +86,20 @@ hwtdi_ptn_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return;
 	d->context = *now;
 	/* Other code may lie at the same address now. */
-	hwtdi_ptn_forget_code(d);
+	if (!d->code.fixed)
+		hwtdi_ptn_forget_code(d);
 	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_CONTEXT);
 	rare->detail.context = *now;
 	rare->row.flags |= flags;
 	if (ip != NULL)
 		hwtdi_ptn_set_ip(rare, *ip);
+}
+
+void
+hwtdi_ptn_stamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t count)
+{
+	hwtdi_ptn_set_value(hwtdi_ptn_rare(d, flow, HWTD_EV_TIME), count);
 }
 
 void

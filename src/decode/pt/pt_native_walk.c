@@ -224,7 +224,7 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			p += n;
 			continue;
 		case HWTDI_PT_PAD:
-			p++;
+			p += hwtdi_pt_pad_run(p, stop);
 			continue;
 		case HWTDI_PT_IP:
 			if ((p[0] & 0x1f) != 0x0d || !plain)
@@ -249,11 +249,6 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			if (bytes_end - p < 2)
 				goto other;
 			p += 2;
-			continue;
-		case HWTDI_PT_TSC:
-			if (bytes_end - p < 8)
-				goto other;
-			p += 8;
 			continue;
 		case HWTDI_PT_EXT:
 			v = hwtdi_pt_load(p + 2, 6);

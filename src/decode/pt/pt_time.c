@@ -319,8 +319,7 @@ turn(struct hwtdi_pt_time *time)
 }
 
 int
-hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
-    struct hwtdi_pt_moment *out)
+hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off)
 {
 	int rc = HWTD_OK;
 
@@ -332,10 +331,17 @@ hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
 		time->has_now = true;
 		rc = turn(time);
 	}
+	return (rc == HWTD_OK && !time->has_now ? HWTD_E_NOT_FOUND : rc);
+}
+
+int
+hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
+    struct hwtdi_pt_moment *out)
+{
+	const int rc = hwtdi_pt_time_pass(time, stream_off);
+
 	if (rc != HWTD_OK)
 		return (rc);
-	if (!time->has_now)
-		return (HWTD_E_NOT_FOUND);
 	hwtdi_pt_moment_at(&time->now, stream_off, out);
 	/* A CYC of no clocks may say that no time went by. */
 	if (time->has_next && out->count > time->next.count) {
@@ -351,4 +357,12 @@ hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
 {
 	return (stream_off > time->now.stream_off ? time->now.count_after
 						  : time->now.count);
+}
+
+uint64_t
+hwtdi_pt_time_until(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	if (stream_off <= time->now.stream_off)
+		return (time->now.stream_off + 1);
+	return (time->has_next ? time->next.stream_off : time->at);
 }

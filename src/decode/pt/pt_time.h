@@ -125,11 +125,17 @@ void hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment,
 int hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
     struct hwtdi_pt_moment *out);
 
+/* Only find out what hwtdi_pt_time_told() tells at an offset, likewise. */
+int hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off);
+
 /*
  * Of the offset that was asked for last: the last count that was told there or
  * before, which has passed for sure.
  */
 uint64_t hwtdi_pt_time_told(const struct hwtdi_pt_time *time,
+    uint64_t stream_off);
+/* The same is told up to before this offset. */
+uint64_t hwtdi_pt_time_until(const struct hwtdi_pt_time *time,
     uint64_t stream_off);
 
 /* What the files share. */
