@@ -254,6 +254,48 @@ tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
 	}
 }
 
+/* Go on to where PSB+ says that execution is. */
+static int
+reach_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct psb *psb, struct hwtd_error *err)
+{
+	if (d->on && !psb->on && !psb->overflow)
+		return (hwtdi_ptn_contradict(d, flow,
+		    "PSB+ says that tracing is off", err));
+	if (!d->on && psb->on && !psb->overflow)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
+		    "PSB+ says that tracing is on"));
+	if (d->on && psb->has_mode && !psb->overflow &&
+	    hwtdi_ptn_isa(psb->mode) != d->isa)
+		return (hwtdi_ptn_contradict(d, flow, "PSB+ says another mode",
+		    err));
+	return (d->on && psb->on ? hwtdi_ptn_to_ip(d, flow, psb->ip, err)
+				 : HWTD_OK);
+}
+
+int
+hwtdi_ptn_joint(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_segment segment = d->segment;
+	struct ahead a;
+	struct psb psb;
+	bool whole;
+
+	if (d->n_pending != 0 || d->async || d->half)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+		    "PSB between packets that belong together"));
+	/* What is behind the segment is read as if it belonged to it. */
+	d->segment.n += d->segment.tail;
+	d->segment.tail = 0;
+	hwtdi_ptn_copy_edge(d);
+	whole = read_psb(d, segment.n, &a, &psb);
+	d->segment = segment;
+	hwtdi_ptn_copy_edge(d);
+	/* If not, the next segment says so. */
+	return (whole ? reach_psb(d, flow, &psb, err) : HWTD_OK);
+}
+
 static int lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason);
 
@@ -271,23 +313,12 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			    a.packet.bytes > d->segment.n - a.at
 			? HWTD_GAP_TRUNCATED
 			: HWTD_GAP_BAD_PACKET));
-	if (!d->fresh && d->on != psb.on && !psb.overflow) {
-		if (d->on)
-			return (hwtdi_ptn_contradict(d, flow,
-			    "PSB+ says that tracing is off", err));
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
-		    "PSB+ says that tracing is on"));
-	}
-	if (!d->fresh && d->on && psb.has_mode && !psb.overflow &&
-	    hwtdi_ptn_isa(psb.mode) != d->isa)
-		return (hwtdi_ptn_contradict(d, flow, "PSB+ says another mode",
-		    err));
-	hwtdi_ptn_anchor(d, flow, psb.end);
-	if (!d->fresh && d->on && psb.on) {
-		rc = hwtdi_ptn_to_ip(d, flow, psb.ip, err);
+	if (!d->fresh) {
+		rc = reach_psb(d, flow, &psb, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
+	hwtdi_ptn_anchor(d, flow, psb.end);
 	hwtdi_ptn_clear_calls(d);
 	hwtdi_ptn_tell_detail(d, flow);
 	d->on = psb.on;
@@ -614,6 +645,7 @@ scan(struct hwtdi_decoder *d, struct resync *out)
 		}
 	}
 	out->end = d->segment.n;
+	out->fresh = d->at_joint;
 	out->lex = a.lex;
 }
 
@@ -660,6 +692,9 @@ resume(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 			gap->ip_after = psb.ip;
 			gap->flags |= HWTD_GAPF_IP_AFTER;
 		}
+	} else if (r->fresh && d->at_joint && d->next_psb.has_ip) {
+		gap->ip_after = d->next_psb.ip;
+		gap->flags |= HWTD_GAPF_IP_AFTER;
 	}
 	forget_state(d);
 	d->at = r->end;
