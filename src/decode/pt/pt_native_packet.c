@@ -346,7 +346,8 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		if (rc != HWTD_OK)
 			return (rc);
 		d->fup_branches |= e.what == HWTDI_PTN_TRACE_EVENT &&
-		    e.detail.async.type < HWTD_ASYNC_RETURN;
+		    (e.detail.async.type < HWTD_ASYNC_RETURN ||
+			e.detail.async.type == HWTD_ASYNC_SOFTWARE_INTERRUPT);
 		memmove(&d->pending[i], &d->pending[i + 1],
 		    (d->n_pending - i - 1) * sizeof(d->pending[0]));
 		d->n_pending--;
