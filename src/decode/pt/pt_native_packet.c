@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "decode/pt/pt_lexer.h"
 #include "decode/pt/pt_native.h"
 
 /* TIP ahead of its turn. */
@@ -451,7 +452,7 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 					   : HWTD_OK;
 		if (rc != HWTD_OK)
 			return (rc);
-		if (left < HWTDI_PT_PACKET_MAX && d->segment.tail == 0)
+		if (d->segment.tail == 0 && hwtdi_pt_is_cut(bytes, left))
 			return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
 			    "the last packet is cut off"));
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
