@@ -25,8 +25,7 @@ finish(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			flow->has_next_ip = true;
 			flow->next_ip = d->next_psb.ip;
 		}
-	} else
-		rc = hwtdi_ptn_run_out(d, flow, err);
+	}
 	if (rc == HWTD_AGAIN || rc < 0)
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);

@@ -355,20 +355,40 @@ is_on_behind(const struct hwtdi_decoder *d, const struct ahead *from,
 	return (false);
 }
 
+/* The PSB at `at`, maybe that of the next segment. */
+static bool
+psb_at(const struct hwtdi_decoder *d, size_t at, struct hwtdi_pt_psb *out)
+{
+	const size_t left = d->segment.n - at;
+
+	if (left == 0) {
+		*out = d->next_psb;
+		return (d->has_next_psb);
+	}
+	if (left < HWTDI_PT_PSB_BYTES ||
+	    hwtdi_pt_find_psb(d->segment.bytes + at, HWTDI_PT_PSB_BYTES, 0) !=
+		0)
+		return (false);
+	return (hwtdi_pt_read_psb(d->segment.bytes + at, left, out));
+}
+
 /*
- * Erratum APL12: an extra FUP though tracing is off.  It is, if a TIP.PGE is
- * the next that tells.
+ * Erratum APL12: an extra FUP though tracing is off.  It is, if a TIP.PGE or a
+ * PSB+ without address is the next that tells.
  */
 static bool
 is_extra_fup(const struct hwtdi_decoder *d, size_t behind_fup,
     const struct hwtdi_pt_lex_state *lex)
 {
 	struct ahead a = { .lex = *lex, .at = behind_fup };
+	struct hwtdi_pt_psb psb;
 
 	for (; peek(d, &a); a.at += a.packet.bytes) {
 		switch (a.packet.kind) {
 		case HWTD_PK_PT_TIP_PGE:
 			return (true);
+		case HWTD_PK_PT_PSB:
+			return (psb_at(d, a.at, &psb) && !psb.has_ip);
 		case HWTD_PK_PT_MODE_EXEC:
 		case HWTD_PK_PT_MODE_TSX:
 		case HWTD_PK_PT_PIP:
@@ -381,7 +401,7 @@ is_extra_fup(const struct hwtdi_decoder *d, size_t behind_fup,
 			break;
 		}
 	}
-	return (false);
+	return (a.at == d->segment.n && psb_at(d, a.at, &psb) && !psb.has_ip);
 }
 
 /* Behind an OVF without FUP: what the next packets say. */
@@ -440,6 +460,37 @@ tell_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off,
 	}
 }
 
+/* What packets between an OVF and its FUP tell. */
+static void
+tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct ahead *from, size_t end)
+{
+	struct ahead a = *from;
+
+	for (; a.at < end && peek(d, &a); a.at += a.packet.bytes)
+		if ((a.packet.kind == HWTD_PK_PT_TSC ||
+			a.packet.kind == HWTD_PK_PT_CBR ||
+			a.packet.kind == HWTD_PK_PT_MNT) &&
+		    flow->n_rares + 8 <= HWTDI_FLOW_RARES)
+			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
+}
+
+/* Of a MODE.TSX before the FUP that comes next. */
+static int
+pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
+{
+	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_FUP_BOUND,
+		.what = HWTDI_PTN_TSX };
+
+	if ((tsx & 1) != 0)
+		e.value |= HWTD_MODE_TRANSACTION;
+	if ((tsx & 2) != 0) {
+		e.value |= HWTD_MODE_ABORTED;
+		e.wait = HWTDI_PTN_FUP;
+	}
+	return (hwtdi_ptn_pend(d, &e));
+}
+
 int
 hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -447,6 +498,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct ahead a, behind;
 	enum behind_overflow state;
 	uint64_t ip = 0, tsx = 0;
+	struct hwtdi_pt_psb psb;
 	bool on, has_tsx;
 
 	(void)err;
@@ -486,6 +538,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			on = false;
 	}
 	if (on || behind.at != a.at) {
+		tell_between(d, flow, &a, behind.at);
 		hwtdi_ptn_anchor(d, flow, behind.at);
 		tell_overflow(d, flow, behind.at, on ? &ip : NULL);
 		d->on = on;
@@ -497,27 +550,32 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	state = look_behind(d, &behind, &tsx, &has_tsx);
 	d->on = false;
 	if (state == BEHIND_NOTHING) {
-		tell_overflow(d, flow, a.at, NULL);
+		/* If a PSB comes next, it tells. */
+		tell_overflow(d, flow, a.at,
+		    psb_at(d, behind.at, &psb) && psb.has_ip ? &psb.ip : NULL);
 		d->lex = a.lex;
 		d->at = a.at;
-		/* If a PSB comes next, it tells. */
 		d->fresh = true;
 		return (HWTD_OK);
 	}
 	ip = behind.packet.ip;
-	behind.at += behind.packet.bytes;
+	/* A FUP there is not the OVF's: it tells of something else. */
+	if (behind.packet.kind != HWTD_PK_PT_FUP)
+		behind.at += behind.packet.bytes;
+	tell_between(d, flow, &a, behind.at);
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
-	if (state == BEHIND_ON) {
-		d->on = true;
-		hwtdi_ptn_go(d, ip);
-		if (has_tsx)
-			hwtdi_ptn_transaction(d, flow,
-			    (tsx & 1) != 0 ? HWTD_MODE_TRANSACTION : 0,
-			    HWTD_EVF_STATUS, &ip);
-	}
 	d->lex = behind.lex;
 	d->at = behind.at;
+	if (state == BEHIND_OFF)
+		return (HWTD_OK);
+	d->on = true;
+	hwtdi_ptn_go(d, ip);
+	if (behind.packet.kind == HWTD_PK_PT_FUP) {
+		d->weak = true;
+		if (has_tsx)
+			return (pend_transaction(d, tsx));
+	}
 	return (HWTD_OK);
 }
 
