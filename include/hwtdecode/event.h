@@ -57,7 +57,10 @@ enum hwtd_event_kind {
 	HWTD_EV_CONTEXT = 7,
 	/** Execution mode.  `value` is hwtd_mode bits; the ISA is in flags. */
 	HWTD_EV_MODE = 8,
-	/** A time stamp of the hardware.  `value` is the raw count. */
+	/**
+	 * A time stamp of the hardware; only where `kinds` names this kind.
+	 * `value` is the raw count.
+	 */
 	HWTD_EV_TIME = 9,
 	/** Cycles since the row of this kind before, in `value`. */
 	HWTD_EV_CYCLES = 10,
@@ -407,8 +410,8 @@ struct hwtd_events_options {
 	/** Threads that decode.  0 or 1: the caller's alone. */
 	uint32_t jobs;
 	/**
-	 * Bit (1 << kind) for each kind wanted.  0: all but RECORD.  For
-	 * RECORD alone streams are decoded only as far as it takes to place
+	 * Bit (1 << kind) for each kind wanted.  0: all but RECORD and
+	 * TIME.  For RECORD alone streams are decoded only as far as it takes to place
 	 * those that name a byte and no time, or if the cursor is strict.
 	 */
 	uint32_t kinds;

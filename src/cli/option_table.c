@@ -135,7 +135,7 @@ const struct option_entry option_table[] = {
 	    "itself.  Up to 0xfffffffffffffffe.  Repeatable." },
 	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
 	    "Rows of these kinds, for instance gap,async.  Default: all but "
-	    "record." },
+	    "record and time." },
 	{ OPTION_PACKET_KIND, "kind", 0, GROUP_FILTER, COMMAND_PACKETS, "LIST",
 	    NULL,
 	    "Packets of these kinds, for instance fup,tip.pge; tnt and mode "

@@ -12,6 +12,8 @@ struct hwtd_events {
 	struct hwtd_trace *trace;
 	struct hwtdi_filter filter;
 	struct hwtdi_pool *pool;
+	/* Nothing that is being made is needed. */
+	atomic_bool cancel;
 
 	struct hwtdi_lane **lanes;
 	size_t n_lanes;
@@ -52,9 +54,8 @@ head_time(const struct hwtd_events *ev, size_t lane_no)
 	const struct hwtdi_lane *lane = ev->lanes[lane_no];
 	const struct hwtdi_mark *mark = hwtdi_lane_mark(lane);
 
-	return (mark != NULL
-		? mark->time_ns
-		: row_time(&lane->rows[lane->front]->rows[lane->at]));
+	return (mark != NULL ? mark->time_ns
+			     : row_time(&lane->front->rows[lane->at]));
 }
 
 /* Order of rows: (time, stream, offset); within a lane as they come. */
@@ -120,7 +121,7 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 	rc = hwtdi_lane_ready(lane, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	rows = lane->rows[lane->front];
+	rows = lane->front;
 	while (!lane->opened || !hwtdi_lane_has(lane)) {
 		if (lane->opened && rows->rc == HWTD_END) {
 			lane->ended = true;
@@ -129,10 +130,10 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 		}
 		if (lane->opened && rows->rc != HWTD_OK)
 			return (hwtdi_fail_pass(err, &rows->err));
-		if (turned)
+		if (turned && !hwtdi_lane_skips(lane))
 			return (HWTD_AGAIN);
 		hwtdi_lane_turn(lane);
-		rows = lane->rows[lane->front];
+		rows = lane->front;
 		hwtdi_stats_add(&ev->stats, &rows->stats);
 		turned = true;
 	}
@@ -248,7 +249,7 @@ static size_t
 run_length(const struct hwtd_events *ev, size_t lane_no, size_t most)
 {
 	const struct hwtdi_lane *lane = ev->lanes[lane_no];
-	const struct hwtdi_rows *rows = lane->rows[lane->front];
+	const struct hwtdi_rows *rows = lane->front;
 	size_t n = rows->n - lane->at, k = 1, other;
 	uint64_t ns;
 
@@ -334,7 +335,7 @@ number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
 
 	if (*id == UINT32_MAX) {
 		rc = hwtdi_trace_intern_context(ev->trace,
-		    &lane->rows[lane->front]->contexts[row->context], id, err);
+		    &lane->front->contexts[row->context], id, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
@@ -347,7 +348,7 @@ static int
 take(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
     struct hwtd_event *row, struct hwtd_error *err)
 {
-	const struct hwtdi_rows *rows = lane->rows[lane->front];
+	const struct hwtdi_rows *rows = lane->front;
 	int rc;
 
 	*row = rows->rows[i];
@@ -473,7 +474,7 @@ static size_t
 take_code(const struct hwtdi_lane *lane, size_t first, size_t n,
     struct hwtd_batch *batch)
 {
-	const struct hwtd_event *row = &lane->rows[lane->front]->rows[first];
+	const struct hwtd_event *row = &lane->front->rows[first];
 	uint8_t *to = (uint8_t *)next_place(batch);
 	size_t i;
 
@@ -502,8 +503,8 @@ fill_from_lane(struct hwtd_events *ev, size_t lane_no,
 	int rc = HWTD_OK;
 
 	if (mark != NULL) {
-		rc = fill_from_places(ev, lane->expander.places, &mark->first,
-		    mark->end, batch, err);
+		rc = fill_from_places(ev, lane->maker.expander.places,
+		    &mark->first, mark->end, batch, err);
 		if (mark->first == mark->end)
 			lane->mark++;
 		ev->waiting = ev->n_heap > 0;
@@ -605,14 +606,52 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 
 /* Opening and closing. */
 
+/* Batches of rows that are kept for each job, and at the most. */
+#define BATCHES_OF_JOB 1024
+#define MOST_BATCHES 4096
+
+/* Streams that are read side by side share the jobs and what is kept. */
+static void
+share_jobs(const struct hwtd_events *ev, struct hwtdi_crew_args *args)
+{
+	const uint32_t jobs = ev->filter.o.jobs;
+	struct hwtd_stream_desc desc;
+	size_t n = 0;
+
+	for (uint32_t i = 0;; i++) {
+		memset(&desc, 0, sizeof(desc));
+		desc.size = sizeof(desc);
+		if (hwtd_trace_stream(ev->trace, i, &desc) != HWTD_OK)
+			break;
+		if (desc.clock.counts_per != 0 &&
+		    hwtdi_filter_stream(&ev->filter, i, &desc))
+			n++;
+	}
+	args->makers = jobs;
+	args->batches = (size_t)jobs * BATCHES_OF_JOB;
+	if (args->batches > MOST_BATCHES)
+		args->batches = MOST_BATCHES;
+	if (n <= 1)
+		return;
+	args->batches /= n;
+	if (jobs / n + 1 < jobs)
+		args->makers = (unsigned int)(jobs / n) + 1;
+}
+
 static int
 add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 {
 	const struct hwtd_events_options *o = &ev->filter.o;
 	struct hwtd_trace_info info = { .size = sizeof(info) };
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtdi_crew_args args = { .trace = ev->trace,
+		.filter = &ev->filter,
+		.records = &ev->records,
+		.pool = ev->pool,
+		.cancel = &ev->cancel };
 	int rc;
 
+	share_jobs(ev, &args);
 	(void)hwtd_trace_info(ev->trace, &info);
 	for (size_t i = 0; i < o->n_streams; i++)
 		if (o->streams[i] >= info.n_streams)
@@ -633,8 +672,8 @@ add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 			return (hwtdi_fail(err, rc, "no stream %u", i));
 		if (!hwtdi_filter_stream(&ev->filter, i, &desc))
 			continue;
-		rc = hwtdi_lane_create(ev->trace, i, &ev->filter, &ev->records,
-		    ev->pool, &ev->lanes[ev->n_lanes], err);
+		args.stream = i;
+		rc = hwtdi_lane_create(&args, &ev->lanes[ev->n_lanes], err);
 		if (rc != HWTD_OK)
 			return (rc);
 		ev->n_lanes++;
@@ -693,6 +732,7 @@ hwtd_events_close(struct hwtd_events *ev)
 		return;
 	trace = ev->trace;
 	(void)hwtd_trace_info(trace, &info);
+	atomic_store(&ev->cancel, true);
 	for (size_t i = 0; i < ev->n_lanes; i++)
 		hwtdi_lane_destroy(ev->lanes[i]);
 	hwtdi_pool_destroy(ev->pool);
@@ -711,6 +751,10 @@ hwtd_events_close(struct hwtd_events *ev)
 static void
 forget(struct hwtd_events *ev)
 {
+	atomic_store(&ev->cancel, true);
+	for (size_t i = 0; i < ev->n_lanes; i++)
+		hwtdi_lane_halt(ev->lanes[i]);
+	atomic_store(&ev->cancel, false);
 	ev->started = false;
 	ev->n_started = 0;
 	ev->n_heap = 0;

@@ -42,6 +42,8 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->until = 0;
 	x->has_time = false;
 	x->time_until = 0;
+	x->fresh_time = false;
+	x->estimated = false;
 	x->stream_off = 0;
 	x->pending = false;
 }
@@ -101,6 +103,19 @@ set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 	if (!x->fresh_time || x->estimated)
 		row->flags |= HWTD_EVF_TIME_ESTIMATED;
 	x->fresh_time = false;
+}
+
+/*
+ * The same for a time stamp, which may be left out: it makes no difference to
+ * the row behind it.
+ */
+static void
+set_stamp(struct hwtdi_expander *x, struct hwtd_event *row)
+{
+	const bool fresh = x->fresh_time;
+
+	set_common(x, row);
+	x->fresh_time = fresh;
 }
 
 /* Records up to `end` come before the row that is next. */
@@ -535,6 +550,10 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 {
 	struct hwtd_event *row = &rare->row;
 
+	if (row->kind == HWTD_EV_TIME) {
+		set_stamp(x, row);
+		return (put_row(x, rows, row));
+	}
 	set_common(x, row);
 	switch (row->kind) {
 	case HWTD_EV_MODE:
@@ -581,6 +600,15 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	bool wait = false, known = false, after = false;
 	uint64_t ip = 0, ns = 0;
 	int rc;
+
+	if (rare->row.kind == HWTD_EV_TIME &&
+	    (x->filter->o.kinds >> HWTD_EV_TIME & 1) == 0) {
+		/* It cuts no block, so nobody has to know of it. */
+		x->i_rare++;
+		set_stamp(x, &rare->row);
+		count(rows, &rare->row);
+		return (HWTD_OK);
+	}
 
 	if (x->pending) {
 		known = next_ip(x, flow, last, &wait, &ip);

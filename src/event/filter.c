@@ -10,8 +10,9 @@
 #include "base/fail.h"
 #include "decode/decoder.h"
 
-#define ALL_KINDS                                                             \
-	(((uint32_t)1 << HWTD_EV_KINDS) - 1 - ((uint32_t)1 << HWTD_EV_RECORD))
+#define DEFAULT_KINDS                                                         \
+	(((uint32_t)1 << HWTD_EV_KINDS) - 1 -                                 \
+	    ((uint32_t)1 << HWTD_EV_RECORD) - ((uint32_t)1 << HWTD_EV_TIME))
 
 static int
 copy_array(struct hwtd_context *library, const void *array_inout, size_t n,
@@ -86,9 +87,9 @@ hwtdi_filter_init(struct hwtdi_filter *filter, struct hwtd_context *library,
 	if (rc != HWTD_OK)
 		return (rc);
 	if (o.kinds == 0)
-		o.kinds = ALL_KINDS;
+		o.kinds = DEFAULT_KINDS;
 	filter->by_row = o.n_tids != 0 || o.n_pids != 0 || o.n_times != 0 ||
-	    o.n_addresses != 0 || (o.kinds & ALL_KINDS) != ALL_KINDS;
+	    o.n_addresses != 0 || (o.kinds & DEFAULT_KINDS) != DEFAULT_KINDS;
 	filter->o = o;
 	/* Nothing of the caller's is left in the copy when this fails. */
 	filter->o.cpus = NULL;

@@ -43,6 +43,8 @@ hwtdi_rows_clear(struct hwtdi_rows *rows)
 	rows->n_contexts = 0;
 	rows->n_marks = 0;
 	rows->n_hidden = 0;
+	rows->ends_segment = false;
+	rows->last_ns = 0;
 	memset(&rows->stats, 0, sizeof(rows->stats));
 	rows->stats.size = sizeof(rows->stats);
 	rows->rc = HWTD_OK;

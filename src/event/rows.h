@@ -43,6 +43,11 @@ struct hwtdi_rows {
 	/* Rows that filters left out. */
 	size_t n_hidden;
 
+	/* They end where a segment does. */
+	bool ends_segment;
+	/* While records are to come: the latest time of a row up to here. */
+	uint64_t last_ns;
+
 	/* What was seen while these rows were made. */
 	struct hwtd_stats stats;
 	/* Why there are no more: HWTD_OK, HWTD_END or an error. */

@@ -33,6 +33,22 @@ hwtdi_segments_fini(struct hwtdi_segments *s)
 	s->window = NULL;
 }
 
+bool
+hwtdi_segments_at_cut(const struct hwtdi_segments *s)
+{
+	return (s->known && !s->damaged && s->at > s->extent.start &&
+	    s->at < s->extent.end);
+}
+
+void
+hwtdi_segments_go(struct hwtdi_segments *s, const struct hwtdi_segments *to)
+{
+	struct hwtdi_window *window = s->window;
+
+	*s = *to;
+	s->window = window;
+}
+
 void
 hwtdi_segments_rewind(struct hwtdi_segments *s)
 {

@@ -59,6 +59,13 @@ void hwtdi_segments_fini(struct hwtdi_segments *s);
 int hwtdi_segments_next(struct hwtdi_segments *s, struct hwtdi_part *out,
     struct hwtd_error *err);
 
+/* The next part is a segment for sure: this one ended at a cut. */
+bool hwtdi_segments_at_cut(const struct hwtdi_segments *s);
+
+/* Go where another one of the same stream stands. */
+void hwtdi_segments_go(struct hwtdi_segments *s,
+    const struct hwtdi_segments *to);
+
 /* Go to the start of the stream. */
 void hwtdi_segments_rewind(struct hwtdi_segments *s);
 

@@ -61,7 +61,7 @@ def test_they_lie_among_other_rows(case: Case) -> None:
     spaces.make(case)
     words = ["events", "--format=jsonl", "--root=root"]
     plain = case.run(*words, "run.hwt").want(0).out.splitlines()
-    kinds = "--kind=block,enable,disable,gap,context,mode,async,time,record"
+    kinds = "--kind=block,enable,disable,gap,context,mode,async,record"
     with_records = case.run(*words, kinds, "run.hwt").want(0).out.splitlines()
     others = [row for row in with_records if '"kind":"record"' not in row]
     assert others == plain

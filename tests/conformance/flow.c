@@ -519,6 +519,8 @@ main(int argc, char **argv)
 	struct hwtd_events_options how = {
 		.size = sizeof(how),
 		.level = HWTD_LEVEL_INSN,
+		.kinds = ((uint32_t)1 << HWTD_EV_KINDS) - 1 -
+		    ((uint32_t)1 << HWTD_EV_RECORD),
 	};
 	struct hwtd_context *context = NULL;
 	struct hwtd_trace *trace;

@@ -50,6 +50,8 @@ put_async(FILE *out, const struct hwtd_event *row,
 		fprintf(out, " reason=%s", names[async->type]);
 	if ((async->flags & HWTD_ASYNCF_NUMBER) != 0)
 		fprintf(out, " vector=%" PRIx32, async->number);
+	if ((async->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)
+		fprintf(out, " fault=%" PRIx64, async->fault_addr);
 }
 
 static void
@@ -135,8 +137,6 @@ static void
 put_marker(FILE *out, const struct hwtd_event *row,
     const struct hwtd_batch *batch)
 {
-	static const char *const names[] = { "unknown", "ptwrite", "mnt",
-		"stm", "itm", "event" };
 	const struct hwtd_marker *marker = detail(batch->markers,
 	    batch->marker_stride, batch->n_markers, row->value);
 
@@ -146,10 +146,8 @@ put_marker(FILE *out, const struct hwtd_event *row,
 		return;
 	}
 	fprintf(out, " source=%s payload=%" PRIx64 " size=%" PRIu32,
-	    marker->source < sizeof(names) / sizeof(*names)
-		? names[marker->source]
-		: names[0],
-	    marker->payload, marker->size);
+	    hwtd_marker_source_name(marker->source), marker->payload,
+	    marker->size);
 	put_addresses(out, row);
 }
 

@@ -250,6 +250,7 @@ check_events(struct hwtd_trace *trace, uint32_t stream)
 	    "no stream %u", stream);
 	opts.streams = &stream;
 	opts.n_streams = 1;
+	opts.kinds = FUZZ_KINDS;
 	rc = hwtd_events_open(trace, &opts, &ev, &err);
 	FUZZ_CHECK(rc == HWTD_OK, "events: %d %s", rc, err.message);
 	fuzz_rows_read(ev, 1024, MAX_ROWS, &rows);

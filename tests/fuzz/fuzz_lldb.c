@@ -86,7 +86,9 @@ check_events(struct hwtd_trace *trace)
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct fuzz_rows rows;
 	struct hwtd_events *ev;
-	int rc = hwtd_events_open(trace, NULL, &ev, &err);
+	const struct hwtd_events_options opts = { .size = sizeof(opts),
+		.kinds = FUZZ_KINDS };
+	int rc = hwtd_events_open(trace, &opts, &ev, &err);
 
 	FUZZ_CHECK(rc == HWTD_OK, "events: %d %s", rc, err.message);
 	fuzz_rows_read(ev, 1024, MAX_ROWS, &rows);

@@ -178,10 +178,10 @@ run_generated(struct hwtd_context *ctx, struct fuzz_in from)
 	static struct random_trace truth;
 	static struct diff_input in;
 	const uint64_t seed = fuzz_take(&from, 4);
-	const unsigned int has = (unsigned int)fuzz_take(&from, 3) & RANDOM_ALL;
+	const unsigned int has = (unsigned int)fuzz_take(&from, 3) &
+	    RANDOM_ALL;
 	const size_t insns = (size_t)fuzz_take(&from, 2) % MAX_INSNS;
 	bool changed = false;
-
 	random_trace_make(&truth, seed, has, insns);
 	memset(&in, 0, sizeof(in));
 	in.pt = truth.config;
@@ -206,7 +206,9 @@ run_generated(struct hwtd_context *ctx, struct fuzz_in from)
 		check_truth(ctx, &in, &truth);
 		fuzz_slot_bytes = (uint64_t)1 << 20;
 	}
-	compare(ctx, &in);
+	/* libipt fails in any way where the TIP of a return is deferred. */
+	if ((has & RANDOM_DEFERS_RETURNS) == 0)
+		compare(ctx, &in);
 	random_trace_free(&truth);
 }
 

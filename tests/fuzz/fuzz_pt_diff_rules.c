@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "decode/pt/pt_packet.h"
+#include "decode/pt/pt_sync.h"
 #include "fuzz_pt_diff.h"
 
 #define MAX_CODE 1024
@@ -64,11 +66,375 @@ struct pair {
 	const struct fuzz_row *a, *b;
 };
 
-static bool
-is_gap(const struct fuzz_row *row, uint32_t reason)
+/* What the rules ask for. */
+
+#define KIND(k) ((uint64_t)1 << (k))
+#define EVENT_TRACE (KIND(HWTD_PK_PT_CFE) | KIND(HWTD_PK_PT_EVD))
+#define NEWER                                                                 \
+	(EVENT_TRACE | KIND(HWTD_PK_PT_TRIG) | KIND(HWTD_PK_PT_BBP) |         \
+	    KIND(HWTD_PK_PT_BIP) | KIND(HWTD_PK_PT_BEP))
+
+/* Row `i` of those of one engine, or NULL. */
+static const struct fuzz_row *
+row_at(const struct fuzz_rows *rows, size_t i)
 {
-	return (row != NULL && row->e.kind == HWTD_EV_GAP &&
-	    row->detail.gap.reason == reason);
+	return (i < rows->n ? &rows->at[i] : NULL);
+}
+
+static bool
+is_kind(const struct fuzz_row *row, unsigned int kind)
+{
+	return (row != NULL && row->e.kind == kind);
+}
+
+static bool
+ends_with(const struct fuzz_row *row, unsigned int branch)
+{
+	return (is_kind(row, HWTD_EV_BLOCK) && row->e.branch == branch);
+}
+
+static bool
+is_gap(const struct fuzz_row *row, const char *text)
+{
+	return (is_kind(row, HWTD_EV_GAP) &&
+	    strcmp(row->detail.gap.text, text) == 0);
+}
+
+/* The first gap from the row at hand on that is not an overflow, or NULL. */
+static const struct fuzz_row *
+first_gap(const struct pair *p, const struct fuzz_rows *rows)
+{
+	for (size_t i = p->i; i < rows->n; i++)
+		if (rows->at[i].e.kind == HWTD_EV_GAP &&
+		    rows->at[i].detail.gap.reason != HWTD_GAP_OVERFLOW)
+			return (&rows->at[i]);
+	return (NULL);
+}
+
+static bool
+has_reason(const struct fuzz_row *gap, uint32_t reason)
+{
+	return (gap != NULL && gap->detail.gap.reason == reason);
+}
+
+/* libipt gives up here, or behind a block that it tells without its end. */
+static bool
+gives_up(const struct pair *p, const char *text)
+{
+	return (is_gap(p->b, text) ||
+	    (p->a != NULL && is_kind(p->b, HWTD_EV_BLOCK) &&
+		p->a->e.ip == p->b->e.ip &&
+		is_gap(row_at(p->libipt, p->i + 1), text)));
+}
+
+/* Read the packet at *at and go on behind it; false: there is none. */
+static bool
+next_packet(const struct pair *p, struct hwtdi_pt_lex_state *state, size_t *at,
+    struct hwtdi_pt_packet *out)
+{
+	uint8_t bytes[4 * HWTDI_PT_PACKET_MAX];
+	const size_t left = p->n - *at;
+
+	if (left == 0)
+		return (false);
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, p->packets + *at,
+	    left < HWTDI_PT_PACKET_MAX ? left : HWTDI_PT_PACKET_MAX);
+	if (!hwtdi_pt_lex(state, bytes, bytes + 1, out) || out->bytes > left)
+		return (false);
+	*at += out->bytes;
+	return (true);
+}
+
+/* The piece has packets of some kinds (bits). */
+static bool
+has_packets(const struct pair *p, uint64_t kinds)
+{
+	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
+	struct hwtdi_pt_packet packet;
+	size_t at = 0;
+
+	while (next_packet(p, &state, &at, &packet))
+		if ((kinds >> packet.kind & 1) != 0 ||
+		    (packet.kind == HWTD_PK_PT_MODE_EXEC &&
+			(packet.value & 4) != 0 && (kinds & EVENT_TRACE) != 0))
+			return (true);
+	return (false);
+}
+
+/* The rules. */
+
+static bool
+mwait_without_ip(const struct pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_POWER) && is_kind(p->b, HWTD_EV_POWER) &&
+	    p->a->detail.power.what == HWTD_POWER_MWAIT &&
+	    (p->a->e.flags & HWTD_EVF_IP) == 0);
+}
+
+static bool
+resumed_elsewhere(const struct pair *p)
+{
+	struct fuzz_row x;
+	const struct fuzz_row *code = NULL;
+
+	if (!is_kind(p->a, HWTD_EV_ENABLE) || !is_kind(p->b, HWTD_EV_ENABLE))
+		return (false);
+	x = *p->a;
+	x.e.flags ^= HWTD_EVF_RESUMED;
+	x.e.stream_off = p->b->e.stream_off;
+	x.e.flags = (uint16_t)((x.e.flags &
+				   ~(HWTD_EVF_TIME |
+				       HWTD_EVF_TIME_ESTIMATED)) |
+	    (p->b->e.flags & (HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED)));
+	for (size_t i = 0; i < p->i; i++)
+		if (is_kind(&p->native->at[i], HWTD_EV_BLOCK))
+			code = &p->native->at[i];
+	return (memcmp(&x, p->b, sizeof(x)) == 0 && code != NULL &&
+	    (code->e.branch == HWTD_BRANCH_NONE ||
+		code->e.branch == HWTD_BRANCH_JUMP ||
+		code->e.branch == HWTD_BRANCH_CALL));
+}
+
+static bool
+pops_nothing(const struct pair *p)
+{
+	bool before = false;
+
+	for (size_t i = 0; i < p->i; i++)
+		before = before ||
+		    ends_with(&p->native->at[i], HWTD_BRANCH_RETURN);
+	return (before && ends_with(p->a, HWTD_BRANCH_RETURN) &&
+	    ends_with(p->b, HWTD_BRANCH_RETURN) && p->a->e.ip == p->b->e.ip);
+}
+
+static bool
+deferred_return(const struct pair *p)
+{
+	return ((ends_with(p->a, HWTD_BRANCH_RETURN) ||
+		    ends_with(row_at(p->native, p->i + 1),
+			HWTD_BRANCH_RETURN)) &&
+	    (gives_up(p, "compressed return without call") ||
+		gives_up(p, "bad compressed return")));
+}
+
+static bool
+event_inside(const struct pair *p)
+{
+	return (is_kind(row_at(p->native, p->i + 1), HWTD_EV_CONTEXT) &&
+	    gives_up(p, "trace stream does not match query"));
+}
+
+static bool
+newer_packets(const struct pair *p)
+{
+	return (first_gap(p, p->libipt) != NULL && has_packets(p, NEWER));
+}
+
+static bool
+both_lost(const struct pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_GAP) && is_kind(p->b, HWTD_EV_GAP) &&
+	    !has_reason(p->a, HWTD_GAP_OVERFLOW) &&
+	    !has_reason(p->b, HWTD_GAP_OVERFLOW));
+}
+
+/* Bytes between the places at which both give up, for one fault. */
+#define NEAR 96
+
+static bool
+gives_up_near(const struct pair *p)
+{
+	const struct fuzz_row *a = first_gap(p, p->native);
+	const struct fuzz_row *b = first_gap(p, p->libipt);
+
+	return (a != NULL && b != NULL &&
+	    a->detail.gap.first <= b->detail.gap.first + NEAR &&
+	    b->detail.gap.first <= a->detail.gap.first + NEAR);
+}
+
+static bool
+reads_ahead(const struct pair *p)
+{
+	const struct fuzz_row *gap = first_gap(p, p->native);
+
+	return (has_reason(p->b, HWTD_GAP_BAD_PACKET) && gap != NULL);
+}
+
+/* Packets that only tell what holds, or the time. */
+#define STATUS                                                                \
+	(KIND(HWTD_PK_PT_PAD) | KIND(HWTD_PK_PT_TSC) | KIND(HWTD_PK_PT_TMA) | \
+	    KIND(HWTD_PK_PT_MTC) | KIND(HWTD_PK_PT_CYC) |                     \
+	    KIND(HWTD_PK_PT_CBR) | KIND(HWTD_PK_PT_MODE_EXEC) |               \
+	    KIND(HWTD_PK_PT_MODE_TSX) | KIND(HWTD_PK_PT_PIP) |                \
+	    KIND(HWTD_PK_PT_VMCS) | KIND(HWTD_PK_PT_MNT))
+
+static bool
+is_tolerant(const struct pair *p)
+{
+	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
+	const struct fuzz_row *gap = first_gap(p, p->libipt);
+	bool in_psb = false, fup = false;
+	unsigned int modes = 0;
+	struct hwtdi_pt_packet k;
+	size_t at = 0;
+
+	while (gap != NULL && (in_psb || at < gap->detail.gap.end + NEAR) &&
+	    next_packet(p, &state, &at, &k)) {
+		if (k.kind == HWTD_PK_PT_TIP_PGD && modes != 0 && !in_psb)
+			return (true);
+		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
+			return (true);
+		if (k.kind == HWTD_PK_PT_PSB) {
+			if (in_psb)
+				return (true);
+			in_psb = true;
+			modes = 0;
+		} else if (k.kind == HWTD_PK_PT_MODE_EXEC) {
+			if (++modes > 1 && in_psb)
+				return (true);
+		} else if (k.kind == HWTD_PK_PT_PSBEND) {
+			if (!in_psb)
+				return (true);
+			in_psb = false;
+		} else if (k.kind == HWTD_PK_PT_OVF)
+			in_psb = false;
+		else if ((STATUS >> k.kind & 1) == 0 &&
+		    (k.kind == HWTD_PK_PT_FUP ? fup : in_psb))
+			return (true);
+		if ((STATUS >> k.kind & 1) == 0 && !in_psb)
+			modes = 0;
+		if ((STATUS >> k.kind & 1) == 0)
+			fup = k.kind == HWTD_PK_PT_FUP && !in_psb;
+	}
+	return (false);
+}
+
+static bool
+engine_fails(const struct pair *p)
+{
+	return (has_reason(first_gap(p, p->libipt), HWTD_GAP_ENGINE));
+}
+
+static bool
+last_ip_of_bdm70(const struct pair *p)
+{
+	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
+	struct hwtdi_pt_packet k = { .kind = HWTD_PK_PT_PSB };
+	bool fup = false;
+	size_t at = 0;
+
+	if (!is_kind(p->a, HWTD_EV_ENABLE) || !is_kind(p->b, HWTD_EV_ENABLE))
+		return (false);
+	while (k.kind != HWTD_PK_PT_PSBEND && next_packet(p, &state, &at, &k))
+		fup = fup || k.kind == HWTD_PK_PT_FUP;
+	return (fup);
+}
+
+static bool
+loops(const struct pair *p)
+{
+	return (has_reason(first_gap(p, p->native), HWTD_GAP_ENDLESS_LOOP) &&
+	    first_gap(p, p->libipt) != NULL);
+}
+
+/* libipt tells nothing more but a block without its end. */
+static bool
+is_over(const struct pair *p)
+{
+	return (p->b == NULL ||
+	    (p->i + 1 == p->libipt->n && p->b->e.kind == HWTD_EV_BLOCK &&
+		(p->b->e.flags & HWTD_EVF_TARGET) == 0 &&
+		(p->a == NULL || p->a->e.kind != HWTD_EV_BLOCK ||
+		    p->a->e.ip == p->b->e.ip)));
+}
+
+/* Native tells what the last bytes say, and the way to the next branch. */
+static bool
+runs_out(const struct pair *p)
+{
+	if (!is_over(p))
+		return (false);
+	for (size_t i = p->i; i < p->native->n; i++)
+		if (p->native->at[i].e.stream_off + NEAR < p->n)
+			return (false);
+	return (true);
+}
+
+static bool
+mismatch_at_psb(const struct pair *p)
+{
+	const struct fuzz_row *gap = first_gap(p, p->native);
+
+	return (has_reason(gap, HWTD_GAP_BAD_FLOW) &&
+	    (gap == p->a || gap == row_at(p->native, p->i + 1)) &&
+	    hwtdi_pt_find_psb(p->packets, p->n,
+		(size_t)gap->detail.gap.first) == gap->detail.gap.first);
+}
+
+static bool
+is_off(const struct pair *p)
+{
+	return (is_gap(p->a, "TIP.PGD while tracing is off") ||
+	    is_gap(p->a, "TIP while tracing is off"));
+}
+
+static bool
+waits_at_psb(const struct pair *p)
+{
+	return (is_gap(p->a, "PSB between packets that belong together"));
+}
+
+static bool
+loses_block(const struct pair *p)
+{
+	const struct fuzz_row *a = row_at(p->native, p->i + 1);
+	const struct fuzz_row *b = row_at(p->libipt, p->i + 1);
+
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    p->a->e.ip == p->b->e.ip && p->a->e.insns == p->b->e.insns &&
+	    is_kind(a, HWTD_EV_MARKER) && is_kind(b, HWTD_EV_MARKER) &&
+	    a->detail.marker.source == HWTD_MARKER_MNT);
+}
+
+static bool
+psb_behind_overflow(const struct pair *p)
+{
+	const struct fuzz_row *gap = first_gap(p, p->libipt);
+
+	return (p->i > 0 &&
+	    has_reason(&p->libipt->at[p->i - 1], HWTD_GAP_OVERFLOW) &&
+	    gap == p->b && has_reason(gap, HWTD_GAP_NO_CODE) &&
+	    gap->detail.gap.addr == 0);
+}
+
+static bool
+is_16_bit(const struct pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    (p->a->e.flags & HWTD_EVF_ISA_MASK) >> HWTD_EVF_ISA_SHIFT ==
+		HWTD_ISA_X86_16 &&
+	    p->a->e.ip == p->b->e.ip &&
+	    (uint16_t)p->a->e.target == (uint16_t)p->b->e.target);
+}
+
+/* 0f ff, which has a ModRM byte: Intel SDM vol. 2, "UD - Undefined". */
+static bool
+is_ud0(const struct pair *p)
+{
+	const struct fuzz_row *gap = first_gap(p, p->libipt);
+
+	if (!has_reason(gap, HWTD_GAP_BAD_CODE) &&
+	    !has_reason(gap, HWTD_GAP_NO_CODE))
+		return (false);
+	for (size_t i = 0; i < p->in->n_images; i++) {
+		const struct diff_image *im = &p->in->images[i];
+
+		for (size_t at = 0; at + 1 < im->n; at++)
+			if (im->bytes[at] == 0x0f && im->bytes[at + 1] == 0xff)
+				return (true);
+	}
+	return (false);
 }
 
 struct rule {
@@ -77,6 +443,55 @@ struct rule {
 };
 
 static const struct rule rules[] = {
+	{ "MWAIT whose EXSTOP has no address: libipt keeps it for the next "
+	  "FUP, which is of something else",
+	    mwait_without_ip },
+	{ "libipt takes the address of a MOV CR3, or of a direct call out of "
+	  "the filter (SKL014), for that where tracing goes on",
+	    resumed_elsewhere },
+	{ "libipt takes nothing off the stack at a return that is not "
+	  "compressed, so that the next one returns too early",
+	    pops_nothing },
+	{ "the TIP of a return without a call can be deferred, see "
+	  "https://github.com/intel/libipt/issues/118",
+	    deferred_return },
+	{ "libipt knows no other events between a PIP and its TIP",
+	    event_inside },
+	{ "libipt 2.0 knows no event trace, no triggers and no PEBS blocks",
+	    newer_packets },
+	{ "which of several faults it is", both_lost },
+	{ "how much is told before one fault", gives_up_near },
+	{ "libipt reads ahead, and loses what comes before a packet that "
+	  "cannot "
+	  "stand where it is",
+	    reads_ahead },
+	{ "native goes on where PSBEND is missing or alone, at a second FUP "
+	  "or "
+	  "MODE.Exec, and at a CBR of 0",
+	    is_tolerant },
+	{ "libipt lets a FUP and a TIP pass while tracing is off", is_off },
+	{ "libipt carries what waits for an address over a PSB",
+	    waits_at_psb },
+	{ "libipt does not tell the branch between an MNT and its TIP",
+	    loses_block },
+	{ "libipt goes on at address 0 where PSB+ tells the address behind an "
+	  "OVF (SKD010)",
+	    psb_behind_overflow },
+	{ "a branch of 16-bit code keeps the upper bits of its address in "
+	  "libipt, "
+	  "as if CS had a base, and not in native, as if it had none",
+	    is_16_bit },
+	{ "libipt and Zydis differ in the length of UD0", is_ud0 },
+	{ "libipt has room for a few events only", engine_fails },
+	{ "libipt does not take the FUP of BDM70 for the last address",
+	    last_ip_of_bdm70 },
+	{ "how much of an endless loop is told", loops },
+	{ "at the end of the bytes native goes on to the next branch, "
+	  "whatever "
+	  "it finds",
+	    runs_out },
+	{ "libipt does not compare the address of PSB+ with where it is",
+	    mismatch_at_psb },
 	{ NULL, NULL },
 };
 
@@ -118,10 +533,22 @@ tell(const struct pair *p)
 
 	for (size_t i = first; i < p->i; i++)
 		fuzz_row_print("both", &p->native->at[i]);
+	(void)fprintf(stderr, "from byte %zu\n",
+	    (size_t)(p->packets - p->in->packets));
 	if (p->a != NULL)
 		fuzz_row_print("native", p->a);
 	if (p->b != NULL)
 		fuzz_row_print("libipt", p->b);
+	if (first_gap(p, p->native) != NULL)
+		fuzz_row_print("lost native", first_gap(p, p->native));
+	if (first_gap(p, p->libipt) != NULL)
+		fuzz_row_print("lost libipt", first_gap(p, p->libipt));
+	for (size_t i = p->i + 1; i < p->i + 3; i++) {
+		if (i < p->native->n)
+			fuzz_row_print("then native", &p->native->at[i]);
+		if (i < p->libipt->n)
+			fuzz_row_print("then libipt", &p->libipt->at[i]);
+	}
 }
 
 /*
@@ -170,6 +597,5 @@ diff_rows(const struct diff_input *in, const uint8_t *packets, size_t n,
 		fuzz_fail(__FILE__, __LINE__,
 		    "row %zu: a difference that is not known", p.i);
 	}
-	return ((size_t)(p.a != NULL ? p.a->e.stream_off
-				     : p.b->e.stream_off));
+	return ((size_t)(p.a != NULL ? p.a->e.stream_off : p.b->e.stream_off));
 }

@@ -65,4 +65,7 @@ void fuzz_rows_check_loops(const struct fuzz_rows *rows);
 void fuzz_rows_check_levels(const struct fuzz_rows *blocks,
     const struct fuzz_rows *insns);
 
+/* All that is no record: sums are those of the rows then. */
+#define FUZZ_KINDS (((uint32_t)1 << HWTD_EV_RECORD) - 1)
+
 #endif /* FUZZ_ROWS_H */

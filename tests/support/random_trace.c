@@ -568,7 +568,7 @@ far(struct machine *m)
 		put_mode(m, bits_at(m, to));
 		put_contexts(m, NULL);
 	}
-	times(m);
+	noise(m);
 	put_ip(m, pt_tip, ip);
 	tell_all(m);
 	tell_mode(m, bits_at(m, to), ip);

@@ -186,8 +186,8 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 		sizeof(struct hwtdi_push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
-		returns = hwtdi_graph_outgrow(g, (void *)returns, no,
-		    sizeof(*returns));
+		returns = hwtdi_graph_outgrow(g, (void *)(uintptr_t)returns,
+		    no, sizeof(*returns));
 		if (returns == NULL)
 			return (no_memory(err));
 		atomic_store_explicit(&g->returns, returns,
@@ -634,7 +634,7 @@ hwtdi_graph_drop(struct hwtdi_code_graph *g)
 	}
 	hwtdi_graph_give(g, g->nodes,
 	    g->cap_nodes * sizeof(struct hwtdi_node));
-	hwtdi_graph_give(g, (void *)g->returns,
+	hwtdi_graph_give(g, (void *)(uintptr_t)g->returns,
 	    g->cap_returns * sizeof(uint32_t));
 	free_chunks(g, g->pushes, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
 	    sizeof(struct hwtdi_push));

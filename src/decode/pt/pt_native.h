@@ -167,10 +167,14 @@ struct hwtdi_decoder {
 	uint32_t n_pending;
 	bool async;
 	uint64_t async_ip;
+	/* Where its FUP begins. */
+	size_t async_at;
 	/* It was entered at the FUP, which may be of something else. */
 	bool weak;
 	/* The FUP at `at` is being told to events, which are those it is for. */
 	bool in_fup, fup_bound;
+	/* One of those starts an asynchronous branch. */
+	bool fup_branches;
 	/* What the event trace tells of the next asynchronous branch. */
 	bool has_detail;
 	struct hwtd_async detail;
@@ -287,6 +291,8 @@ struct hwtd_gap *hwtdi_ptn_gap(struct hwtdi_decoder *d,
     const char *text);
 void hwtdi_ptn_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtd_exec_context *now, uint16_t flags, const uint64_t *ip);
+void hwtdi_ptn_stamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t count);
 void hwtdi_ptn_mode(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint8_t isa, uint16_t flags, const uint64_t *ip);
 void hwtdi_ptn_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,

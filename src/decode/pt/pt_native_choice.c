@@ -78,8 +78,8 @@ try_out(struct hwtdi_decoder *t, const struct hwtdi_decoder *d, size_t until,
 }
 
 static size_t
-try_section(struct hwtdi_decoder *d, uint32_t section,
-    struct hwtdi_decoder *t, struct hwtdi_flow *flow)
+try_section(struct hwtdi_decoder *d, uint32_t section, struct hwtdi_decoder *t,
+    struct hwtdi_flow *flow)
 {
 	size_t got;
 

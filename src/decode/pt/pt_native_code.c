@@ -46,11 +46,12 @@ hwtdi_ptn_pop(struct hwtdi_decoder *d)
 	if (call == BY_ADDRESS) {
 		d->ip = d->call_ips[d->top];
 		d->node = 0;
-		/* A return in a narrower mode than the call cuts it off. */
-		if (d->isa == HWTD_ISA_X86_32)
+		/*
+		 * A return in a narrower mode than the call cuts it off; in
+		 * 16-bit code addresses hold the base of CS, too.
+		 */
+		if (d->isa != HWTD_ISA_X86_64)
 			d->ip = (uint32_t)d->ip;
-		else if (d->isa == HWTD_ISA_X86_16)
-			d->ip = (uint16_t)d->ip;
 	} else {
 		d->node = hwtdi_graph_returned(&d->view, call);
 		push = hwtdi_graph_push(d->graph, call);
@@ -322,8 +323,8 @@ int
 hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
-	const struct hwtdi_ptn_target *t = &d->targets[hwtdi_ptn_target_slot(
-	    d->ip)];
+	const struct hwtdi_ptn_target
+	    *t = &d->targets[hwtdi_ptn_target_slot(d->ip)];
 
 	if (t->ip == d->ip && t->epoch == d->epoch) {
 		d->node = t->node;
@@ -357,8 +358,7 @@ hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
 			kind == HWTDI_NODE_AWAY
 		    ? b->target
 		    : (int64_t)b->end;
-		hwtdi_ptn_go(d,
-		    d->places[b->unit].address + (uint64_t)target);
+		hwtdi_ptn_go(d, d->places[b->unit].address + (uint64_t)target);
 	} else
 		d->node = next;
 	return (HWTD_OK);
@@ -492,6 +492,24 @@ hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 /* Instructions in several spans. */
 
+/* With more bytes behind them the first `n` could be an instruction. */
+static bool
+may_go_on(const uint8_t *bytes, size_t n, uint8_t isa)
+{
+	/* What can follow an opcode: registers, or memory. */
+	static const uint8_t more[] = { 0xc0, 0x00, 0xc8, 0x08 };
+	uint8_t longer[HWTDI_X86_MAX_LENGTH];
+	struct hwtdi_x86_insn insn;
+
+	memcpy(longer, bytes, n);
+	for (size_t i = 0; i < sizeof(more) && n < sizeof(longer); i++) {
+		memset(longer + n, more[i], sizeof(longer) - n);
+		if (hwtdi_x86_decode(longer, sizeof(longer), isa, 0, &insn))
+			return (true);
+	}
+	return (false);
+}
+
 int
 hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -520,7 +538,8 @@ hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		n += (size_t)take;
 	}
 	if (!hwtdi_x86_decode(bytes, n, d->isa, ip, &insn))
-		return (n < sizeof(bytes) ? HWTD_E_NOT_FOUND : HWTD_END);
+		return (may_go_on(bytes, n, d->isa) ? HWTD_E_NOT_FOUND
+						    : HWTD_END);
 	rc = hwtdi_graph_joint(d->graph, bytes, insn.length, d->isa, ip,
 	    &joint, err);
 	if (rc == HWTD_OK)

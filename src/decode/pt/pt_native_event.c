@@ -149,8 +149,7 @@ is_after(const struct hwtdi_ptn_pending *e)
 	return (e->what == HWTDI_PTN_ROW_AFTER ||
 	    (e->what == HWTDI_PTN_TRACE_EVENT &&
 		e->detail.async.type >= HWTD_ASYNC_RETURN &&
-		e->detail.async.type !=
-		    HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN));
+		e->detail.async.type != HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN));
 }
 
 /* Go to where the event belongs. */
@@ -241,17 +240,21 @@ tell_or_pend(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 static int
 mode_exec(struct hwtdi_decoder *d, const struct hwtdi_pt_packet *p)
 {
-	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_TIP |
-		    HWTDI_PTN_FUP_BOUND,
+	const bool set = (p->value & 4) != 0;
+	const bool changes = set != (d->has_iflag && d->iflag);
+	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_TIP,
 		.what = HWTDI_PTN_ISA };
 	int rc;
 
+	/* Only if IF changes a FUP can be its own. */
+	if (changes)
+		e.wait |= HWTDI_PTN_FUP_BOUND;
 	e.value = hwtdi_ptn_isa(p->value);
 	rc = hwtdi_ptn_pend(d, &e);
-	if (rc != HWTD_OK)
+	if (rc != HWTD_OK || !changes)
 		return (rc);
 	e.what = HWTDI_PTN_IFLAG;
-	e.value = (p->value & 4) != 0;
+	e.value = set;
 	return (hwtdi_ptn_pend(d, &e));
 }
 
@@ -289,9 +292,8 @@ context_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		e.wait = HWTDI_PTN_TIP;
 		rc = hwtdi_ptn_pend(d, &e);
 		/* VMCS goes before PIP. */
-		for (uint32_t i = d->n_pending;
-		     rc == HWTD_OK && vmcs && i-- > 1 &&
-		     d->pending[i - 1].what == HWTDI_PTN_PAGING;) {
+		for (uint32_t i = d->n_pending; rc == HWTD_OK && vmcs &&
+		     i-- > 1 && d->pending[i - 1].what == HWTDI_PTN_PAGING;) {
 			d->pending[i] = d->pending[i - 1];
 			d->pending[i - 1] = e;
 		}
@@ -511,7 +513,8 @@ event_data(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		async->fault_addr = p->value;
 		async->flags |= HWTD_ASYNCF_FAULT_ADDR;
 	} else if (p->count == 1) {
-		ok = ok && (async->flags & HWTD_ASYNCF_EXIT_QUALIFICATION) == 0;
+		ok = ok &&
+		    (async->flags & HWTD_ASYNCF_EXIT_QUALIFICATION) == 0;
 		async->exit_qualification = p->value;
 		async->flags |= HWTD_ASYNCF_EXIT_QUALIFICATION;
 	} else {
@@ -533,8 +536,8 @@ stopped(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "TraceStop while tracing is on"));
 	hwtdi_ptn_tell_detail(d, flow);
-	hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE)->row.flags |=
-	    HWTD_EVF_STOPPED;
+	hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE)
+	    ->row.flags |= HWTD_EVF_STOPPED;
 	return (HWTD_OK);
 }
 
@@ -568,6 +571,9 @@ hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	case HWTD_PK_PT_PWRE:
 	case HWTD_PK_PT_PWRX:
 		return (power(d, flow, p, err));
+	case HWTD_PK_PT_TSC:
+		hwtdi_ptn_stamp(d, flow, p->value);
+		return (HWTD_OK);
 	case HWTD_PK_PT_CBR:
 		return (frequency(d, flow, p));
 	case HWTD_PK_PT_STOP:

@@ -96,6 +96,13 @@ hwtdi_ptn_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 }
 
 void
+hwtdi_ptn_stamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t count)
+{
+	hwtdi_ptn_set_value(hwtdi_ptn_rare(d, flow, HWTD_EV_TIME), count);
+}
+
+void
 hwtdi_ptn_mode(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t isa,
     uint16_t flags, const uint64_t *ip)
 {

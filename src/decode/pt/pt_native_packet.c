@@ -213,10 +213,16 @@ tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
     struct hwtd_error *err)
 {
 	struct hwtdi_rare *rare;
+	int rc;
 
-	if (d->on)
-		return (hwtdi_ptn_contradict(d, flow,
-		    "TIP.PGE while tracing is on", err));
+	if (d->on) {
+		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
+					   : HWTD_OK;
+		return (rc != HWTD_OK
+			? rc
+			: hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+			      "TIP.PGE while tracing is on"));
+	}
 	if (ip == NULL)
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "TIP.PGE without address"));
@@ -228,6 +234,7 @@ tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (d->has_resume && d->resume_ip == *ip)
 		rare->row.flags |= HWTD_EVF_RESUMED;
 	d->has_resume = false;
+	d->fresh = false;
 	d->on = true;
 	d->async = false;
 	d->wrote_cr3 = false;
@@ -292,7 +299,10 @@ tip_pgd(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);
 	if (rare == NULL) {
-		if (!d->half)
+		if (d->wrote_cr3) {
+			d->has_resume = true;
+			d->resume_ip = hwtdi_ptn_ip(d);
+		} else if (!d->half)
 			hwtdi_ptn_note_resume(d);
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
 	}
@@ -311,6 +321,7 @@ begin_fup(struct hwtdi_decoder *d)
 		return;
 	d->in_fup = true;
 	d->fup_bound = false;
+	d->fup_branches = false;
 	for (uint32_t i = 0; i < d->n_pending; i++)
 		if ((d->pending[i].wait & HWTDI_PTN_FUP_BOUND) != 0)
 			d->fup_bound = true;
@@ -334,11 +345,20 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		rc = hwtdi_ptn_tell(d, flow, &e, ip, err);
 		if (rc != HWTD_OK)
 			return (rc);
+		d->fup_branches |= e.what == HWTDI_PTN_TRACE_EVENT &&
+		    e.detail.async.type < HWTD_ASYNC_RETURN;
 		memmove(&d->pending[i], &d->pending[i + 1],
 		    (d->n_pending - i - 1) * sizeof(d->pending[0]));
 		d->n_pending--;
 	}
 	d->in_fup = false;
+	/* The FUP of a CFE may be that of the branch too. */
+	if (d->fup_bound && d->fup_branches && d->on && ip != NULL) {
+		d->async = true;
+		d->async_ip = *ip;
+		d->async_at = d->at;
+		d->weak = true;
+	}
 	if (d->fup_bound)
 		return (HWTD_OK);
 	if (ip == NULL)
@@ -347,6 +367,7 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (d->on) {
 		d->async = true;
 		d->async_ip = *ip;
+		d->async_at = d->at;
 	}
 	return (HWTD_OK);
 }
@@ -359,7 +380,7 @@ tnt(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (p->count == 0)
 		return (HWTD_OK);
 	if (!d->on)
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
 		    "TNT while tracing is off"));
 	if (!d->stale || d->n_pending != 0 || d->async || d->half)
 		return (hwtdi_ptn_contradict(d, flow,
@@ -398,17 +419,27 @@ static bool
 drop_suspicions(struct hwtdi_decoder *d, const struct hwtdi_pt_packet *p)
 {
 	const bool was = d->async || d->n_pending != 0;
+	const bool tip = p->kind == HWTD_PK_PT_TIP;
 	uint32_t kept = 0;
+	bool same = false;
 
 	if (p->kind != HWTD_PK_PT_TNT_8 && p->kind != HWTD_PK_PT_TNT_64 &&
 	    p->kind != HWTD_PK_PT_TIP)
 		return (false);
-	if (d->weak && p->kind != HWTD_PK_PT_TIP)
+	if (d->weak && !tip)
 		d->async = false;
 	/* A mode that did not change, and MWAIT without EXSTOP. */
-	for (uint32_t i = 0; i < d->n_pending; i++)
-		if ((d->pending[i].wait & HWTDI_PTN_EXSTOP) == 0)
-			d->pending[kept++] = d->pending[i];
+	for (uint32_t i = 0; i < d->n_pending; i++) {
+		const struct hwtdi_ptn_pending *e = &d->pending[i];
+
+		if (e->what == HWTDI_PTN_ISA)
+			same = !tip && e->value == d->isa;
+		if ((e->wait & HWTDI_PTN_EXSTOP) == 0 &&
+		    !(same &&
+			(e->what == HWTDI_PTN_ISA ||
+			    e->what == HWTDI_PTN_IFLAG)))
+			d->pending[kept++] = *e;
+	}
 	d->n_pending = kept;
 	return (was && hwtdi_ptn_is_plain(d));
 }
@@ -424,6 +455,11 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc;
 
 	if (!hwtdi_pt_lex(&lex, bytes, bytes + 1, &p)) {
+		/* What goes before the next branch does not depend on it. */
+		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
+					   : HWTD_OK;
+		if (rc != HWTD_OK)
+			return (rc);
 		if (left < HWTDI_PT_PACKET_MAX && d->segment.tail == 0)
 			return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
 			    "the last packet is cut off"));

@@ -347,6 +347,21 @@ insns_before(const struct hwtdi_decoder *d, uint64_t ip, uint32_t *out)
 	return (false);
 }
 
+/* Pass the node at hand if what cannot be decoded begins behind it, at `ip`. */
+static bool
+stops_at(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
+{
+	const struct hwtdi_code_block *b = block_at_hand(d);
+	const uint8_t kind = node_at_hand(d)->kind;
+
+	if ((kind != HWTDI_NODE_BAD && kind != HWTDI_NODE_CUT) ||
+	    d->places[b->unit].address + b->end != ip)
+		return (false);
+	hwtdi_ptn_emit(d, flow);
+	hwtdi_ptn_go(d, ip);
+	return (true);
+}
+
 int
 hwtdi_ptn_to_ip(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
     struct hwtd_error *err)
@@ -365,6 +380,8 @@ hwtdi_ptn_to_ip(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
 			hwtdi_ptn_go(d, ip);
 			return (rc);
 		}
+		if (stops_at(d, flow, ip))
+			continue;
 		rc = advance(d, flow, err);
 		if (rc == HWTD_E_NOT_FOUND)
 			return (hwtdi_ptn_contradict(d, flow,
@@ -420,11 +437,11 @@ hwtdi_ptn_note_resume(struct hwtdi_decoder *d)
 		return;
 	b = hwtdi_graph_block(d->graph, d->last_token);
 	r = &b->runs[b->n_runs - 1];
-	if (r->branch != HWTD_BRANCH_CALL &&
+	if (r->branch != HWTD_BRANCH_NONE && r->branch != HWTD_BRANCH_CALL &&
 	    r->branch != HWTD_BRANCH_INDIRECT_CALL &&
 	    r->branch != HWTD_BRANCH_FAR_CALL)
 		return;
-	/* What is called will return. */
+	/* What is called will return; CR3 may be written back. */
 	d->has_resume = true;
 	d->resume_ip = d->places[b->unit].address + r->off + r->bytes;
 }
@@ -573,6 +590,8 @@ hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			hwtdi_ptn_go(d, *ip);
 			continue;
 		}
+		if (ip != NULL && stops_at(d, flow, *ip))
+			continue;
 		if (ip == NULL && leaves_filter(d, &insns))
 			return (emit_part(d, flow, insns, err));
 		if (needs_trace(n)) {

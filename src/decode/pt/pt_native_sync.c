@@ -56,7 +56,6 @@ is_timing(unsigned int kind)
 	}
 }
 
-
 /* PSB+. */
 
 struct psb {
@@ -64,10 +63,10 @@ struct psb {
 	size_t end;
 	bool has_ip, on;
 	uint64_t ip;
-	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr;
+	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc;
 	uint8_t mode, tsx;
 	bool non_root;
-	uint64_t cr3, vmcs;
+	uint64_t cr3, vmcs, tsc;
 	uint32_t ratio;
 	/* It ends with an OVF or a packet that should not be in it. */
 	bool overflow, open;
@@ -143,6 +142,10 @@ read_status(const struct hwtdi_decoder *d, const struct ahead *a,
 		out->has_cbr = true;
 		out->ratio = (uint32_t)p->value;
 		return (true);
+	case HWTD_PK_PT_TSC:
+		out->has_tsc = true;
+		out->tsc = p->value;
+		return (true);
 	case HWTD_PK_PT_MNT:
 		return (true);
 	default:
@@ -197,6 +200,8 @@ apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct hwtd_exec_context now = d->context;
 	struct hwtdi_rare *rare;
 
+	if (psb->has_tsc)
+		hwtdi_ptn_stamp(d, flow, psb->tsc);
 	if (psb->has_mode) {
 		hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(psb->mode),
 		    HWTD_EVF_STATUS, ip);
@@ -273,6 +278,10 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
 		    "PSB+ says that tracing is on"));
 	}
+	if (!d->fresh && d->on && psb.has_mode && !psb.overflow &&
+	    hwtdi_ptn_isa(psb.mode) != d->isa)
+		return (hwtdi_ptn_contradict(d, flow, "PSB+ says another mode",
+		    err));
 	hwtdi_ptn_anchor(d, flow, psb.end);
 	if (!d->fresh && d->on && psb.on) {
 		rc = hwtdi_ptn_to_ip(d, flow, psb.ip, err);
@@ -460,6 +469,8 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		tell_overflow(d, flow, a.at, NULL);
 		d->lex = a.lex;
 		d->at = a.at;
+		/* If a PSB comes next, it tells. */
+		d->fresh = true;
 		return (HWTD_OK);
 	}
 	ip = behind.packet.ip;
@@ -674,10 +685,13 @@ int
 hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason, const char *text)
 {
-	const size_t first = d->n_bits != 0
-	    ? (size_t)d->anchor_off - d->tnt_bytes
-	    : d->at;
+	size_t first = d->at;
 	struct resync r;
+
+	if (d->n_bits != 0)
+		first = (size_t)d->anchor_off - d->tnt_bytes;
+	else if (d->async)
+		first = d->async_at;
 
 	scan(d, &r);
 	return (resume(d, flow, reason, first, &r, text));

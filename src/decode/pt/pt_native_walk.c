@@ -250,11 +250,6 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 				goto other;
 			p += 2;
 			continue;
-		case HWTDI_PT_TSC:
-			if (bytes_end - p < 8)
-				goto other;
-			p += 8;
-			continue;
 		case HWTDI_PT_EXT:
 			v = hwtdi_pt_load(p + 2, 6);
 			if (p[1] != 0xa3 || v <= 1 || !plain ||

@@ -40,7 +40,7 @@ WORDS = {
     ("disable", "reason"): ("async", "stop"),
     ("gap", "reason"): GAP_REASONS,
     ("mode", "tsx"): ("begin", "commit", "abort"),
-    ("marker", "source"): ("ptwrite", "mnt", "event"),
+    ("marker", "source"): ("ptwrite", "mnt", "event", "trigger"),
     ("power", "what"): ("stop", "mwait", "entry", "exit"),
 }
 

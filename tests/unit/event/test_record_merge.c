@@ -16,7 +16,7 @@
 #include "support/slot_size.h"
 
 #define RECORD (1u << HWTD_EV_RECORD)
-#define ALL ((1u << HWTD_EV_KINDS) - 1)
+#define ALL ((1u << HWTD_EV_KINDS) - 1 - (1u << HWTD_EV_TIME))
 #define STREAMS 6
 #define RECORDS 500
 

@@ -13,7 +13,7 @@
 #include "support/row_text.h"
 
 #define RECORD (1u << HWTD_EV_RECORD)
-#define ALL ((1u << HWTD_EV_KINDS) - 1)
+#define ALL ((1u << HWTD_EV_KINDS) - 1 - (1u << HWTD_EV_TIME))
 
 static const struct hwtd_events_options all = {
 	.size = sizeof(all),

@@ -367,7 +367,8 @@ a_call_of_nobody_knows_what_is_a_gap(void **state)
 		assert_int_equal(hwtd_trace_image(trace, 0, &info), HWTD_OK);
 		assert_int_equal(info.state, HWTD_IMAGE_FOUND);
 		assert_non_null(strstr(info.text, "\"service\""));
-		lc_assert_images(trace, "[no-code ffffffff81000011] "
+		lc_assert_images(trace,
+		    "[no-code ffffffff81000011] "
 		    "[no-code ffffffff81000011]");
 		tear_down(trace, &dir);
 	}
@@ -495,7 +496,8 @@ an_archive_has_the_code_as_it_was_linked(void **state)
 	} kinds[] = {
 		{ WITH_SYMBOLS, false, "some.ko kernel some.ko" },
 		{ STRIPPED, true, "some.ko kernel some.ko" },
-		{ STRIPPED, false, "[no-code ffffffff81000011] "
+		{ STRIPPED, false,
+		    "[no-code ffffffff81000011] "
 		    "[no-code ffffffff81000011]" },
 	};
 

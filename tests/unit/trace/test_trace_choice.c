@@ -57,7 +57,8 @@ static const struct {
 	{ "only the older fits, straight", true, NULL,
 	    "code older code older" },
 	{ "none fits", false, "TTTT",
-	    "code [ambiguous-mapping 800000] code [ambiguous-mapping 800000]" },
+	    "code [ambiguous-mapping 800000] code [ambiguous-mapping "
+	    "800000]" },
 };
 
 static void

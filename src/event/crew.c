@@ -1,0 +1,563 @@
+/*
+ * A crew: several makers that make the rows of one stream at the same time.
+ *
+ * Units are segments, counted from where reading began.  The maker of one finds
+ * where its segment ends, says so, and then makes its rows; who comes next
+ * begins there.  At most `n_units` are at work or wait to be taken, each in a
+ * slot of a ring.
+ */
+#include "event/crew.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+/* Batches that are handed over at once. */
+#define HAND_OVER 16
+
+/* The most batches that are kept of a unit, and the least. */
+#define MOST_OF_UNIT 448
+#define LEAST_OF_UNIT 2
+
+struct batch {
+	struct batch *next;
+	struct hwtdi_rows rows;
+};
+
+struct chain {
+	struct batch *first, **last;
+	size_t n;
+};
+
+struct unit {
+	/* Rows to be taken, in order. */
+	struct chain ready;
+	/* Its maker waits for rows to be taken. */
+	bool parked;
+	/* All its rows are there. */
+	bool done;
+	/* There is no batch to tell that. */
+	int rc;
+	struct worker *worker;
+};
+
+struct worker {
+	struct hwtdi_crew *crew;
+	struct hwtdi_maker maker;
+	struct hwtdi_job job;
+	/* What it works on, or was to work on. */
+	struct unit *unit;
+	bool is_first, begun, idle;
+	/* Rows that were made, but not handed over; more go to `now`. */
+	struct chain made;
+	struct batch *now;
+};
+
+struct hwtdi_crew {
+	struct hwtd_context *library;
+	struct hwtdi_pool *pool;
+	const atomic_bool *cancel;
+	size_t most_of_unit;
+
+	pthread_mutex_t lock;
+	/* Rows of the first unit came, or no job is left. */
+	pthread_cond_t came;
+	bool stop;
+	/* Jobs that run or wait in the pool. */
+	unsigned int n_jobs;
+
+	/* Where the next unit begins, unless its maker is finding that out. */
+	struct hwtdi_segments at;
+	bool searching, at_end;
+	uint64_t next_unit, first_unit;
+	/* Batches to hand over at once: few at the start. */
+	size_t hand_over;
+
+	struct batch *spare;
+	/* What the reader has: rows to come, and those to be given back. */
+	struct chain taken;
+	struct batch *used, *front;
+
+	struct unit *units;
+	unsigned int n_units;
+	struct worker *workers;
+	unsigned int n_workers;
+};
+
+static void
+chain_init(struct chain *chain)
+{
+	chain->first = NULL;
+	chain->last = &chain->first;
+	chain->n = 0;
+}
+
+static void
+chain_add(struct chain *chain, struct batch *batch)
+{
+	batch->next = NULL;
+	*chain->last = batch;
+	chain->last = &batch->next;
+	chain->n++;
+}
+
+static struct batch *
+chain_take(struct chain *chain)
+{
+	struct batch *batch = chain->first;
+
+	chain->first = batch->next;
+	if (chain->first == NULL)
+		chain->last = &chain->first;
+	chain->n--;
+	return (batch);
+}
+
+static void
+chain_move(struct chain *to, struct chain *from)
+{
+	if (from->n == 0)
+		return;
+	*to->last = from->first;
+	to->last = from->last;
+	to->n += from->n;
+	chain_init(from);
+}
+
+static struct unit *
+unit_at(const struct hwtdi_crew *crew, uint64_t no)
+{
+	return (&crew->units[no % crew->n_units]);
+}
+
+static bool
+is_cancelled(const struct hwtdi_crew *crew)
+{
+	return (atomic_load_explicit(crew->cancel, memory_order_relaxed));
+}
+
+/* With the lock held. */
+
+static void
+add_job(struct hwtdi_crew *crew, struct worker *w)
+{
+	w->idle = false;
+	w->unit->parked = false;
+	crew->n_jobs++;
+	hwtdi_pool_add(crew->pool, &w->job);
+}
+
+/* Have the next unit made, if there is a place and a maker for it. */
+static void
+begin_next(struct hwtdi_crew *crew)
+{
+	struct worker *w = NULL;
+	struct unit *unit;
+
+	if (crew->stop || is_cancelled(crew) || crew->searching ||
+	    crew->at_end ||
+	    crew->next_unit - crew->first_unit == crew->n_units)
+		return;
+	for (unsigned int i = 0; i < crew->n_workers && w == NULL; i++)
+		if (crew->workers[i].idle)
+			w = &crew->workers[i];
+	if (w == NULL)
+		return;
+	unit = unit_at(crew, crew->next_unit);
+	memset(unit, 0, sizeof(*unit));
+	chain_init(&unit->ready);
+	unit->worker = w;
+	w->unit = unit;
+	w->is_first = crew->next_unit == 0;
+	w->begun = false;
+	crew->next_unit++;
+	crew->searching = true;
+	add_job(crew, w);
+}
+
+static void
+hand_over(struct hwtdi_crew *crew, struct worker *w)
+{
+	if (w->made.n == 0)
+		return;
+	if (crew->hand_over < HAND_OVER)
+		crew->hand_over *= 2;
+	chain_move(&w->unit->ready, &w->made);
+	if (w->unit == unit_at(crew, crew->first_unit))
+		pthread_cond_signal(&crew->came);
+}
+
+static void
+end_job(struct hwtdi_crew *crew, const struct unit *unit)
+{
+	crew->n_jobs--;
+	if (crew->n_jobs == 0 || unit == unit_at(crew, crew->first_unit))
+		pthread_cond_signal(&crew->came);
+}
+
+/* The unit has all its rows, or no more for the reason `rc`. */
+static void
+end_unit(struct hwtdi_crew *crew, struct worker *w, int rc)
+{
+	hand_over(crew, w);
+	if (w->now != NULL) {
+		w->now->next = crew->spare;
+		crew->spare = w->now;
+		w->now = NULL;
+	}
+	w->unit->done = true;
+	w->unit->rc = rc;
+	w->idle = true;
+	if (!w->begun) {
+		crew->searching = false;
+		crew->at_end = true;
+	}
+	if (rc < 0)
+		crew->at_end = true;
+}
+
+/* A maker's job. */
+
+/* Have a batch to make rows in. */
+static bool
+need_batch(struct hwtdi_crew *crew, struct worker *w)
+{
+	struct batch *batch = w->now;
+
+	if (batch != NULL)
+		return (true);
+	pthread_mutex_lock(&crew->lock);
+	batch = crew->spare;
+	if (batch != NULL)
+		crew->spare = batch->next;
+	pthread_mutex_unlock(&crew->lock);
+	if (batch == NULL) {
+		batch = hwtdi_alloc(crew->library, sizeof(*batch));
+		if (batch == NULL)
+			return (false);
+		hwtdi_rows_init(&batch->rows, crew->library);
+	}
+	hwtdi_rows_clear(&batch->rows);
+	w->now = batch;
+	return (true);
+}
+
+static void
+keep_batch(struct worker *w)
+{
+	chain_add(&w->made, w->now);
+	w->now = NULL;
+}
+
+/* Find the segment of the unit, and say where the next one begins. */
+static int
+begin_unit(struct hwtdi_crew *crew, struct worker *w, bool again)
+{
+	int rc;
+
+	rc = hwtdi_maker_ready(&w->maker, &w->now->rows.err);
+	if (rc != HWTD_OK) {
+		w->now->rows.rc = rc;
+		return (rc);
+	}
+	rc = hwtdi_maker_begin(&w->maker, again ? NULL : &crew->at,
+	    w->is_first, &w->now->rows);
+	if (rc != HWTD_OK)
+		return (w->now->rows.rc);
+	pthread_mutex_lock(&crew->lock);
+	w->begun = true;
+	hwtdi_segments_go(&crew->at, &w->maker.segments);
+	crew->searching = false;
+	begin_next(crew);
+	pthread_mutex_unlock(&crew->lock);
+	return (HWTD_OK);
+}
+
+enum step {
+	STEP_ON,
+	/* So many rows were made that they are handed over. */
+	STEP_ENOUGH,
+	STEP_DONE,
+	STEP_NOMEM
+};
+
+/* Make a batch. */
+static enum step
+make_batch(struct hwtdi_crew *crew, struct worker *w, size_t enough)
+{
+	struct hwtdi_rows *rows;
+	bool few, again = false;
+
+	if (!need_batch(crew, w))
+		return (STEP_NOMEM);
+	while (!w->begun) {
+		const int rc = begin_unit(crew, w, again);
+
+		if (w->begun)
+			break;
+		keep_batch(w);
+		if (rc != HWTD_OK)
+			return (STEP_DONE);
+		/* Gaps alone filled it. */
+		again = true;
+		if (!need_batch(crew, w))
+			return (STEP_NOMEM);
+	}
+	rows = &w->now->rows;
+	hwtdi_maker_make(&w->maker, rows);
+	few = rows->n < HWTDI_ROWS / 2;
+	keep_batch(w);
+	if (rows->rc != HWTD_OK || w->maker.state == HWTDI_MAKER_PAUSED)
+		return (STEP_DONE);
+	return (few || w->made.n >= enough ? STEP_ENOUGH : STEP_ON);
+}
+
+/* Hand over what was made.  True: go on, *enough_out batches. */
+static bool
+settle(struct hwtdi_crew *crew, struct worker *w, enum step step,
+    size_t *enough_out)
+{
+	struct unit *unit = w->unit;
+	bool on = false;
+
+	pthread_mutex_lock(&crew->lock);
+	hand_over(crew, w);
+	*enough_out = crew->hand_over;
+	if (crew->stop || is_cancelled(crew))
+		end_unit(crew, w, HWTD_OK);
+	else if (step == STEP_DONE || step == STEP_NOMEM)
+		end_unit(crew, w, step == STEP_NOMEM ? HWTD_E_NOMEM : HWTD_OK);
+	else if (unit->ready.n >= crew->most_of_unit)
+		unit->parked = true;
+	else
+		on = true;
+	if (!on) {
+		end_job(crew, unit);
+		/* It may be this maker that goes on with it. */
+		begin_next(crew);
+	}
+	pthread_mutex_unlock(&crew->lock);
+	return (on);
+}
+
+static void
+run_job(void *arg)
+{
+	struct worker *w = arg;
+	struct hwtdi_crew *crew = w->crew;
+	enum step step = STEP_ENOUGH;
+	size_t enough = 1;
+
+	while (settle(crew, w, step, &enough)) {
+		if (enough > crew->most_of_unit / 2)
+			enough = crew->most_of_unit / 2;
+		do
+			step = make_batch(crew, w, enough);
+		while (step == STEP_ON && !is_cancelled(crew));
+	}
+}
+
+/* The reader. */
+
+int
+hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
+    struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtd_context *library = hwtdi_trace_library(args->trace);
+	const unsigned int n_units = args->makers + 1;
+	struct hwtdi_crew *crew = hwtdi_zalloc(library, sizeof(*crew));
+
+	if (crew == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*crew)));
+	(void)hwtd_trace_stream(args->trace, args->stream, &desc);
+	crew->library = library;
+	crew->pool = args->pool;
+	crew->cancel = args->cancel;
+	crew->most_of_unit = args->batches / n_units;
+	if (crew->most_of_unit > MOST_OF_UNIT)
+		crew->most_of_unit = MOST_OF_UNIT;
+	if (crew->most_of_unit < LEAST_OF_UNIT)
+		crew->most_of_unit = LEAST_OF_UNIT;
+	pthread_mutex_init(&crew->lock, NULL);
+	pthread_cond_init(&crew->came, NULL);
+	chain_init(&crew->taken);
+	crew->n_units = n_units;
+	crew->units = hwtdi_zalloc(library, n_units * sizeof(*crew->units));
+	crew->workers = hwtdi_zalloc(library,
+	    args->makers * sizeof(*crew->workers));
+	crew->n_workers = args->makers;
+	if (crew->units == NULL || crew->workers == NULL) {
+		hwtdi_crew_destroy(crew);
+		return (hwtdi_fail_nomem(err,
+		    args->makers * sizeof(*crew->workers)));
+	}
+	for (unsigned int i = 0; i < n_units; i++)
+		chain_init(&crew->units[i].ready);
+	for (unsigned int i = 0; i < args->makers; i++) {
+		struct worker *w = &crew->workers[i];
+
+		w->crew = crew;
+		w->job.run = run_job;
+		w->job.arg = w;
+		w->idle = true;
+		chain_init(&w->made);
+		hwtdi_maker_init(&w->maker, args->trace, args->stream, &desc,
+		    args->filter, args->records);
+	}
+	*out = crew;
+	return (HWTD_OK);
+}
+
+void
+hwtdi_crew_start(struct hwtdi_crew *crew, const struct hwtdi_segments *from)
+{
+	pthread_mutex_lock(&crew->lock);
+	hwtdi_segments_go(&crew->at, from);
+	crew->stop = false;
+	crew->searching = false;
+	crew->at_end = false;
+	crew->next_unit = 0;
+	crew->first_unit = 0;
+	crew->hand_over = 1;
+	begin_next(crew);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+static void
+drop_chain(struct hwtdi_crew *crew, struct chain *chain)
+{
+	while (chain->n > 0) {
+		struct batch *batch = chain_take(chain);
+
+		batch->next = crew->spare;
+		crew->spare = batch;
+	}
+}
+
+static void
+free_batches(struct hwtdi_crew *crew)
+{
+	while (crew->spare != NULL) {
+		struct batch *batch = crew->spare;
+
+		crew->spare = batch->next;
+		hwtdi_rows_fini(&batch->rows);
+		hwtdi_free(crew->library, batch, sizeof(*batch));
+	}
+}
+
+/* With the lock held: what the reader is done with can be made in again. */
+static void
+give_back(struct hwtdi_crew *crew)
+{
+	while (crew->used != NULL) {
+		struct batch *batch = crew->used;
+
+		crew->used = batch->next;
+		batch->next = crew->spare;
+		crew->spare = batch;
+	}
+}
+
+void
+hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up)
+{
+	pthread_mutex_lock(&crew->lock);
+	crew->stop = true;
+	while (crew->n_jobs > 0)
+		pthread_cond_wait(&crew->came, &crew->lock);
+	for (unsigned int i = 0; i < crew->n_workers; i++) {
+		struct worker *w = &crew->workers[i];
+
+		w->idle = true;
+		drop_chain(crew, &w->made);
+		if (w->now != NULL)
+			chain_add(&w->made, w->now);
+		w->now = NULL;
+		drop_chain(crew, &w->made);
+		if (give_up)
+			hwtdi_maker_rest(&w->maker);
+	}
+	for (unsigned int i = 0; i < crew->n_units; i++)
+		drop_chain(crew, &crew->units[i].ready);
+	drop_chain(crew, &crew->taken);
+	give_back(crew);
+	if (crew->front != NULL) {
+		crew->front->next = crew->spare;
+		crew->spare = crew->front;
+	}
+	crew->front = NULL;
+	if (give_up)
+		free_batches(crew);
+	pthread_mutex_unlock(&crew->lock);
+}
+
+void
+hwtdi_crew_destroy(struct hwtdi_crew *crew)
+{
+	if (crew == NULL)
+		return;
+	if (crew->units != NULL && crew->workers != NULL)
+		hwtdi_crew_stop(crew, true);
+	pthread_cond_destroy(&crew->came);
+	pthread_mutex_destroy(&crew->lock);
+	hwtdi_free(crew->library, crew->units,
+	    crew->n_units * sizeof(*crew->units));
+	hwtdi_free(crew->library, crew->workers,
+	    crew->n_workers * sizeof(*crew->workers));
+	hwtdi_free(crew->library, crew, sizeof(*crew));
+}
+
+/* Have some rows taken.  HWTD_OK, or why there are none. */
+static int
+take_some(struct hwtdi_crew *crew)
+{
+	struct unit *unit;
+	int rc = HWTD_OK;
+
+	pthread_mutex_lock(&crew->lock);
+	give_back(crew);
+	for (;;) {
+		unit = unit_at(crew, crew->first_unit);
+		if (unit->ready.n > 0)
+			break;
+		if (!unit->done || crew->first_unit == crew->next_unit) {
+			pthread_cond_wait(&crew->came, &crew->lock);
+			continue;
+		}
+		rc = unit->rc;
+		if (rc != HWTD_OK)
+			break;
+		crew->first_unit++;
+		begin_next(crew);
+	}
+	while (unit->ready.n > 0 && crew->taken.n < HAND_OVER)
+		chain_add(&crew->taken, chain_take(&unit->ready));
+	if (unit->parked && unit->ready.n <= crew->most_of_unit / 2)
+		add_job(crew, unit->worker);
+	pthread_mutex_unlock(&crew->lock);
+	return (rc);
+}
+
+struct hwtdi_rows *
+hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_error *err)
+{
+	int rc;
+
+	if (crew->front != NULL) {
+		crew->front->next = crew->used;
+		crew->used = crew->front;
+		crew->front = NULL;
+	}
+	if (crew->taken.n == 0) {
+		rc = take_some(crew);
+		if (rc != HWTD_OK) {
+			(void)hwtdi_fail_nomem(err, sizeof(struct batch));
+			return (NULL);
+		}
+	}
+	crew->front = chain_take(&crew->taken);
+	return (&crew->front->rows);
+}

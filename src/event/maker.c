@@ -1,0 +1,483 @@
+/*
+ * A maker: cuts one stream into segments, has them decoded, expands the flows
+ * to rows.
+ */
+#include "event/maker.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static int
+find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
+    struct hwtdi_code_span *out)
+{
+	struct hwtdi_maker *maker = arg;
+	struct hwtd_exec_context context = *query->context;
+	struct hwtdi_code_place place = {
+		.context = &context,
+		.stream = maker->stream,
+		.stream_off = query->stream_off,
+		.has_time = query->has_count && maker->timed,
+		.moments = query->moments,
+		.chosen = query->chosen,
+		.n_chosen = query->n_chosen,
+		.choice = query->choice,
+		.answers = &maker->answers,
+	};
+	struct hwtdi_span span;
+	int rc;
+
+	if (place.has_time)
+		place.time_ns = hwtdi_clock_ns(&maker->expander.clock,
+		    query->count);
+	hwtdi_trace_runner(maker->trace, &place, &context.pid, &context.tid,
+	    NULL);
+	rc = hwtdi_trace_find_code(maker->trace, &place, address, &span);
+	if (rc < 0)
+		return (rc);
+	out->bytes = span.bytes;
+	out->address = span.address;
+	out->length = span.length;
+	out->section = span.section;
+	out->moments = span.moments;
+	return (rc);
+}
+
+/* The first count that is at or behind a time. */
+static uint64_t
+count_of(const struct hwtd_clock *clock, uint64_t time_ns)
+{
+	uint64_t low = 0, high = UINT64_MAX;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (hwtdi_clock_ns(clock, middle) < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+static void
+code_until(void *arg, const struct hwtdi_code_query *query, uint64_t *off_out,
+    uint64_t *count_out)
+{
+	const struct hwtdi_maker *maker = arg;
+	struct hwtdi_code_place place = { .stream = maker->stream,
+		.stream_off = query->stream_off,
+		.has_time = query->has_count && maker->timed };
+	uint64_t time_ns;
+
+	if (place.has_time)
+		place.time_ns = hwtdi_clock_ns(&maker->expander.clock,
+		    query->count);
+	hwtdi_trace_until(maker->trace, &place, off_out, &time_ns);
+	*count_out = time_ns == UINT64_MAX || !place.has_time
+	    ? UINT64_MAX
+	    : count_of(&maker->expander.clock, time_ns);
+}
+
+static void
+drop_graph(void *graph)
+{
+	hwtdi_graph_drop(graph);
+}
+
+/* The code graph of the trace, which all makers share; a new one if it is full. */
+static int
+take_graph(struct hwtdi_maker *maker, struct hwtd_error *err)
+{
+	struct hwtdi_shared *shared = hwtdi_trace_shared(maker->trace);
+	struct hwtdi_code_graph *graph;
+	int rc = HWTD_OK;
+
+	pthread_mutex_lock(&shared->lock);
+	graph = shared->object;
+	if (graph == NULL || hwtdi_graph_is_full(graph)) {
+		hwtdi_graph_drop(graph);
+		shared->object = NULL;
+		rc = hwtdi_graph_create(maker->library, &graph, err);
+		if (rc == HWTD_OK)
+			shared->object = graph;
+		shared->drop = rc == HWTD_OK ? drop_graph : NULL;
+	}
+	if (rc == HWTD_OK)
+		maker->graph = hwtdi_graph_hold(graph);
+	pthread_mutex_unlock(&shared->lock);
+	return (rc);
+}
+
+static int
+open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtdi_decoder_args args;
+	int rc;
+
+	if (maker->engine == NULL)
+		return (HWTD_OK);
+	rc = take_graph(maker, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	(void)hwtd_trace_stream(maker->trace, maker->stream, &desc);
+	memset(&args, 0, sizeof(args));
+	args.library = maker->library;
+	args.pt = desc.pt;
+	args.context = maker->expander.base;
+	args.code.find = find_code;
+	args.code.until = code_until;
+	args.code.arg = maker;
+	args.code.fixed = hwtdi_trace_is_fixed(maker->trace);
+	args.table = &maker->table;
+	args.graph = maker->graph;
+	args.near_count = desc.clock.base_count;
+	args.timed = maker->timed;
+	rc = maker->engine->open(&args, &maker->decoder, err);
+	maker->expander.engine = maker->engine;
+	maker->expander.decoder = maker->decoder;
+	return (rc);
+}
+
+void
+hwtdi_maker_init(struct hwtdi_maker *maker, struct hwtd_trace *trace,
+    uint32_t stream, const struct hwtd_stream_desc *desc,
+    const struct hwtdi_filter *filter, const struct hwtdi_record_lane *records)
+{
+	struct hwtd_exec_context base;
+
+	memset(maker, 0, sizeof(*maker));
+	maker->library = hwtdi_trace_library(trace);
+	maker->trace = trace;
+	maker->stream = stream;
+	maker->filter = filter;
+	memset(&base, 0, sizeof(base));
+	base.size = sizeof(base);
+	base.pid = desc->pid;
+	base.tid = desc->tid;
+	base.cpu = desc->cpu;
+	maker->timed = desc->clock.counts_per != 0;
+	maker->places_only = hwtdi_filter_records_only(filter);
+	maker->engine = hwtdi_engine_find(desc->tech, filter->engine);
+	hwtdi_code_table_init(&maker->table, maker->library);
+	hwtdi_expander_init(&maker->expander, trace, filter, &maker->table,
+	    stream, &desc->clock, &base);
+	maker->expander.places = hwtdi_record_lane_of(records, stream,
+	    &maker->expander.n_places);
+}
+
+int
+hwtdi_maker_ready(struct hwtdi_maker *maker, struct hwtd_error *err)
+{
+	int rc;
+
+	if (maker->ready)
+		return (HWTD_OK);
+	maker->ready = true;
+	maker->flow = hwtdi_zalloc(maker->library, sizeof(*maker->flow));
+	rc = maker->flow != NULL ? HWTD_OK
+				 : hwtdi_fail_nomem(err, sizeof(*maker->flow));
+	if (rc == HWTD_OK)
+		rc = hwtdi_segments_init(&maker->segments, maker->trace,
+		    maker->engine, maker->stream, err);
+	if (rc == HWTD_OK)
+		rc = open_decoder(maker, err);
+	if (rc != HWTD_OK)
+		hwtdi_maker_rest(maker);
+	return (rc);
+}
+
+static void
+close_decoder(struct hwtdi_maker *maker)
+{
+	if (maker->decoder != NULL)
+		maker->engine->close(maker->decoder);
+	maker->decoder = NULL;
+	maker->expander.decoder = NULL;
+	hwtdi_expander_rest(&maker->expander);
+	hwtdi_graph_drop(maker->graph);
+	maker->graph = NULL;
+}
+
+void
+hwtdi_maker_rest(struct hwtdi_maker *maker)
+{
+	close_decoder(maker);
+	hwtdi_segments_fini(&maker->segments);
+	hwtdi_free(maker->library, maker->flow, sizeof(*maker->flow));
+	maker->flow = NULL;
+	hwtdi_code_table_fini(&maker->table);
+	hwtdi_code_table_init(&maker->table, maker->library);
+	maker->ready = false;
+}
+
+static void
+start_anew(struct hwtdi_maker *maker)
+{
+	maker->state = HWTDI_MAKER_BETWEEN;
+	maker->expander.i_place = 0;
+	maker->expander.last_ns = 0;
+	hwtdi_expander_start(&maker->expander);
+}
+
+void
+hwtdi_maker_rewind(struct hwtdi_maker *maker)
+{
+	hwtdi_segments_rewind(&maker->segments);
+	maker->single = false;
+	maker->by_segment = false;
+	start_anew(maker);
+}
+
+/* Making rows. */
+
+/* Code that a hostile trace makes up must not fill the memory. */
+#define MANY_RUNS ((size_t)1 << 20)
+
+static int
+begin_segment(struct hwtdi_maker *maker, const struct hwtdi_segment *segment,
+    struct hwtdi_rows *rows)
+{
+	int rc;
+
+	if (maker->table.n_runs > MANY_RUNS)
+		hwtdi_code_table_clear(&maker->table);
+	/* There is none if a new one could not be opened before. */
+	if (maker->decoder == NULL || hwtdi_graph_is_full(maker->graph)) {
+		close_decoder(maker);
+		rc = open_decoder(maker, &rows->err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	rows->stats.bytes += segment->n;
+	hwtdi_expander_start(&maker->expander);
+	maker->flow->n_tokens = 0;
+	maker->flow->n_rares = 0;
+	maker->flow->n_anchors = 0;
+	maker->flow->n_places = 0;
+	maker->flow->has_next_ip = false;
+	maker->last_flow = false;
+	maker->behind_gap = false;
+	maker->state = HWTDI_MAKER_IN_SEGMENT;
+	return (maker->engine->start(maker->decoder, segment, &rows->err));
+}
+
+/*
+ * What is left of the stream is not needed: all records have their place, or
+ * without time they come in the order that they are in.
+ */
+static bool
+is_enough(const struct hwtdi_maker *maker)
+{
+	const struct hwtdi_expander *x = &maker->expander;
+
+	return (maker->places_only &&
+	    (!maker->timed || x->i_place == x->n_places));
+}
+
+static int
+end_stream(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	maker->state = HWTDI_MAKER_DONE;
+	if (hwtdi_expand_end(&maker->expander, rows) == HWTDI_EXPAND_NOMEM)
+		return (hwtdi_fail_nomem(&rows->err,
+		    sizeof(struct hwtdi_mark)));
+	return (HWTD_END);
+}
+
+static int
+tell_gap(struct hwtdi_maker *maker, const struct hwtd_gap *gap,
+    struct hwtdi_rows *rows)
+{
+	maker->behind_gap = true;
+	rows->stats.bytes += gap->end - gap->first;
+	if (hwtdi_expand_gap(&maker->expander, gap, rows) ==
+	    HWTDI_EXPAND_NOMEM)
+		return (hwtdi_fail_nomem(&rows->err, sizeof(*gap)));
+	return (HWTD_OK);
+}
+
+/* Between segments: tell a gap, begin a segment, or end. */
+static int
+next_part(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	struct hwtdi_part part;
+	int rc;
+
+	if (is_enough(maker))
+		return (end_stream(maker, rows));
+	rc = hwtdi_segments_next(&maker->segments, &part, &rows->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (part.kind == HWTDI_PART_SEGMENT)
+		return (begin_segment(maker, &part.segment, rows));
+	if (part.kind == HWTDI_PART_END)
+		return (end_stream(maker, rows));
+	return (tell_gap(maker, &part.gap, rows));
+}
+
+/* Of a single segment: the next one, whatever gaps come before it. */
+static int
+next_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	struct hwtdi_expander *x = &maker->expander;
+	struct hwtdi_part part;
+	int rc;
+
+	rc = hwtdi_segments_next(&maker->segments, &part, &rows->err);
+	if (rc != HWTD_OK || part.kind == HWTDI_PART_GAP)
+		return (rc);
+	if (part.kind == HWTDI_PART_END) {
+		maker->state = HWTDI_MAKER_DONE;
+		return (HWTD_END);
+	}
+	/* Its first row marks what comes before it, if that was not done. */
+	x->i_place = hwtdi_record_lane_find(x->places, x->n_places,
+	    part.segment.stream_off);
+	if (x->i_place > 0)
+		x->i_place--;
+	return (begin_segment(maker, &part.segment, rows));
+}
+
+/* Of a single segment, which was made: gaps behind it belong to it. */
+static int
+behind_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	struct hwtdi_part part;
+	int rc;
+
+	if (!maker->behind_gap && hwtdi_segments_at_cut(&maker->segments)) {
+		maker->state = HWTDI_MAKER_PAUSED;
+		return (HWTD_OK);
+	}
+	rc = hwtdi_segments_next(&maker->segments, &part, &rows->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (part.kind == HWTDI_PART_GAP)
+		return (tell_gap(maker, &part.gap, rows));
+	if (part.kind == HWTDI_PART_END)
+		return (end_stream(maker, rows));
+	maker->state = HWTDI_MAKER_PAUSED;
+	return (HWTD_OK);
+}
+
+static int
+in_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows, bool *full)
+{
+	int rc;
+
+	switch (hwtdi_expand(&maker->expander, maker->flow, maker->last_flow,
+	    rows)) {
+	case HWTDI_EXPAND_FULL:
+		*full = true;
+		return (HWTD_OK);
+	case HWTDI_EXPAND_NOMEM:
+		return (hwtdi_fail_nomem(&rows->err, sizeof(*rows)));
+	default:
+		break;
+	}
+	if (maker->last_flow || is_enough(maker)) {
+		maker->state = HWTDI_MAKER_BETWEEN;
+		/* Filters may let nothing pass: the user hears of it. */
+		*full = (rows->n == 0 && maker->expander.filter->by_row) ||
+		    maker->by_segment;
+		return (HWTD_OK);
+	}
+	rc = maker->engine->read(maker->decoder, maker->flow, &rows->err);
+	maker->last_flow = rc == HWTD_END;
+	return (rc < 0 ? rc : HWTD_OK);
+}
+
+/* Room that one gap needs at the most. */
+#define ROOM 8
+
+static bool
+has_room(const struct hwtdi_rows *rows)
+{
+	return (rows->n + ROOM <= HWTDI_ROWS);
+}
+
+static void
+end_rows(struct hwtdi_maker *maker, struct hwtdi_rows *rows, int rc)
+{
+	rows->rc = rc;
+	rows->ends_segment = maker->state != HWTDI_MAKER_IN_SEGMENT;
+	rows->last_ns = maker->expander.last_ns;
+	if (rc >= 0)
+		return;
+	maker->state = HWTDI_MAKER_DONE;
+	if (rows->err.code != rc)
+		(void)hwtdi_fail(&rows->err, rc, "%s", hwtd_code_text(rc));
+}
+
+void
+hwtdi_maker_make(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	bool full = false;
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK && !full) {
+		if (maker->state == HWTDI_MAKER_DONE)
+			rc = HWTD_END;
+		else if (maker->state == HWTDI_MAKER_PAUSED || !has_room(rows))
+			full = true;
+		else if (maker->state == HWTDI_MAKER_IN_SEGMENT)
+			rc = in_segment(maker, rows, &full);
+		else if (maker->single)
+			rc = behind_segment(maker, rows);
+		else
+			rc = next_part(maker, rows);
+	}
+	end_rows(maker, rows, rc);
+}
+
+int
+hwtdi_maker_begin(struct hwtdi_maker *maker, const struct hwtdi_segments *from,
+    bool first, struct hwtdi_rows *rows)
+{
+	int rc = HWTD_OK;
+
+	if (from != NULL) {
+		hwtdi_segments_go(&maker->segments, from);
+		maker->single = true;
+		maker->by_segment = false;
+		start_anew(maker);
+	}
+	while (rc == HWTD_OK && maker->state == HWTDI_MAKER_BETWEEN &&
+	    has_room(rows))
+		rc = first ? next_part(maker, rows)
+			   : next_segment(maker, rows);
+	if (rc == HWTD_OK && maker->state == HWTDI_MAKER_IN_SEGMENT)
+		return (HWTD_OK);
+	end_rows(maker, rows, rc);
+	return (HWTD_END);
+}
+
+int
+hwtdi_maker_first_time(struct hwtdi_maker *maker, struct hwtdi_rows *rows,
+    bool *has_out, uint64_t *ns_out, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	*has_out = false;
+	hwtdi_expander_start(&maker->expander);
+	hwtdi_rows_clear(rows);
+	while (rc == HWTD_OK && maker->state == HWTDI_MAKER_BETWEEN)
+		rc = next_part(maker, rows);
+	while (rc == HWTD_OK && maker->state == HWTDI_MAKER_IN_SEGMENT) {
+		bool full = false;
+
+		rc = in_segment(maker, rows, &full);
+		if (rows->stats.has_time) {
+			*has_out = true;
+			*ns_out = rows->stats.first_ns;
+			break;
+		}
+		if (full)
+			hwtdi_rows_clear(rows);
+	}
+	maker->state = HWTDI_MAKER_BETWEEN;
+	return (rc < 0 ? hwtdi_fail_pass(err, &rows->err) : HWTD_OK);
+}
