@@ -69,7 +69,8 @@ hwtdi_ptn_last_ip(const struct hwtdi_decoder *d)
 	if (d->last_token == 0)
 		return (d->last_ip);
 	b = hwtdi_graph_block(d->graph, d->last_token);
-	return (address_of(d, b->unit, b->runs[b->n_runs - 1].last));
+	return (address_of(d, b->unit,
+	    hwtdi_run_last(&b->runs[b->n_runs - 1])));
 }
 
 /* Units may lie elsewhere from now on, or be others. */
