@@ -233,26 +233,42 @@ apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 }
 
+/* Tell what packets of some kinds (bits) in [at, end) say, for which `lex` is
+ * right, while tracing is off. */
 static void
-tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
-    size_t end)
+tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_lex_state *lex, size_t at, size_t end,
+    uint64_t kinds)
 {
-	struct ahead a;
+	struct ahead a = { .lex = *lex, .at = at };
+	const bool on = d->on;
 
-	look(d, &a, at);
+	d->on = false;
 	for (; a.at < end && peek(d, &a); a.at += a.packet.bytes) {
-		struct hwtdi_ptn_pending mnt = { .what = HWTDI_PTN_ROW,
-			.kind = HWTD_EV_MARKER };
+		const struct hwtdi_pt_packet *p = &a.packet;
 
-		if (a.packet.kind != HWTD_PK_PT_MNT ||
+		if ((kinds >> p->kind & 1) == 0 ||
+		    (p->flags & HWTD_PKF_FUP_FOLLOWS) != 0 ||
 		    flow->n_rares + 8 > HWTDI_FLOW_RARES)
 			continue;
-		mnt.detail.marker.source = HWTD_MARKER_MNT;
-		mnt.detail.marker.size = 8;
-		mnt.detail.marker.payload = a.packet.value;
-		(void)hwtdi_ptn_tell(d, flow, &mnt, NULL, NULL);
+		if (p->kind == HWTD_PK_PT_MODE_EXEC)
+			hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(p->value), 0,
+			    NULL);
+		else
+			(void)hwtdi_ptn_event(d, flow, p, NULL);
 	}
+	d->n_pending = 0;
+	d->on = on;
 }
+
+#define KIND(k) ((uint64_t)1 << (k))
+/* What may be between an OVF and where it is known what comes of it. */
+#define BETWEEN                                                               \
+	(KIND(HWTD_PK_PT_CBR) | KIND(HWTD_PK_PT_MNT) |                        \
+	    KIND(HWTD_PK_PT_MODE_EXEC) | KIND(HWTD_PK_PT_PIP) |               \
+	    KIND(HWTD_PK_PT_VMCS) | KIND(HWTD_PK_PT_EXSTOP) |                 \
+	    KIND(HWTD_PK_PT_PWRE) | KIND(HWTD_PK_PT_PWRX) |                   \
+	    KIND(HWTD_PK_PT_PTW))
 
 static int lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason);
@@ -296,7 +312,7 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (psb.on)
 		hwtdi_ptn_go(d, psb.ip);
 	apply_psb(d, flow, &psb);
-	tell_mnts(d, flow, d->at, psb.end);
+	tell_between(d, flow, &d->lex, d->at, psb.end, KIND(HWTD_PK_PT_MNT));
 	d->lex = a.lex;
 	d->fresh = false;
 	d->at = psb.end;
@@ -332,25 +348,9 @@ static bool
 is_extra_fup(const struct hwtdi_decoder *d, size_t behind_fup,
     const struct hwtdi_pt_lex_state *lex)
 {
-	struct ahead a = { .lex = *lex, .at = behind_fup };
+	const struct ahead a = { .lex = *lex, .at = behind_fup };
 
-	for (; peek(d, &a); a.at += a.packet.bytes) {
-		switch (a.packet.kind) {
-		case HWTD_PK_PT_TIP_PGE:
-			return (true);
-		case HWTD_PK_PT_MODE_EXEC:
-		case HWTD_PK_PT_MODE_TSX:
-		case HWTD_PK_PT_PIP:
-		case HWTD_PK_PT_VMCS:
-		case HWTD_PK_PT_MNT:
-			break;
-		default:
-			if (!is_timing(a.packet.kind))
-				return (false);
-			break;
-		}
-	}
-	return (false);
+	return (is_off_anyway(d, &a));
 }
 
 /* Behind an OVF without FUP: what the next packets say. */
@@ -457,6 +457,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (on || behind.at != a.at) {
 		hwtdi_ptn_anchor(d, flow, behind.at);
 		tell_overflow(d, flow, behind.at, on ? &ip : NULL);
+		tell_between(d, flow, &a.lex, a.at, behind.at, BETWEEN);
 		d->on = on;
 		hwtdi_ptn_go(d, on ? ip : 0);
 		d->lex = behind.lex;
@@ -477,6 +478,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	behind.at += behind.packet.bytes;
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
+	tell_between(d, flow, &a.lex, a.at, behind.at, BETWEEN);
 	if (state == BEHIND_ON) {
 		d->on = true;
 		hwtdi_ptn_go(d, ip);
