@@ -240,7 +240,7 @@ both_lost(const struct pair *p)
 }
 
 /* Bytes between the places at which both give up, for one fault. */
-#define NEAR 96
+#define NEAR 128
 
 static bool
 gives_up_near(const struct pair *p)
@@ -271,14 +271,15 @@ reads_ahead(const struct pair *p)
 
 /*
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP before
- * TIP.PGE; MODE.Exec twice in PSB+ or before TIP.PGD; a CBR of 0.
+ * TIP.PGE; MODE.Exec twice in PSB+ or before TIP.PGD; MWAIT without EXSTOP; a
+ * CBR of 0.
  */
 static bool
 is_tolerant(const struct pair *p)
 {
 	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
 	const struct fuzz_row *gap = first_gap(p, p->libipt);
-	bool in_psb = false, fup = false;
+	bool in_psb = false, fup = false, mwait = false;
 	unsigned int modes = 0;
 	struct hwtdi_pt_packet k;
 	size_t at = 0;
@@ -289,6 +290,11 @@ is_tolerant(const struct pair *p)
 			return (true);
 		if (k.kind == HWTD_PK_PT_TIP_PGE && fup)
 			return (true);
+		if ((STATUS >> k.kind & 1) == 0) {
+			if (mwait && k.kind != HWTD_PK_PT_EXSTOP)
+				return (true);
+			mwait = k.kind == HWTD_PK_PT_MWAIT;
+		}
 		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
 			return (true);
 		if (k.kind == HWTD_PK_PT_PSB) {
@@ -412,14 +418,16 @@ loses_block(const struct pair *p)
 }
 
 static bool
-psb_behind_overflow(const struct pair *p)
+at_0_behind_overflow(const struct pair *p)
 {
 	const struct fuzz_row *gap = first_gap(p, p->libipt);
+	bool overflow = false;
 
-	return (p->i > 0 &&
-	    has_reason(&p->libipt->at[p->i - 1], HWTD_GAP_OVERFLOW) &&
-	    gap == p->b && has_reason(gap, HWTD_GAP_NO_CODE) &&
-	    gap->detail.gap.addr == 0);
+	for (size_t i = 0; i < p->i; i++)
+		overflow = overflow ||
+		    has_reason(&p->libipt->at[i], HWTD_GAP_OVERFLOW);
+	return (overflow && gap != NULL && gap == p->b &&
+	    has_reason(gap, HWTD_GAP_NO_CODE) && gap->detail.gap.addr == 0);
 }
 
 static bool
@@ -475,8 +483,8 @@ static const struct rule rules[] = {
 	    waits_at_psb },
 	{ "libipt does not tell the branch between an MNT and its TIP",
 	    loses_block },
-	{ "libipt goes on at 0 where PSB+ behind an OVF tells the address",
-	    psb_behind_overflow },
+	{ "libipt goes on at address 0 behind an OVF (SKD010)",
+	    at_0_behind_overflow },
 	{ "libipt does not compare the address of PSB+ with where it is",
 	    mismatch_at_psb },
 	{ "libipt has room for a few events only", engine_fails },
