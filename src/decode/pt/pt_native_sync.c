@@ -875,8 +875,9 @@ hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	d->ratio = 0;
 	d->has_iflag = false;
 	d->synced = true;
+	/* What time it is, PSB+ will tell; rows before it keep theirs. */
+	d->anchored = false;
 	hwtdi_ptn_anchor(d, flow, at);
-	/* What time it is, PSB+ will tell. */
 	flow->anchors[flow->n_anchors - 1].flags = 0;
 	hwtdi_ptn_context(d, flow, &d->base, HWTD_EVF_STATUS, NULL);
 	hwtdi_ptn_forget_code(d);
