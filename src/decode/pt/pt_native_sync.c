@@ -475,6 +475,31 @@ tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
 }
 
+/* What they say of how things are where tracing goes on. */
+static void
+apply_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct ahead *from, size_t end)
+{
+	struct ahead a = *from;
+
+	for (; a.at < end && peek(d, &a); a.at += a.packet.bytes) {
+		if (flow->n_rares + 8 > HWTDI_FLOW_RARES)
+			break;
+		switch (a.packet.kind) {
+		case HWTD_PK_PT_MODE_EXEC:
+			hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(a.packet.value),
+			    0, NULL);
+			break;
+		case HWTD_PK_PT_PIP:
+		case HWTD_PK_PT_VMCS:
+			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
 /* Of a MODE.TSX before the FUP that comes next. */
 static int
 pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
@@ -565,6 +590,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	tell_between(d, flow, &a, behind.at);
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
+	apply_between(d, flow, &a, behind.at);
 	d->lex = behind.lex;
 	d->at = behind.at;
 	if (state == BEHIND_OFF)

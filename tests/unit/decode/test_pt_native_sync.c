@@ -225,9 +225,9 @@ what_is_between_an_overflow_and_its_fup_is_told(void **state)
 	pt_leave_at(&p, BASE + 3);
 	check(jne, sizeof(jne), &p,
 	    "mode value=0 100000 status 64\n"
-	    "gap overflow [33,33) after=100002 @33\n"
 	    "marker mnt 8:77\n"
 	    "frequency value=9\n"
+	    "gap overflow [33,33) after=100002 @33\n"
 	    "block 100002 1/1 ->100003 64 sec0\n"
 	    "disable 100003 async\n");
 }
