@@ -47,6 +47,7 @@ struct hwtdi_ptn_target {
 struct hwtdi_ptn_unit_place {
 	uint64_t address;
 	uint32_t section;
+	/* It was told in this segment. */
 	bool known;
 };
 

@@ -36,7 +36,10 @@ peek(const struct hwtdi_decoder *d, struct ahead *a)
 	if (a->at >= d->segment.n)
 		return (false);
 	p = hwtdi_ptn_bytes(d, a->at);
-	return (hwtdi_pt_lex(&a->lex, p, p + 1, &a->packet) &&
+	/* Padding is read up to where bytes are read from elsewhere. */
+	return (hwtdi_pt_lex(&a->lex, p,
+		    p + (a->at < d->edge_at ? d->edge_at - a->at : left),
+		    &a->packet) &&
 	    a->packet.bytes <= left);
 }
 
@@ -63,7 +66,7 @@ struct psb {
 	size_t end;
 	bool has_ip, on;
 	uint64_t ip;
-	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc;
+	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc, has_mnt;
 	uint8_t mode, tsx;
 	bool non_root;
 	uint64_t cr3, vmcs, tsc;
@@ -147,6 +150,7 @@ read_status(const struct hwtdi_decoder *d, const struct ahead *a,
 		out->tsc = p->value;
 		return (true);
 	case HWTD_PK_PT_MNT:
+		out->has_mnt = true;
 		return (true);
 	default:
 		(void)d;
@@ -327,7 +331,8 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (psb.on)
 		hwtdi_ptn_go(d, psb.ip);
 	apply_psb(d, flow, &psb);
-	tell_mnts(d, flow, d->at, psb.end);
+	if (psb.has_mnt)
+		tell_mnts(d, flow, d->at, psb.end);
 	d->lex = a.lex;
 	d->fresh = false;
 	d->at = psb.end;
