@@ -367,9 +367,9 @@ def test_difference_of_another_engine_does_not_count(world: World) -> None:
     world.say(runs=RUNS.replace("2000", "2001"))
     _list_difference(world)
     world.differences.write_text(world.differences.read_text() +
-                                 'engines = ["native"]\n')
-    assert world.run("--engine", "libipt")[0] == 1
-    assert world.run("--engine", "native")[0] == 0
+                                 'engines = ["libipt"]\n')
+    assert world.run()[0] == 1
+    assert world.run("--engine", "libipt")[0] == 0
 
 
 def test_what_libipt_cannot_do_is_skipped_for_libipt(world: World) -> None:
