@@ -270,16 +270,16 @@ reads_ahead(const struct pair *p)
 	    KIND(HWTD_PK_PT_VMCS) | KIND(HWTD_PK_PT_MNT))
 
 /*
- * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP before
- * TIP.PGE; MODE.Exec twice in PSB+ or before TIP.PGD; MWAIT without EXSTOP; a
- * CBR of 0.
+ * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
+ * tracing is off; MODE.Exec twice in PSB+ or before TIP.PGD; MWAIT without EXSTOP; a
+ * CBR of 0; a CYC of more than 64 bits.
  */
 static bool
 is_tolerant(const struct pair *p)
 {
 	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
 	const struct fuzz_row *gap = first_gap(p, p->libipt);
-	bool in_psb = false, fup = false, mwait = false;
+	bool in_psb = false, fup = false, mwait = false, off = false;
 	unsigned int modes = 0;
 	struct hwtdi_pt_packet k;
 	size_t at = 0;
@@ -290,17 +290,26 @@ is_tolerant(const struct pair *p)
 			return (true);
 		if (k.kind == HWTD_PK_PT_TIP_PGE && fup)
 			return (true);
+		if (k.kind == HWTD_PK_PT_FUP && off && !in_psb)
+			return (true);
+		if (k.kind == HWTD_PK_PT_TIP_PGD)
+			off = true;
+		else if (k.kind == HWTD_PK_PT_TIP_PGE ||
+		    k.kind == HWTD_PK_PT_FUP || k.kind == HWTD_PK_PT_OVF)
+			off = false;
 		if ((STATUS >> k.kind & 1) == 0) {
 			if (mwait && k.kind != HWTD_PK_PT_EXSTOP)
 				return (true);
 			mwait = k.kind == HWTD_PK_PT_MWAIT;
 		}
-		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
+		if ((k.kind == HWTD_PK_PT_CBR && k.value == 0) ||
+		    (k.kind == HWTD_PK_PT_CYC && k.bytes > 10))
 			return (true);
 		if (k.kind == HWTD_PK_PT_PSB) {
 			if (in_psb)
 				return (true);
 			in_psb = true;
+			off = true;
 			modes = 0;
 		} else if (k.kind == HWTD_PK_PT_MODE_EXEC) {
 			if (++modes > 1 && in_psb)
@@ -426,8 +435,12 @@ at_0_behind_overflow(const struct pair *p)
 	for (size_t i = 0; i < p->i; i++)
 		overflow = overflow ||
 		    has_reason(&p->libipt->at[i], HWTD_GAP_OVERFLOW);
-	return (overflow && gap != NULL && gap == p->b &&
-	    has_reason(gap, HWTD_GAP_NO_CODE) && gap->detail.gap.addr == 0);
+	for (size_t i = p->i; i < p->libipt->n && &p->libipt->at[i] != gap;
+	     i++)
+		if (p->libipt->at[i].e.kind == HWTD_EV_BLOCK)
+			return (false);
+	return (overflow && gap != NULL && has_reason(gap, HWTD_GAP_NO_CODE) &&
+	    gap->detail.gap.addr == 0);
 }
 
 static bool

@@ -465,39 +465,32 @@ tell_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off,
 	}
 }
 
-/* What packets between an OVF and its FUP tell. */
+/* What packets between an OVF and its FUP, or a TIP without it, tell. */
 static void
 tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct ahead *from, size_t end)
 {
 	struct ahead a = *from;
 
-	for (; a.at < end && peek(d, &a); a.at += a.packet.bytes)
-		if ((a.packet.kind == HWTD_PK_PT_TSC ||
-			a.packet.kind == HWTD_PK_PT_CBR ||
-			a.packet.kind == HWTD_PK_PT_MNT) &&
-		    flow->n_rares + 8 <= HWTDI_FLOW_RARES)
-			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
-}
-
-/* What they say of how things are where tracing goes on. */
-static void
-apply_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct ahead *from, size_t end)
-{
-	struct ahead a = *from;
-
 	for (; a.at < end && peek(d, &a); a.at += a.packet.bytes) {
 		if (flow->n_rares + 8 > HWTDI_FLOW_RARES)
-			break;
+			continue;
 		switch (a.packet.kind) {
-		case HWTD_PK_PT_MODE_EXEC:
-			hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(a.packet.value),
-			    0, NULL);
+		case HWTD_PK_PT_TSC:
+		case HWTD_PK_PT_CBR:
+		case HWTD_PK_PT_MNT:
+			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
 			break;
 		case HWTD_PK_PT_PIP:
 		case HWTD_PK_PT_VMCS:
-			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
+			/* It was of a branch that was dropped. */
+			if (!d->on)
+				(void)hwtdi_ptn_event(d, flow, &a.packet,
+				    NULL);
+			break;
+		case HWTD_PK_PT_MODE_EXEC:
+			hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(a.packet.value),
+			    0, NULL);
 			break;
 		default:
 			break;
@@ -595,7 +588,6 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	tell_between(d, flow, &a, behind.at);
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
-	apply_between(d, flow, &a, behind.at);
 	d->lex = behind.lex;
 	d->at = behind.at;
 	if (state == BEHIND_OFF)

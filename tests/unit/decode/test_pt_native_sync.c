@@ -246,8 +246,8 @@ a_context_before_the_tip_behind_an_overflow_holds(void **state)
 	pt_leave_at(&p, BASE + 3);
 	check(jne, sizeof(jne), &p,
 	    "mode value=0 100000 status 64\n"
-	    "gap overflow [2c,2c) after=100002 @2c\n"
 	    "context cr3=3000\n"
+	    "gap overflow [2c,2c) after=100002 @2c\n"
 	    "block 100002 1/1 ->100003 64 sec0\n"
 	    "disable 100003 async\n");
 }
