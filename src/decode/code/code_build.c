@@ -68,7 +68,7 @@ close_loop(struct cursor *c)
 	d->insns = (uint16_t)(d->insns - c->run->insns);
 	d->block.n_runs--;
 	c->off = c->run->off;
-	end_block(c, HWTDI_NODE_LOOP, 0);
+	end_block(c, HWTDI_NODE_LOOP, (int64_t)c->off);
 }
 
 static void

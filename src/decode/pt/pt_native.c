@@ -18,15 +18,14 @@ finish(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc = HWTD_OK;
 
-	if (d->has_next_psb && d->on && d->next_psb.has_ip && !d->async &&
-	    !d->half && d->n_pending == 0) {
-		rc = hwtdi_ptn_to_ip(d, flow, d->next_psb.ip, err);
-		if (rc == HWTD_OK) {
+	if (d->at_joint) {
+		rc = hwtdi_ptn_joint(d, flow, err);
+		if (rc == HWTD_OK && d->on && d->has_next_psb &&
+		    d->next_psb.has_ip) {
 			flow->has_next_ip = true;
 			flow->next_ip = d->next_psb.ip;
 		}
-	} else if (!d->has_next_psb)
-		rc = hwtdi_ptn_run_out(d, flow, err);
+	}
 	if (rc == HWTD_AGAIN || rc < 0)
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);
@@ -86,8 +85,8 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 }
 
 /* Packets that begin in the last bytes are read from a copy with bytes behind. */
-static void
-copy_edge(struct hwtdi_decoder *d)
+void
+hwtdi_ptn_copy_edge(struct hwtdi_decoder *d)
 {
 	const struct hwtdi_segment *s = &d->segment;
 	size_t room = s->n + s->tail, n;
@@ -110,11 +109,12 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 {
 	d->segment = *segment;
 	d->at = 0;
-	copy_edge(d);
+	hwtdi_ptn_copy_edge(d);
 	memset(&d->next_psb, 0, sizeof(d->next_psb));
-	d->has_next_psb = segment->tail >= HWTDI_PT_PSB_BYTES &&
+	d->at_joint = segment->tail >= HWTDI_PT_PSB_BYTES &&
 	    hwtdi_pt_find_psb(segment->bytes + segment->n, HWTDI_PT_PSB_BYTES,
-		0) == 0 &&
+		0) == 0;
+	d->has_next_psb = d->at_joint &&
 	    hwtdi_pt_read_psb(segment->bytes + segment->n, segment->tail,
 		&d->next_psb);
 	d->done = segment->n == 0;

@@ -128,7 +128,9 @@ struct hwtdi_decoder {
 	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
 	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_psb next_psb;
-	bool has_next_psb, done;
+	/* A PSB is behind the segment; `next_psb` is all of PSB+. */
+	bool at_joint, has_next_psb;
+	bool done;
 	/* Decoding goes on; else it is to be entered at or behind `at`. */
 	bool synced;
 	/* What the PSB at `at` says need not be what was known before. */
@@ -338,6 +340,8 @@ int hwtdi_ptn_choose(struct hwtdi_decoder *d,
     const struct hwtdi_code_query *query, uint64_t ip);
 
 /* pt_native.c */
+/* Have packets at the end of the segment in `edge`. */
+void hwtdi_ptn_copy_edge(struct hwtdi_decoder *d);
 int hwtdi_ptn_start(struct hwtdi_decoder *d,
     const struct hwtdi_segment *segment);
 /* What needs more than zeros; `pt` and `near_count` are set. */
@@ -421,6 +425,9 @@ int hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
 /* PSB+ at `at`. */
 int hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* The segment is used up; a PSB is behind it: go on to where that is. */
+int hwtdi_ptn_joint(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
 /* OVF at `at`. */
 int hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,

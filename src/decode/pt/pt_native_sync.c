@@ -258,6 +258,48 @@ tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
 	}
 }
 
+/* Go on to where PSB+ says that execution is. */
+static int
+reach_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct psb *psb, struct hwtd_error *err)
+{
+	if (d->on && !psb->on && !psb->overflow)
+		return (hwtdi_ptn_contradict(d, flow,
+		    "PSB+ says that tracing is off", err));
+	if (!d->on && psb->on && !psb->overflow)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
+		    "PSB+ says that tracing is on"));
+	if (d->on && psb->has_mode && !psb->overflow &&
+	    hwtdi_ptn_isa(psb->mode) != d->isa)
+		return (hwtdi_ptn_contradict(d, flow, "PSB+ says another mode",
+		    err));
+	return (d->on && psb->on ? hwtdi_ptn_to_ip(d, flow, psb->ip, err)
+				 : HWTD_OK);
+}
+
+int
+hwtdi_ptn_joint(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_segment segment = d->segment;
+	struct ahead a;
+	struct psb psb;
+	bool whole;
+
+	if (d->n_pending != 0 || d->async || d->half)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+		    "PSB between packets that belong together"));
+	/* What is behind the segment is read as if it belonged to it. */
+	d->segment.n += d->segment.tail;
+	d->segment.tail = 0;
+	hwtdi_ptn_copy_edge(d);
+	whole = read_psb(d, segment.n, &a, &psb);
+	d->segment = segment;
+	hwtdi_ptn_copy_edge(d);
+	/* If not, the next segment says so. */
+	return (whole ? reach_psb(d, flow, &psb, err) : HWTD_OK);
+}
+
 static int lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason);
 
@@ -275,23 +317,12 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			    a.packet.bytes > d->segment.n - a.at
 			? HWTD_GAP_TRUNCATED
 			: HWTD_GAP_BAD_PACKET));
-	if (!d->fresh && d->on != psb.on && !psb.overflow) {
-		if (d->on)
-			return (hwtdi_ptn_contradict(d, flow,
-			    "PSB+ says that tracing is off", err));
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_FLOW,
-		    "PSB+ says that tracing is on"));
-	}
-	if (!d->fresh && d->on && psb.has_mode && !psb.overflow &&
-	    hwtdi_ptn_isa(psb.mode) != d->isa)
-		return (hwtdi_ptn_contradict(d, flow, "PSB+ says another mode",
-		    err));
-	hwtdi_ptn_anchor(d, flow, psb.end);
-	if (!d->fresh && d->on && psb.on) {
-		rc = hwtdi_ptn_to_ip(d, flow, psb.ip, err);
+	if (!d->fresh) {
+		rc = reach_psb(d, flow, &psb, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
+	hwtdi_ptn_anchor(d, flow, psb.end);
 	hwtdi_ptn_clear_calls(d);
 	hwtdi_ptn_tell_detail(d, flow);
 	d->on = psb.on;
@@ -329,20 +360,40 @@ is_on_behind(const struct hwtdi_decoder *d, const struct ahead *from,
 	return (false);
 }
 
+/* The PSB at `at`, maybe that of the next segment. */
+static bool
+psb_at(const struct hwtdi_decoder *d, size_t at, struct hwtdi_pt_psb *out)
+{
+	const size_t left = d->segment.n - at;
+
+	if (left == 0) {
+		*out = d->next_psb;
+		return (d->has_next_psb);
+	}
+	if (left < HWTDI_PT_PSB_BYTES ||
+	    hwtdi_pt_find_psb(d->segment.bytes + at, HWTDI_PT_PSB_BYTES, 0) !=
+		0)
+		return (false);
+	return (hwtdi_pt_read_psb(d->segment.bytes + at, left, out));
+}
+
 /*
- * Erratum APL12: an extra FUP though tracing is off.  It is, if a TIP.PGE is
- * the next that tells.
+ * Erratum APL12: an extra FUP though tracing is off.  It is, if a TIP.PGE or a
+ * PSB+ without address is the next that tells.
  */
 static bool
 is_extra_fup(const struct hwtdi_decoder *d, size_t behind_fup,
     const struct hwtdi_pt_lex_state *lex)
 {
 	struct ahead a = { .lex = *lex, .at = behind_fup };
+	struct hwtdi_pt_psb psb;
 
 	for (; peek(d, &a); a.at += a.packet.bytes) {
 		switch (a.packet.kind) {
 		case HWTD_PK_PT_TIP_PGE:
 			return (true);
+		case HWTD_PK_PT_PSB:
+			return (psb_at(d, a.at, &psb) && !psb.has_ip);
 		case HWTD_PK_PT_MODE_EXEC:
 		case HWTD_PK_PT_MODE_TSX:
 		case HWTD_PK_PT_PIP:
@@ -355,7 +406,7 @@ is_extra_fup(const struct hwtdi_decoder *d, size_t behind_fup,
 			break;
 		}
 	}
-	return (false);
+	return (a.at == d->segment.n && psb_at(d, a.at, &psb) && !psb.has_ip);
 }
 
 /* Behind an OVF without FUP: what the next packets say. */
@@ -414,6 +465,37 @@ tell_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off,
 	}
 }
 
+/* What packets between an OVF and its FUP tell. */
+static void
+tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct ahead *from, size_t end)
+{
+	struct ahead a = *from;
+
+	for (; a.at < end && peek(d, &a); a.at += a.packet.bytes)
+		if ((a.packet.kind == HWTD_PK_PT_TSC ||
+			a.packet.kind == HWTD_PK_PT_CBR ||
+			a.packet.kind == HWTD_PK_PT_MNT) &&
+		    flow->n_rares + 8 <= HWTDI_FLOW_RARES)
+			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
+}
+
+/* Of a MODE.TSX before the FUP that comes next. */
+static int
+pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
+{
+	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_FUP_BOUND,
+		.what = HWTDI_PTN_TSX };
+
+	if ((tsx & 1) != 0)
+		e.value |= HWTD_MODE_TRANSACTION;
+	if ((tsx & 2) != 0) {
+		e.value |= HWTD_MODE_ABORTED;
+		e.wait = HWTDI_PTN_FUP;
+	}
+	return (hwtdi_ptn_pend(d, &e));
+}
+
 int
 hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -421,6 +503,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct ahead a, behind;
 	enum behind_overflow state;
 	uint64_t ip = 0, tsx = 0;
+	struct hwtdi_pt_psb psb;
 	bool on, has_tsx;
 
 	(void)err;
@@ -460,6 +543,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			on = false;
 	}
 	if (on || behind.at != a.at) {
+		tell_between(d, flow, &a, behind.at);
 		hwtdi_ptn_anchor(d, flow, behind.at);
 		tell_overflow(d, flow, behind.at, on ? &ip : NULL);
 		d->on = on;
@@ -471,27 +555,32 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	state = look_behind(d, &behind, &tsx, &has_tsx);
 	d->on = false;
 	if (state == BEHIND_NOTHING) {
-		tell_overflow(d, flow, a.at, NULL);
+		/* If a PSB comes next, it tells. */
+		tell_overflow(d, flow, a.at,
+		    psb_at(d, behind.at, &psb) && psb.has_ip ? &psb.ip : NULL);
 		d->lex = a.lex;
 		d->at = a.at;
-		/* If a PSB comes next, it tells. */
 		d->fresh = true;
 		return (HWTD_OK);
 	}
 	ip = behind.packet.ip;
-	behind.at += behind.packet.bytes;
+	/* A FUP there is not the OVF's: it tells of something else. */
+	if (behind.packet.kind != HWTD_PK_PT_FUP)
+		behind.at += behind.packet.bytes;
+	tell_between(d, flow, &a, behind.at);
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
-	if (state == BEHIND_ON) {
-		d->on = true;
-		hwtdi_ptn_go(d, ip);
-		if (has_tsx)
-			hwtdi_ptn_transaction(d, flow,
-			    (tsx & 1) != 0 ? HWTD_MODE_TRANSACTION : 0,
-			    HWTD_EVF_STATUS, &ip);
-	}
 	d->lex = behind.lex;
 	d->at = behind.at;
+	if (state == BEHIND_OFF)
+		return (HWTD_OK);
+	d->on = true;
+	hwtdi_ptn_go(d, ip);
+	if (behind.packet.kind == HWTD_PK_PT_FUP) {
+		d->weak = true;
+		if (has_tsx)
+			return (pend_transaction(d, tsx));
+	}
 	return (HWTD_OK);
 }
 
@@ -619,6 +708,7 @@ scan(struct hwtdi_decoder *d, struct resync *out)
 		}
 	}
 	out->end = d->segment.n;
+	out->fresh = d->at_joint;
 	out->lex = a.lex;
 }
 
@@ -665,6 +755,9 @@ resume(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 			gap->ip_after = psb.ip;
 			gap->flags |= HWTD_GAPF_IP_AFTER;
 		}
+	} else if (r->fresh && d->at_joint && d->next_psb.has_ip) {
+		gap->ip_after = d->next_psb.ip;
+		gap->flags |= HWTD_GAPF_IP_AFTER;
 	}
 	forget_state(d);
 	d->at = r->end;

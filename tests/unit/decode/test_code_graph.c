@@ -124,7 +124,7 @@ static const struct {
 	{ "end of the unit", { 0x90, 0x90 }, 2, HWTDI_NODE_AWAY, 2, 1, 0, 2,
 	    2 },
 	{ "jump to itself", { 0x90, 0xeb, 0xfe }, 16, HWTDI_NODE_LOOP, 2, 1, 0,
-	    0, 1 },
+	    1, 1 },
 	{ "ring of jumps", { 0xeb, 0x02, 0xeb, 0xfc, 0xeb, 0xfc }, 16,
 	    HWTDI_NODE_LOOP, 3, 3, 0, 0, 0 },
 	{ "no instruction", { 0x90, 0x06 }, 24, HWTDI_NODE_BAD, 1, 1, 0, 1,

@@ -143,7 +143,7 @@ psb_plus_elsewhere_than_the_code_leads_contradicts(void **state)
 	check(jne, sizeof(jne), &p,
 	    "mode value=0 100000 status 64\n"
 	    "block 100000 1/2 conditional 64 sec0\n"
-	    "gap bad-flow [1c,1c) before=100000 after=100010 @37\n"
+	    "gap bad-flow [1c,1c) before=100000 after=100010 @1c\n"
 	    "mode value=0 100010 status 64\n"
 	    "block 100010 1/1 ->100011 64 sec0\n"
 	    "disable 100011 async\n");

@@ -1,6 +1,8 @@
 /*
  * Every allocation of a cursor fails once: an error code, nothing lost, and
  * the cursor can be sought and read again.
+ *
+ * Linked with --wrap=hwtdi_segments_init, so that slots can be small.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +15,7 @@
 #include "support/long_trace.h"
 #include "support/mapped_trace.h"
 #include "support/row_text.h"
+#include "support/slot_size.h"
 
 struct fixture {
 	struct failing_allocator f;
@@ -26,6 +29,8 @@ setup(void **state)
 	struct fixture *x = calloc(1, sizeof(*x));
 	struct hwtd_context_options o = { .size = sizeof(o) };
 
+	/* So that there are several. */
+	slot_bytes = 256;
 	if (x == NULL)
 		return (-1);
 	failing_allocator_init(&x->f);
@@ -92,6 +97,13 @@ static const struct hwtd_events_options options[] = {
 	{ .size = sizeof(options[0]), .level = HWTD_LEVEL_INSN, .jobs = 2 },
 	{ .size = sizeof(options[0]), .kinds = (1u << HWTD_EV_KINDS) - 1 },
 	{ .size = sizeof(options[0]), .kinds = 1u << HWTD_EV_RECORD },
+	{
+	    .size = sizeof(options[0]),
+	    .kinds = (1u << HWTD_EV_KINDS) - 1,
+	    .jobs = 4,
+	    .streams = ids,
+	    .n_streams = 1,
+	},
 	{
 	    .size = sizeof(options[0]),
 	    .cpus = ids,
