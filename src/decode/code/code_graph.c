@@ -165,7 +165,7 @@ new_node(struct hwtdi_code_graph *g, uint32_t *out, struct hwtd_error *err)
 			return (no_memory(err));
 		atomic_store_explicit(&g->nodes, nodes, memory_order_release);
 		/* Behind the array: see hwtdi_graph_see(). */
-		atomic_store_explicit(&g->cap_nodes, no == 0 ? 1024 : no * 2,
+		atomic_store_explicit(&g->cap_nodes, hwtdi_graph_next_cap(no),
 		    memory_order_release);
 	}
 	*out = no;
@@ -192,8 +192,8 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 			return (no_memory(err));
 		atomic_store_explicit(&g->returns, returns,
 		    memory_order_release);
-		atomic_store_explicit(&g->cap_returns, no == 0 ? 1024 : no * 2,
-		    memory_order_release);
+		atomic_store_explicit(&g->cap_returns,
+		    hwtdi_graph_next_cap(no), memory_order_release);
 	}
 	push = &g->pushes[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	push->unit = unit;

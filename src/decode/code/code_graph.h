@@ -138,7 +138,7 @@ struct hwtdi_graph_view {
 };
 
 /* Entries of an array in chunks, which never move. */
-#define HWTDI_GRAPH_CHUNK 4096u
+#define HWTDI_GRAPH_CHUNK 2048u
 
 static inline const struct hwtdi_code_block *
 hwtdi_graph_view_block(const struct hwtdi_graph_view *view, uint32_t node)

@@ -78,6 +78,13 @@ struct hwtdi_draft {
 /* graph_memory.c */
 #define HWTDI_ARENA_BYTES ((size_t)1 << 16)
 
+/* The next size of an array that grows. */
+static inline uint32_t
+hwtdi_graph_next_cap(uint32_t cap)
+{
+	return (cap == 0 ? 2048 : cap * 2);
+}
+
 /* Memory that counts as the graph's; it is not set. */
 void *hwtdi_graph_take(struct hwtdi_code_graph *g, size_t bytes);
 void hwtdi_graph_give(struct hwtdi_code_graph *g, void *memory, size_t bytes);

@@ -102,7 +102,7 @@ void *
 hwtdi_graph_outgrow(struct hwtdi_code_graph *g, void *old, uint32_t old_cap,
     size_t elem)
 {
-	const uint32_t cap = old_cap == 0 ? 1024 : old_cap * 2;
+	const uint32_t cap = hwtdi_graph_next_cap(old_cap);
 	struct hwtdi_retired *note = NULL;
 	void *array = hwtdi_graph_take(g, cap * elem);
 
@@ -121,6 +121,10 @@ hwtdi_graph_outgrow(struct hwtdi_code_graph *g, void *old, uint32_t old_cap,
 }
 
 /* Indexes. */
+
+/* Small ones grow faster, so that little is put anew. */
+#define FIRST_SLOTS 2048
+#define MANY_SLOTS 65536
 
 static size_t
 index_bytes(size_t slots)
@@ -171,10 +175,13 @@ hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
     uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t))
 {
 	struct hwtdi_graph_index *bigger;
+	size_t slots = FIRST_SLOTS;
 
 	if (index != NULL && ((size_t)n + 1) * 2 <= index->mask + 1)
 		return (index);
-	bigger = index_new(g, index == NULL ? 1024 : (index->mask + 1) * 2);
+	if (index != NULL)
+		slots = (index->mask + 1) * (index->mask < MANY_SLOTS ? 4 : 2);
+	bigger = index_new(g, slots);
 	if (bigger == NULL)
 		return (NULL);
 	bigger->older = index;

@@ -342,6 +342,8 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		limit = d->recheck_at;
 	stop = limit > d->at ? w.p + (limit - d->at) : w.p;
 	base = d->segment.stream_off + d->at - (uint64_t)(uintptr_t)start;
+	if (plain && d->node == 0)
+		d->node = target(d, d->ip);
 	begin(&w, d, flow);
 	for (;;) {
 		unsigned int n;
