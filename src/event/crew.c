@@ -5,6 +5,10 @@
  * where its segment ends, says so, and then makes its rows; who comes next
  * begins there.  At most `n_units` are at work or wait to be taken, each in a
  * slot of a ring.
+ *
+ * The reader takes the rows of the first unit.  When there are no more it goes
+ * on with that unit itself, so that those rows stay in its cache, and others
+ * work ahead.
  */
 #include "event/crew.h"
 
@@ -33,7 +37,7 @@ struct chain {
 struct unit {
 	/* Rows to be taken, in order. */
 	struct chain ready;
-	/* Its maker waits for rows to be taken. */
+	/* Its maker has stopped before the end; the reader goes on with it. */
 	bool parked;
 	/* All its rows are there. */
 	bool done;
@@ -49,6 +53,8 @@ struct worker {
 	/* What it works on, or was to work on. */
 	struct unit *unit;
 	bool is_first, begun, idle;
+	/* The reader waits, and would rather make the rows itself. */
+	atomic_bool wanted;
 	/* Rows that were made, but not handed over; more go to `now`. */
 	struct chain made;
 	struct batch *now;
@@ -66,6 +72,8 @@ struct hwtdi_crew {
 	bool stop;
 	/* Jobs that run or wait in the pool. */
 	unsigned int n_jobs;
+	/* The maker of the first unit, if it is the reader's own. */
+	struct worker *own;
 
 	/* Where the next unit begins, unless its maker is finding that out. */
 	struct hwtdi_segments at;
@@ -139,18 +147,9 @@ is_cancelled(const struct hwtdi_crew *crew)
 
 /* With the lock held. */
 
-static void
-add_job(struct hwtdi_crew *crew, struct worker *w)
-{
-	w->idle = false;
-	w->unit->parked = false;
-	crew->n_jobs++;
-	hwtdi_pool_add(crew->pool, &w->job);
-}
-
-/* Have the next unit made, if there is a place and a maker for it. */
-static void
-begin_next(struct hwtdi_crew *crew)
+/* Have a maker for the next unit, if there is a place for it. */
+static struct worker *
+assign_next(struct hwtdi_crew *crew)
 {
 	struct worker *w = NULL;
 	struct unit *unit;
@@ -158,12 +157,12 @@ begin_next(struct hwtdi_crew *crew)
 	if (crew->stop || is_cancelled(crew) || crew->searching ||
 	    crew->at_end ||
 	    crew->next_unit - crew->first_unit == crew->n_units)
-		return;
+		return (NULL);
 	for (unsigned int i = 0; i < crew->n_workers && w == NULL; i++)
 		if (crew->workers[i].idle)
 			w = &crew->workers[i];
 	if (w == NULL)
-		return;
+		return (NULL);
 	unit = unit_at(crew, crew->next_unit);
 	memset(unit, 0, sizeof(*unit));
 	chain_init(&unit->ready);
@@ -171,9 +170,22 @@ begin_next(struct hwtdi_crew *crew)
 	w->unit = unit;
 	w->is_first = crew->next_unit == 0;
 	w->begun = false;
+	w->idle = false;
+	atomic_store(&w->wanted, false);
 	crew->next_unit++;
 	crew->searching = true;
-	add_job(crew, w);
+	return (w);
+}
+
+static void
+begin_next(struct hwtdi_crew *crew)
+{
+	struct worker *w = assign_next(crew);
+
+	if (w == NULL)
+		return;
+	crew->n_jobs++;
+	hwtdi_pool_add(crew->pool, &w->job);
 }
 
 static void
@@ -328,7 +340,8 @@ settle(struct hwtdi_crew *crew, struct worker *w, enum step step,
 		end_unit(crew, w, HWTD_OK);
 	else if (step == STEP_DONE || step == STEP_NOMEM)
 		end_unit(crew, w, step == STEP_NOMEM ? HWTD_E_NOMEM : HWTD_OK);
-	else if (unit->ready.n >= crew->most_of_unit)
+	else if (unit->ready.n >= crew->most_of_unit ||
+	    atomic_load(&w->wanted))
 		unit->parked = true;
 	else
 		on = true;
@@ -354,7 +367,8 @@ run_job(void *arg)
 			enough = crew->most_of_unit / 2;
 		do
 			step = make_batch(crew, w, enough);
-		while (step == STEP_ON && !is_cancelled(crew));
+		while (step == STEP_ON && !is_cancelled(crew) &&
+		    !atomic_load_explicit(&w->wanted, memory_order_relaxed));
 	}
 }
 
@@ -421,7 +435,8 @@ hwtdi_crew_start(struct hwtdi_crew *crew, const struct hwtdi_segments *from)
 	crew->next_unit = 0;
 	crew->first_unit = 0;
 	crew->hand_over = 1;
-	begin_next(crew);
+	/* The first rows wait for no other thread. */
+	crew->own = assign_next(crew);
 	pthread_mutex_unlock(&crew->lock);
 }
 
@@ -466,6 +481,7 @@ hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up)
 {
 	pthread_mutex_lock(&crew->lock);
 	crew->stop = true;
+	crew->own = NULL;
 	while (crew->n_jobs > 0)
 		pthread_cond_wait(&crew->came, &crew->lock);
 	for (unsigned int i = 0; i < crew->n_workers; i++) {
@@ -510,7 +526,10 @@ hwtdi_crew_destroy(struct hwtdi_crew *crew)
 	hwtdi_free(crew->library, crew, sizeof(*crew));
 }
 
-/* Have some rows taken.  HWTD_OK, or why there are none. */
+/*
+ * Have some rows taken, or the maker of the first unit for oneself.  HWTD_OK,
+ * or why there are none.
+ */
 static int
 take_some(struct hwtdi_crew *crew)
 {
@@ -523,7 +542,18 @@ take_some(struct hwtdi_crew *crew)
 		unit = unit_at(crew, crew->first_unit);
 		if (unit->ready.n > 0)
 			break;
-		if (!unit->done || crew->first_unit == crew->next_unit) {
+		if (!unit->done && unit->parked) {
+			unit->parked = false;
+			crew->own = unit->worker;
+			break;
+		}
+		if (crew->first_unit == crew->next_unit) {
+			/* The one before would have said that it is the end. */
+			rc = HWTD_E_STATE;
+			break;
+		}
+		if (!unit->done) {
+			atomic_store(&unit->worker->wanted, true);
 			pthread_cond_wait(&crew->came, &crew->lock);
 			continue;
 		}
@@ -535,28 +565,49 @@ take_some(struct hwtdi_crew *crew)
 	}
 	while (unit->ready.n > 0 && crew->taken.n < HAND_OVER)
 		chain_add(&crew->taken, chain_take(&unit->ready));
-	if (unit->parked && unit->ready.n <= crew->most_of_unit / 2)
-		add_job(crew, unit->worker);
 	pthread_mutex_unlock(&crew->lock);
 	return (rc);
+}
+
+/* Make rows of the first unit here.  The batch that was read is at hand. */
+static int
+make_own(struct hwtdi_crew *crew)
+{
+	struct worker *w = crew->own;
+	enum step step;
+
+	if (w->now == NULL && crew->used != NULL) {
+		w->now = crew->used;
+		crew->used = w->now->next;
+		hwtdi_rows_clear(&w->now->rows);
+	}
+	step = make_batch(crew, w, 1);
+	chain_move(&crew->taken, &w->made);
+	if (step != STEP_DONE && step != STEP_NOMEM)
+		return (HWTD_OK);
+	pthread_mutex_lock(&crew->lock);
+	crew->own = NULL;
+	end_unit(crew, w, step == STEP_NOMEM ? HWTD_E_NOMEM : HWTD_OK);
+	begin_next(crew);
+	pthread_mutex_unlock(&crew->lock);
+	return (HWTD_OK);
 }
 
 struct hwtdi_rows *
 hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_error *err)
 {
-	int rc;
+	int rc = HWTD_OK;
 
 	if (crew->front != NULL) {
 		crew->front->next = crew->used;
 		crew->used = crew->front;
 		crew->front = NULL;
 	}
-	if (crew->taken.n == 0) {
-		rc = take_some(crew);
-		if (rc != HWTD_OK) {
-			(void)hwtdi_fail_nomem(err, sizeof(struct batch));
-			return (NULL);
-		}
+	while (crew->taken.n == 0 && rc == HWTD_OK)
+		rc = crew->own != NULL ? make_own(crew) : take_some(crew);
+	if (rc != HWTD_OK) {
+		(void)hwtdi_fail_nomem(err, sizeof(struct batch));
+		return (NULL);
 	}
 	crew->front = chain_take(&crew->taken);
 	return (&crew->front->rows);

@@ -707,8 +707,9 @@ hwtd_events_open(struct hwtd_trace *trace,
 	hwtdi_rows_init(&ev->details, library);
 	rc = hwtdi_filter_init(&ev->filter, library, opts, err);
 	if (rc == HWTD_OK && ev->filter.o.jobs > 1)
-		rc = hwtdi_pool_create(library, ev->filter.o.jobs, &ev->pool,
-		    err);
+		/* The caller's own thread is one of them. */
+		rc = hwtdi_pool_create(library, ev->filter.o.jobs - 1,
+		    &ev->pool, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_record_lane_init(&ev->records, trace, &ev->filter,
 		    err);
