@@ -23,6 +23,7 @@ hwtdi_expander_init(struct hwtdi_expander *x, const struct hwtd_trace *trace,
 	x->table = table;
 	x->stream = stream;
 	x->clock = *clock;
+	x->clock_factor = hwtdi_clock_factor(clock);
 	x->base = *base;
 	hwtdi_expander_start(x);
 }

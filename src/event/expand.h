@@ -22,6 +22,8 @@ struct hwtdi_expander {
 	const struct hwtdi_filter *filter;
 	const struct hwtdi_code_table *table;
 	struct hwtd_clock clock;
+	/* ns per count, of 2^64; 0: the clock is not so simple. */
+	uint64_t clock_factor;
 	uint32_t stream;
 	/* The stream's own context. */
 	struct hwtd_exec_context base;
@@ -51,6 +53,9 @@ struct hwtdi_expander {
 	uint64_t stream_off;
 	bool has_time, fresh_time, estimated;
 	uint64_t time_ns;
+	/* The count that none is above was this one, which is so many ns. */
+	bool has_most;
+	uint64_t most, most_ns;
 	/* Anchors up to this byte, if they ask, have the time at hand. */
 	uint64_t time_until;
 

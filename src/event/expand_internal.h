@@ -10,6 +10,7 @@
 #define HWTDI_EXPAND_ROOM 4
 
 /* expand_time.c */
+uint64_t hwtdi_clock_factor(const struct hwtd_clock *clock);
 /* Pass an anchor.  HWTD_OK, HWTD_E_NOMEM. */
 int hwtdi_expand_anchor(struct hwtdi_expander *x,
     const struct hwtdi_flow *flow, const struct hwtdi_anchor *anchor);

@@ -33,6 +33,46 @@ hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
 	return (d < clock->base_ns ? clock->base_ns - d : 0);
 }
 
+__extension__ typedef unsigned __int128 wide;
+
+uint64_t
+hwtdi_clock_factor(const struct hwtd_clock *clock)
+{
+	/* Times of simple clocks are below their counts. */
+	if (clock->ns_per >= clock->counts_per ||
+	    clock->counts_per > INT64_MAX || clock->base_ns > INT64_MAX)
+		return (0);
+	return ((uint64_t)(((wide)clock->ns_per << 64) / clock->counts_per));
+}
+
+/* hwtdi_clock_ns(), mostly without a division. */
+static uint64_t
+clock_ns(const struct hwtdi_expander *x, uint64_t n)
+{
+	const struct hwtd_clock *clock = &x->clock;
+	const uint64_t d = n - clock->base_count;
+	uint64_t q;
+
+	if (x->clock_factor == 0 || n < clock->base_count || d > INT64_MAX)
+		return (hwtdi_clock_ns(clock, n));
+	q = (uint64_t)((wide)d * x->clock_factor >> 64);
+	/* The factor is too small by less than 1, so this is by 1 at most. */
+	q += d * clock->ns_per - q * clock->counts_per >= clock->counts_per;
+	return (clock->base_ns + q);
+}
+
+/* The time that none of the flow is behind. */
+static uint64_t
+most_ns(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	if (!x->has_most || x->most != flow->last_count) {
+		x->has_most = true;
+		x->most = flow->last_count;
+		x->most_ns = clock_ns(x, x->most);
+	}
+	return (x->most_ns);
+}
+
 /*
  * The count at an anchor, if it has one.  HWTD_OK, HWTD_E_NOT_FOUND,
  * HWTD_E_NOMEM.
@@ -70,10 +110,10 @@ hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	if (x->clock.counts_per == 0)
 		return (HWTD_OK);
 	x->time_until = when.until_off;
-	now = hwtdi_clock_ns(&x->clock, when.count);
+	now = clock_ns(x, when.count);
 	x->estimated = when.estimated || now == UINT64_MAX;
 	if (flow->has_last_count) {
-		last = hwtdi_clock_ns(&x->clock, flow->last_count);
+		last = most_ns(x, flow);
 		if (now > last) {
 			now = last;
 			x->estimated = true;

@@ -44,6 +44,8 @@ hwtdi_pt_time_start(struct hwtdi_pt_time *time,
 	time->end = segment->stream_off;
 	time->n_refs = 0;
 	time->least = 0;
+	time->n_found = 0;
+	time->i_found = 0;
 	time->has_now = false;
 	time->has_next = false;
 }
@@ -158,7 +160,7 @@ static void
 put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count)
 {
 	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref - 1];
-	struct hwtdi_pt_moment *const m = &time->found;
+	struct hwtdi_pt_moment *const m = &time->found[time->n_found++];
 	bool ignored;
 
 	m->stream_off = stream_off;
@@ -186,7 +188,7 @@ put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count)
 }
 
 /* What stops the second pass. */
-#define MOMENT 1
+#define MANY_MOMENTS 1
 #define BLOCK_ENDS 2
 
 /* Packets that tell nothing of the time. */
@@ -206,10 +208,10 @@ see_cyc(void *arg, uint64_t off, uint64_t n)
 	hwtdi_pt_count_cycles(&time->cycles, n);
 	/* Before the first reference there is no time. */
 	if (time->i_ref == 0 ||
-	    !place_cyc(time, &count, &time->found.estimated))
+	    !place_cyc(time, &count, &time->found[time->n_found].estimated))
 		return (0);
 	put_moment(time, off, count);
-	return (MOMENT);
+	return (time->n_found == HWTDI_PT_MOMENTS ? MANY_MOMENTS : 0);
 }
 
 static int
@@ -229,7 +231,7 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 		return (0);
 	ref = &time->refs[time->i_ref++];
 	put_moment(time, packet->stream_off, ref->count);
-	return (MOMENT);
+	return (time->n_found == HWTDI_PT_MOMENTS ? MANY_MOMENTS : 0);
 }
 
 int
@@ -247,6 +249,12 @@ hwtdi_pt_time_next(struct hwtdi_pt_time *time, struct hwtdi_pt_moment *out)
 		struct hwtdi_pt_stretch s = *segment;
 		size_t used;
 
+		if (time->i_found < time->n_found) {
+			*out = time->found[time->i_found++];
+			return (HWTD_OK);
+		}
+		time->n_found = 0;
+		time->i_found = 0;
 		if (time->at >= time->end) {
 			rc = next_block(time);
 			if (rc != HWTD_OK)
@@ -260,10 +268,6 @@ hwtdi_pt_time_next(struct hwtdi_pt_time *time, struct hwtdi_pt_moment *out)
 		s.arg = time;
 		rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);
 		time->at = rc == BLOCK_ENDS ? time->end : time->at + used;
-		if (rc == MOMENT) {
-			*out = time->found;
-			return (HWTD_OK);
-		}
 	}
 }
 

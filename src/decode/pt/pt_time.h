@@ -62,6 +62,9 @@ struct hwtdi_pt_moment {
 	uint64_t ref_off, ref_count;
 };
 
+/* Moments that are found at a time. */
+#define HWTDI_PT_MOMENTS 32
+
 struct hwtdi_pt_time {
 	struct hwtd_context *library;
 	/* Configuration. */
@@ -90,7 +93,9 @@ struct hwtdi_pt_time {
 	uint64_t rate_counts, rate_weight;
 	/* No count of the segment is below this one. */
 	uint64_t least;
-	struct hwtdi_pt_moment found;
+	/* Moments that were found and not handed out yet. */
+	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS];
+	unsigned int n_found, i_found;
 
 	/* For hwtdi_pt_time_at(). */
 	struct hwtdi_pt_moment now, next;
