@@ -20,8 +20,9 @@
 /* Batches that are handed over at once. */
 #define HAND_OVER 16
 
-/* The most batches that are kept of a unit, and the least. */
-#define MOST_OF_UNIT 448
+/* The most batches that are kept of a unit, and the least: what is in no cache
+ * when it is taken costs more than it saves. */
+#define MOST_OF_UNIT 192
 #define LEAST_OF_UNIT 2
 
 struct batch {

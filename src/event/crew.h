@@ -3,8 +3,8 @@
  * segment each, and hand them over in the order of the stream.
  *
  * No job of a crew waits for anything: a maker whose segment has made as many
- * rows as are kept of it gives its thread back, and goes on when rows were
- * taken.  So crews can share a pool of any size.
+ * rows as are kept of it gives its thread back, and the reader goes on with it
+ * when it comes there.  So crews can share a pool of any size.
  */
 #ifndef HWTDI_CREW_H
 #define HWTDI_CREW_H
