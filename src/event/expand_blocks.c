@@ -6,26 +6,31 @@
 /* The row that waits, and what rows have in common. */
 struct blocks {
 	/*
-	 * Where the row that waits will be, of which only time and offset are
-	 * there already; the first such place, and the last.
+	 * The row that waits, but for its flags; the first that waited, and the
+	 * last place for one.
 	 */
 	struct hwtd_event *out, *first, *last;
-	/* The rest of it; `end` is the byte behind. */
-	uint64_t ip, end;
-	uint32_t insns, bytes, section;
+	/* Its flags; the byte behind it, and its branch again. */
+	uint64_t end;
 	uint16_t flags;
 	uint8_t branch;
+
 	/* Instructions of all rows. */
-	uint64_t all_insns;
+	uint64_t insns;
 
 	/* Of rows to come. */
 	uint64_t time_ns, stream_off;
 	uint32_t stream, context;
 	uint16_t common;
-	/* A flag that the next row has not, if it is the first of its time. */
-	uint16_t once;
 	/* The row that waited when the time was told. */
-	const struct hwtd_event *before;
+	struct hwtd_event *before;
+
+	/* Where the unit at hand lies. */
+	uint32_t unit;
+	uint32_t section;
+	uint64_t address;
+	/* Flags of rows of it. */
+	uint16_t flags_of_unit;
 };
 
 static inline void
@@ -33,22 +38,39 @@ set_time(struct blocks *b, const struct hwtdi_expander *x)
 {
 	b->stream_off = x->stream_off;
 	b->before = b->out;
-	b->once = 0;
 	b->time_ns = 0;
 	if (!x->has_time)
 		return;
 	b->time_ns = x->time_ns;
 	b->common |= HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED;
-	if (x->fresh_time && !x->estimated)
-		b->once = HWTD_EVF_TIME_ESTIMATED;
 }
 
-/* The time was told by a row. */
+/* The first row since the time was told has that time, the others not quite. */
 static inline void
-keep_time(const struct blocks *b, struct hwtdi_expander *x)
+keep_time(struct blocks *b, struct hwtdi_expander *x)
 {
-	if (x->has_time && b->out != b->before)
-		x->fresh_time = false;
+	struct hwtd_event *const row = b->before + 1;
+
+	if (!x->has_time || b->out == b->before)
+		return;
+	if (x->fresh_time && !x->estimated) {
+		if (row == b->out)
+			b->flags &= (uint16_t)~HWTD_EVF_TIME_ESTIMATED;
+		else
+			row->flags &= (uint16_t)~HWTD_EVF_TIME_ESTIMATED;
+	}
+	x->fresh_time = false;
+}
+
+static inline void
+set_unit(struct blocks *b, const struct hwtdi_expander *x, uint32_t unit)
+{
+	const struct hwtdi_expand_place *place = &x->places_of[unit];
+
+	b->unit = unit;
+	b->address = place->address;
+	b->section = place->section;
+	b->flags_of_unit = place->flags;
 }
 
 static void
@@ -59,45 +81,37 @@ begin(struct blocks *b, const struct hwtdi_expander *x,
 
 	b->first = b->out = &rows->rows[rows->n];
 	b->last = &rows->rows[HWTDI_ROWS - HWTDI_EXPAND_ROOM + 1];
-	b->out->time_ns = row->time_ns;
-	b->out->stream_off = row->stream_off;
-	b->ip = row->ip;
+	*b->out = *row;
 	b->end = row->ip + row->bytes;
-	b->insns = row->insns;
-	b->bytes = row->bytes;
-	b->section = row->section;
 	b->flags = row->flags;
 	b->branch = row->branch;
-	b->all_insns = row->insns;
+	b->insns = row->insns;
 	b->stream = x->stream;
 	b->context = (uint32_t)(rows->n_contexts - 1);
+	b->out->context = b->context;
 	b->common = HWTD_EVF_IP | HWTD_EVF_SECTION |
 	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0);
+	b->unit = UINT32_MAX;
 	set_time(b, x);
 }
 
 /* Count the rows that were made. */
 static void
-finish(const struct blocks *b, struct hwtdi_expander *x,
-    struct hwtdi_rows *rows)
+finish(struct blocks *b, struct hwtdi_expander *x, struct hwtdi_rows *rows)
 {
 	const uint64_t n = (uint64_t)(b->out - b->first);
 	const struct hwtd_event *row = b->first;
 	struct hwtd_stats *stats = &rows->stats;
 
 	keep_time(b, x);
-	x->row.time_ns = b->out->time_ns;
-	x->row.stream_off = b->out->stream_off;
-	x->row.ip = b->ip;
-	x->row.insns = b->insns;
-	x->row.bytes = b->bytes;
-	x->row.section = b->section;
+	x->row = *b->out;
 	x->row.flags = b->flags;
 	x->row.branch = b->branch;
+	x->row.target = 0;
 	rows->n += (size_t)n;
 	stats->blocks += n;
 	stats->kinds[HWTD_EV_BLOCK] += n;
-	stats->insns += b->all_insns - b->insns;
+	stats->insns += b->insns - b->out->insns;
 	/* Times do not go back, and who has none comes before. */
 	if (n == 0 || (b->out[-1].flags & HWTD_EVF_TIME) == 0)
 		return;
@@ -112,60 +126,57 @@ finish(const struct blocks *b, struct hwtdi_expander *x,
 
 /* Add a run to the row that waits.  False: it does not go on there. */
 static inline bool
-extend(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
-    uint32_t section, uint16_t flags)
+extend(const struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
+    uint16_t flags)
 {
 	const uint16_t same = HWTD_EVF_ISA_MASK | HWTD_EVF_SPECULATIVE;
 
 	if (b->branch != HWTD_BRANCH_NONE || b->end != ip ||
-	    b->section != section || ((b->flags ^ flags) & same) != 0 ||
-	    UINT32_MAX - b->bytes <= r->bytes)
+	    b->out->section != b->section ||
+	    ((b->flags ^ flags) & same) != 0 ||
+	    UINT32_MAX - b->out->bytes <= r->bytes)
 		return (false);
-	b->insns += r->insns;
-	b->bytes += r->bytes;
+	b->out->insns += r->insns;
+	b->out->bytes += r->bytes;
+	b->out->branch = r->branch;
 	return (true);
 }
 
 /* End the row that waits, and begin one with a run. */
 static inline void
 put(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
-    uint32_t section, uint16_t flags)
+    uint16_t flags)
 {
-	struct hwtd_event *const out = b->out++;
+	struct hwtd_event *out = b->out;
 
-	out->ip = b->ip;
 	out->target = ip;
+	out->flags = b->flags | HWTD_EVF_TARGET |
+	    (ip != b->end ? HWTD_EVF_TAKEN : 0);
+	b->out = ++out;
+	out->time_ns = b->time_ns;
+	out->ip = ip;
+	out->stream_off = b->stream_off;
 	out->value = 0;
-	out->insns = b->insns;
-	out->bytes = b->bytes;
+	out->insns = r->insns;
+	out->bytes = r->bytes;
 	out->stream = b->stream;
 	out->context = b->context;
 	out->section = b->section;
 	out->kind = HWTD_EV_BLOCK;
-	out->branch = b->branch;
-	out->flags = b->flags | HWTD_EVF_TARGET |
-	    (ip != b->end ? HWTD_EVF_TAKEN : 0);
-	out[1].time_ns = b->time_ns;
-	out[1].stream_off = b->stream_off;
-	b->ip = ip;
-	b->insns = r->insns;
-	b->bytes = r->bytes;
-	b->section = section;
-	b->flags = flags & (uint16_t)~b->once;
-	b->once = 0;
+	out->branch = r->branch;
+	b->flags = flags;
 }
 
 /*
- * Make rows of tokens [i, end), the first from run x->i_run on.  Returns the
- * token at hand; it is below `end` if there is no room.
+ * Make rows of tokens from the one at hand on, up to `end`, or as long as there
+ * is room.
  */
-static size_t
+static void
 put_tokens(struct blocks *all, struct hwtdi_expander *x,
-    const struct hwtdi_graph_view *view, const uint32_t *tokens, size_t i,
-    size_t end)
+    const struct hwtdi_graph_view *view, const uint32_t *tokens, size_t end)
 {
-	struct hwtdi_expand_place place = { 0 };
-	uint32_t unit = UINT32_MAX, k = x->i_run;
+	uint32_t k = x->i_run;
+	size_t i = x->i_token;
 	/* In registers. */
 	struct blocks b = *all;
 
@@ -175,30 +186,28 @@ put_tokens(struct blocks *all, struct hwtdi_expander *x,
 		const uint32_t n = block->n_runs;
 		uint16_t flags;
 
-		if (block->unit != unit) {
-			unit = block->unit;
-			place = x->places_of[unit];
-		}
-		flags = b.common | place.flags;
+		if (block->unit != b.unit)
+			set_unit(&b, x, block->unit);
+		flags = b.common | b.flags_of_unit;
 		do {
 			const struct hwtdi_code_run *r = &block->runs[k];
-			const uint64_t ip = place.address + r->off;
+			const uint64_t ip = b.address + r->off;
 
-			if (!extend(&b, r, ip, place.section, flags)) {
+			if (!extend(&b, r, ip, flags)) {
 				if (b.out == b.last)
 					goto full;
-				put(&b, r, ip, place.section, flags);
+				put(&b, r, ip, flags);
 			}
 			b.branch = r->branch;
 			b.end = ip + r->bytes;
-			b.all_insns += r->insns;
+			b.insns += r->insns;
 		} while (++k < n);
 		k = 0;
 	}
 full:
 	x->i_run = k;
+	x->i_token = i;
 	*all = b;
-	return (i);
 }
 
 /* Pass the next anchor; results as of hwtdi_expand_blocks(). */
@@ -244,6 +253,13 @@ set_target(struct hwtdi_expander *x, const struct hwtdi_graph_view *view,
 	    (uint64_t)block->target;
 }
 
+static inline bool
+anchor_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	return (x->i_anchor < flow->n_anchors &&
+	    flow->anchors[x->i_anchor].at <= x->i_token);
+}
+
 int
 hwtdi_expand_blocks(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     struct hwtdi_rows *rows)
@@ -252,15 +268,14 @@ hwtdi_expand_blocks(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	const size_t from = x->i_token;
 	const uint32_t from_run = x->i_run;
 	struct hwtdi_graph_view view;
-	size_t end = from;
-	struct blocks b;
+	struct blocks b = { 0 };
+	size_t end;
 	int rc = HWTD_OK;
 
 	hwtdi_graph_see(flow->graph, &view);
 	begin(&b, x, rows);
-	while (x->i_token == end && end < limit) {
-		while (x->i_run == 0 && x->i_anchor < flow->n_anchors &&
-		    flow->anchors[x->i_anchor].at <= x->i_token &&
+	do {
+		while (x->i_run == 0 && anchor_is_next(x, flow) &&
 		    rc == HWTD_OK)
 			rc = pass_anchor(&b, x, flow);
 		if (rc != HWTD_OK)
@@ -269,9 +284,8 @@ hwtdi_expand_blocks(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		if (x->i_anchor < flow->n_anchors &&
 		    flow->anchors[x->i_anchor].at < end)
 			end = flow->anchors[x->i_anchor].at;
-		x->i_token = put_tokens(&b, x, &view, flow->tokens, x->i_token,
-		    end);
-	}
+		put_tokens(&b, x, &view, flow->tokens, end);
+	} while (x->i_token == end && end < limit);
 	if (x->i_token != from || x->i_run != from_run)
 		set_target(x, &view, flow, b.branch);
 	finish(&b, x, rows);

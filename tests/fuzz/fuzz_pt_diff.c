@@ -22,7 +22,7 @@
 
 #define MAX_INSNS 600
 #define MAX_ROWS 20000
-#define MAX_PIECES 12
+#define MAX_PIECES 6
 
 uint64_t fuzz_slot_bytes = (uint64_t)1 << 20;
 

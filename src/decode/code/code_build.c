@@ -54,7 +54,7 @@ was_passed(const struct hwtdi_draft *d)
 	const struct hwtdi_code_run *last = &d->runs[d->block.n_runs - 1];
 
 	for (const struct hwtdi_code_run *r = d->runs; r < last; r++)
-		if (r->last == last->last)
+		if (hwtdi_run_last(r) == hwtdi_run_last(last))
 			return (true);
 	return (false);
 }
@@ -68,7 +68,7 @@ close_loop(struct cursor *c)
 	d->insns = (uint16_t)(d->insns - c->run->insns);
 	d->block.n_runs--;
 	c->off = c->run->off;
-	end_block(c, HWTDI_NODE_LOOP, 0);
+	end_block(c, HWTDI_NODE_LOOP, (int64_t)c->off);
 }
 
 static void
@@ -145,7 +145,7 @@ add(struct cursor *c, const struct hwtdi_x86_insn *insn)
 	int64_t target = (int64_t)(insn->target - c->unit->address);
 
 	d->lengths[d->insns++] = insn->length;
-	run->last = c->off;
+	run->to_last = (uint16_t)(c->off - run->off);
 	run->bytes += insn->length;
 	run->insns++;
 	run->branch = insn->branch;

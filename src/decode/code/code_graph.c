@@ -8,170 +8,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 
-/* Memory. */
-
-static void *
-take(struct hwtdi_code_graph *g, size_t bytes)
-{
-	void *memory = hwtdi_zalloc(g->library, bytes);
-
-	if (memory != NULL)
-		atomic_fetch_add_explicit(&g->bytes, bytes,
-		    memory_order_relaxed);
-	return (memory);
-}
-
-static void
-give(struct hwtdi_code_graph *g, void *memory, size_t bytes)
-{
-	if (memory == NULL)
-		return;
-	atomic_fetch_sub_explicit(&g->bytes, bytes, memory_order_relaxed);
-	hwtdi_free(g->library, memory, bytes);
-}
-
-/* Keep an array until nobody can read it any more. */
-static void
-retire(struct hwtdi_code_graph *g, struct hwtdi_retired *note, void *memory,
-    size_t bytes)
-{
-	note->memory = memory;
-	note->bytes = bytes;
-	note->next = g->retired;
-	g->retired = note;
-}
-
-#define ARENA_BYTES ((size_t)1 << 16)
-
-/* `bytes` that never change; NULL: no memory. */
-static void *
-place(struct hwtdi_code_graph *g, size_t bytes)
-{
-	struct hwtdi_arena *arena = g->arena;
-	void *at;
-
-	bytes = (bytes + 7) & ~(size_t)7;
-	if (arena == NULL || arena->size - arena->used < bytes) {
-		arena = take(g, ARENA_BYTES);
-		if (arena == NULL)
-			return (NULL);
-		arena->next = g->arena;
-		arena->size = ARENA_BYTES - sizeof(*arena);
-		g->arena = arena;
-	}
-	at = arena->bytes + arena->used;
-	arena->used += bytes;
-	return (at);
-}
-
-/*
- * Room for entry `no` of an array in chunks.  The table of chunks has a fixed
- * size.
- */
-static bool
-reserve(struct hwtdi_code_graph *g, void *chunk_inout, size_t elem)
-{
-	void *chunk;
-
-	memcpy(&chunk, chunk_inout, sizeof(chunk));
-	if (chunk != NULL)
-		return (true);
-	chunk = take(g, HWTDI_CHUNK * elem);
-	memcpy(chunk_inout, &chunk, sizeof(chunk));
-	return (chunk != NULL);
-}
-
-/*
- * Room for one more in an array that is read without a lock: the new one is
- * published only when it has what the old one had.
- */
-static void *
-outgrow(struct hwtdi_code_graph *g, void *old, uint32_t old_cap, size_t elem)
-{
-	const uint32_t cap = old_cap == 0 ? 1024 : old_cap * 2;
-	struct hwtdi_retired *note = NULL;
-	void *array = take(g, cap * elem);
-
-	if (array == NULL)
-		return (NULL);
-	if (old != NULL) {
-		note = take(g, sizeof(*note));
-		if (note == NULL) {
-			give(g, array, cap * elem);
-			return (NULL);
-		}
-		memcpy(array, old, old_cap * elem);
-		retire(g, note, old, old_cap * elem);
-	}
-	return (array);
-}
-
-/* Indexes. */
-
-static size_t
-index_bytes(size_t slots)
-{
-	return (sizeof(struct hwtdi_graph_index) + slots * sizeof(uint32_t));
-}
-
-static struct hwtdi_graph_index *
-index_new(struct hwtdi_code_graph *g, size_t slots)
-{
-	struct hwtdi_graph_index *index = take(g, index_bytes(slots));
-
-	if (index != NULL)
-		index->mask = slots - 1;
-	return (index);
-}
-
-static void
-index_put(struct hwtdi_graph_index *index, uint64_t hash, uint32_t no)
-{
-	size_t i = (size_t)hash & index->mask;
-
-	while (atomic_load_explicit(&index->slots[i], memory_order_relaxed) !=
-	    0)
-		i = (i + 1) & index->mask;
-	atomic_store_explicit(&index->slots[i], no + 1, memory_order_release);
-}
-
-static void
-index_free(struct hwtdi_code_graph *g, struct hwtdi_graph_index *index)
-{
-	while (index != NULL) {
-		struct hwtdi_graph_index *older = index->older;
-
-		give(g, index, index_bytes(index->mask + 1));
-		index = older;
-	}
-}
-
-/*
- * An index with room for one more than `n`.  The old ones stay behind it, for
- * those who are reading.  NULL: no memory.
- */
-static struct hwtdi_graph_index *
-index_reserve(struct hwtdi_code_graph *g, struct hwtdi_graph_index *index,
-    uint32_t n, uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t))
-{
-	struct hwtdi_graph_index *bigger;
-
-	if (index != NULL && ((size_t)n + 1) * 2 <= index->mask + 1)
-		return (index);
-	bigger = index_new(g, index == NULL ? 1024 : (index->mask + 1) * 2);
-	if (bigger == NULL)
-		return (NULL);
-	bigger->older = index;
-	for (size_t i = 0; index != NULL && i <= index->mask; i++) {
-		uint32_t no = atomic_load_explicit(&index->slots[i],
-		    memory_order_relaxed);
-
-		if (no != 0)
-			index_put(bigger, hash_of(g, no - 1), no - 1);
-	}
-	return (bigger);
-}
-
 static uint64_t
 node_hash(const struct hwtdi_code_graph *g, uint32_t node)
 {
@@ -321,16 +157,15 @@ new_node(struct hwtdi_code_graph *g, uint32_t *out, struct hwtd_error *err)
 
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
-	if (!reserve(g, &g->blocks[no / HWTDI_CHUNK],
-		sizeof(struct hwtdi_code_block)))
+	if (!hwtdi_graph_reserve_blocks(g, &g->blocks[no / HWTDI_CHUNK]))
 		return (no_memory(err));
 	if (no == g->cap_nodes) {
-		nodes = outgrow(g, nodes, no, sizeof(*nodes));
+		nodes = hwtdi_graph_outgrow(g, nodes, no, sizeof(*nodes));
 		if (nodes == NULL)
 			return (no_memory(err));
 		atomic_store_explicit(&g->nodes, nodes, memory_order_release);
 		/* Behind the array: see hwtdi_graph_see(). */
-		atomic_store_explicit(&g->cap_nodes, no == 0 ? 1024 : no * 2,
+		atomic_store_explicit(&g->cap_nodes, hwtdi_graph_next_cap(no),
 		    memory_order_release);
 	}
 	*out = no;
@@ -347,22 +182,23 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
-	if (!reserve(g, &g->pushes[no / HWTDI_CHUNK],
+	if (!hwtdi_graph_reserve(g, &g->pushes[no / HWTDI_CHUNK],
 		sizeof(struct hwtdi_push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
-		returns = outgrow(g, (void *)(uintptr_t)returns, no,
-		    sizeof(*returns));
+		returns = hwtdi_graph_outgrow(g, (void *)(uintptr_t)returns,
+		    no, sizeof(*returns));
 		if (returns == NULL)
 			return (no_memory(err));
 		atomic_store_explicit(&g->returns, returns,
 		    memory_order_release);
-		atomic_store_explicit(&g->cap_returns, no == 0 ? 1024 : no * 2,
-		    memory_order_release);
+		atomic_store_explicit(&g->cap_returns,
+		    hwtdi_graph_next_cap(no), memory_order_release);
 	}
 	push = &g->pushes[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	push->unit = unit;
 	push->off = off;
+	atomic_init(&returns[no], 0);
 	g->n_pushes++;
 	return (HWTD_OK);
 }
@@ -372,17 +208,29 @@ static int
 keep_block(struct hwtdi_code_graph *g, const struct hwtdi_draft *draft,
     struct hwtdi_code_block *out, struct hwtd_error *err)
 {
-	const size_t runs = draft->block.n_runs * sizeof(draft->runs[0]);
-	uint8_t *kept = place(g, runs + draft->insns);
+	const bool one = draft->block.n_runs == 1;
+	const size_t runs = one ? 0
+				: draft->block.n_runs * sizeof(draft->runs[0]);
+	uint8_t *kept = hwtdi_graph_place(g, runs + draft->insns);
 
 	if (kept == NULL)
 		return (no_memory(err));
+	*out = draft->block;
+	if (one)
+		out->only = draft->runs[0];
 	memcpy(kept, draft->runs, runs);
 	memcpy(kept + runs, draft->lengths, draft->insns);
-	*out = draft->block;
-	out->runs = (const struct hwtdi_code_run *)(const void *)kept;
+	out->runs = one ? &out->only
+			: (const struct hwtdi_code_run *)(const void *)kept;
 	out->lengths = kept + runs;
 	return (HWTD_OK);
+}
+
+static void
+clear_links(struct hwtdi_node *node)
+{
+	atomic_init(&node->next[0], 0);
+	atomic_init(&node->next[1], 0);
 }
 
 static int
@@ -399,7 +247,7 @@ add_node(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 	draft.block.unit = unit;
 	rc = new_node(g, &no, err);
 	index = rc == HWTD_OK
-	    ? index_reserve(g, g->index, g->n_nodes, node_hash)
+	    ? hwtdi_graph_index_reserve(g, g->index, g->n_nodes, node_hash)
 	    : NULL;
 	if (rc == HWTD_OK && index == NULL)
 		rc = no_memory(err);
@@ -413,12 +261,13 @@ add_node(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 	if (rc != HWTD_OK)
 		return (rc);
 	node = &g->nodes[no];
+	clear_links(node);
 	node->insns = draft.insns;
 	node->kind = draft.kind;
 	node->pushes = draft.n_pushes;
 	node->push = first;
 	g->n_nodes++;
-	index_put(index, node_hash(g, no), no);
+	hwtdi_graph_index_put(index, node_hash(g, no), no);
 	*node_out = no;
 	return (HWTD_OK);
 }
@@ -516,7 +365,8 @@ cut_block(struct hwtdi_code_graph *g, const struct hwtdi_code_block *whole,
 	}
 	*out = *whole;
 	out->n_runs = (uint16_t)(i + 1);
-	runs = place(g, out->n_runs * sizeof(*runs));
+	runs = i == 0 ? &out->only
+		      : hwtdi_graph_place(g, out->n_runs * sizeof(*runs));
 	if (runs == NULL)
 		return (no_memory(err));
 	memcpy(runs, whole->runs, out->n_runs * sizeof(*runs));
@@ -527,10 +377,10 @@ cut_block(struct hwtdi_code_graph *g, const struct hwtdi_code_block *whole,
 		return (HWTD_OK);
 	}
 	runs[i].branch = HWTD_BRANCH_NONE;
-	runs[i].insns = (uint16_t)left;
+	runs[i].insns = left;
 	runs[i].bytes = 0;
 	for (uint32_t k = 0; k < left; k++) {
-		runs[i].last = runs[i].off + runs[i].bytes;
+		runs[i].to_last = (uint16_t)runs[i].bytes;
 		runs[i].bytes += length[k];
 	}
 	out->end = runs[i].off + runs[i].bytes;
@@ -566,7 +416,7 @@ add_part(struct hwtdi_code_graph *g, uint32_t node, uint32_t insns,
 	rc = new_node(g, &no, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	index = index_reserve(g, g->parts, g->n_parts, part_hash);
+	index = hwtdi_graph_index_reserve(g, g->parts, g->n_parts, part_hash);
 	if (index == NULL)
 		return (no_memory(err));
 	g->parts = index;
@@ -574,12 +424,14 @@ add_part(struct hwtdi_code_graph *g, uint32_t node, uint32_t insns,
 	    &g->blocks[no / HWTDI_CHUNK][no % HWTDI_CHUNK], err);
 	if (rc != HWTD_OK)
 		return (rc);
+	clear_links(&g->nodes[no]);
 	g->nodes[no].insns = (uint16_t)insns;
 	g->nodes[no].kind = HWTDI_NODE_PART;
+	g->nodes[no].pushes = 0;
 	g->nodes[no].push = node;
 	g->n_nodes++;
 	g->n_parts++;
-	index_put(index, part_hash(g, no), no);
+	hwtdi_graph_index_put(index, part_hash(g, no), no);
 	*token_out = no;
 	return (HWTD_OK);
 }
@@ -625,23 +477,25 @@ add_unit(struct hwtdi_code_graph *g, const struct hwtdi_code_unit *unit,
 
 	if (no >= HWTDI_GRAPH_MAX_UNITS)
 		return (too_much(g, err));
-	index = index_reserve(g, g->unit_index, g->n_units, unit_hash);
+	index = hwtdi_graph_index_reserve(g, g->unit_index, g->n_units,
+	    unit_hash);
 	if (index == NULL)
 		return (no_memory(err));
 	g->unit_index = index;
-	if (!reserve(g, &g->units[no / HWTDI_CHUNK], sizeof(*kept)))
+	if (!hwtdi_graph_reserve(g, &g->units[no / HWTDI_CHUNK],
+		sizeof(*kept)))
 		return (no_memory(err));
 	kept = &g->units[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
 	*kept = *unit;
 	if (unit->joint) {
-		bytes = place(g, unit->length);
+		bytes = hwtdi_graph_place(g, unit->length);
 		if (bytes == NULL)
 			return (no_memory(err));
 		memcpy(bytes, unit->bytes, unit->length);
 		kept->bytes = bytes;
 	}
 	g->n_units++;
-	index_put(index, hash, no);
+	hwtdi_graph_index_put(index, hash, no);
 	*unit_out = no;
 	return (HWTD_OK);
 }
@@ -728,6 +582,8 @@ hwtdi_graph_create(struct hwtd_context *library, struct hwtdi_code_graph **out,
 		hwtdi_graph_drop(g);
 		return (rc);
 	}
+	memset(g->nodes, 0, sizeof(g->nodes[0]));
+	memset(&g->blocks[0][0], 0, sizeof(g->blocks[0][0]));
 	g->blocks[0][0].unit = UINT32_MAX;
 	g->n_nodes = 1;
 	*out = g;
@@ -750,7 +606,7 @@ free_chunks(struct hwtdi_code_graph *g, void *chunks, size_t n, size_t elem)
 		void *chunk;
 
 		memcpy(&chunk, at + i * sizeof(chunk), sizeof(chunk));
-		give(g, chunk, HWTDI_CHUNK * elem);
+		hwtdi_graph_give(g, chunk, HWTDI_CHUNK * elem);
 	}
 }
 
@@ -767,27 +623,26 @@ hwtdi_graph_drop(struct hwtdi_code_graph *g)
 		struct hwtdi_retired *note = g->retired;
 
 		g->retired = note->next;
-		give(g, note->memory, note->bytes);
-		give(g, note, sizeof(*note));
+		hwtdi_graph_give(g, note->memory, note->bytes);
+		hwtdi_graph_give(g, note, sizeof(*note));
 	}
 	while (g->arena != NULL) {
 		struct hwtdi_arena *arena = g->arena;
 
 		g->arena = arena->next;
-		give(g, arena, ARENA_BYTES);
+		hwtdi_graph_give(g, arena, HWTDI_ARENA_BYTES);
 	}
-	give(g, g->nodes, g->cap_nodes * sizeof(struct hwtdi_node));
-	give(g, (void *)(uintptr_t)g->returns,
+	hwtdi_graph_give(g, g->nodes,
+	    g->cap_nodes * sizeof(struct hwtdi_node));
+	hwtdi_graph_give(g, (void *)(uintptr_t)g->returns,
 	    g->cap_returns * sizeof(uint32_t));
-	free_chunks(g, g->blocks, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
-	    sizeof(struct hwtdi_code_block));
 	free_chunks(g, g->pushes, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
 	    sizeof(struct hwtdi_push));
 	free_chunks(g, g->units, HWTDI_GRAPH_MAX_UNITS / HWTDI_CHUNK,
 	    sizeof(struct hwtdi_code_unit));
-	index_free(g, g->index);
-	index_free(g, g->parts);
-	index_free(g, g->unit_index);
+	hwtdi_graph_index_free(g, g->index);
+	hwtdi_graph_index_free(g, g->parts);
+	hwtdi_graph_index_free(g, g->unit_index);
 	pthread_mutex_destroy(&g->lock);
 	hwtdi_free(library, g, sizeof(*g));
 }

@@ -57,20 +57,29 @@ struct hwtdi_node {
 
 /* Instructions at consecutive addresses; at most the last is a branch. */
 struct hwtdi_code_run {
-	/* First byte, and that of the last instruction, from the unit's first. */
+	/* First byte, from the unit's first. */
 	uint32_t off;
-	uint32_t last;
-	uint32_t bytes;
-	uint16_t insns;
+	/* From there to the last instruction. */
+	uint16_t to_last;
 	/* An hwtd_branch. */
 	uint8_t branch;
 	uint8_t reserved;
+	/* As in rows, side by side. */
+	uint32_t insns;
+	uint32_t bytes;
 };
+
+/* The last instruction, from the unit's first byte. */
+static inline uint32_t
+hwtdi_run_last(const struct hwtdi_code_run *r)
+{
+	return (r->off + r->to_last);
+}
 
 #define HWTDI_BLOCK_RUNS 48
 #define HWTDI_BLOCK_INSNS 192
 
-/* The rest of a node. */
+/* The rest of a node; it has a line of the cache for itself. */
 struct hwtdi_code_block {
 	const struct hwtdi_code_run *runs;
 	/* Of each instruction, in order. */
@@ -87,6 +96,9 @@ struct hwtdi_code_block {
 	 * unit's first byte.
 	 */
 	int64_t target;
+	/* `runs` is this, if it is the only one: most are. */
+	struct hwtdi_code_run only;
+	uint64_t reserved;
 };
 
 struct hwtdi_code_unit {
@@ -126,7 +138,7 @@ struct hwtdi_graph_view {
 };
 
 /* Entries of an array in chunks, which never move. */
-#define HWTDI_GRAPH_CHUNK 4096u
+#define HWTDI_GRAPH_CHUNK 2048u
 
 static inline const struct hwtdi_code_block *
 hwtdi_graph_view_block(const struct hwtdi_graph_view *view, uint32_t node)

@@ -75,6 +75,47 @@ struct hwtdi_draft {
 	uint32_t pushes[HWTDI_BLOCK_RUNS];
 };
 
+/* graph_memory.c */
+#define HWTDI_ARENA_BYTES ((size_t)1 << 16)
+
+/* The next size of an array that grows. */
+static inline uint32_t
+hwtdi_graph_next_cap(uint32_t cap)
+{
+	return (cap == 0 ? 2048 : cap * 2);
+}
+
+/* Memory that counts as the graph's; it is not set. */
+void *hwtdi_graph_take(struct hwtdi_code_graph *g, size_t bytes);
+void hwtdi_graph_give(struct hwtdi_code_graph *g, void *memory, size_t bytes);
+/* `bytes` that never change; NULL: no memory. */
+void *hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes);
+/*
+ * Room in an array in chunks: make sure that the chunk is there.  The table of
+ * chunks has a fixed size.
+ */
+bool hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *chunk_inout,
+    size_t elem);
+bool hwtdi_graph_reserve_blocks(struct hwtdi_code_graph *g,
+    struct hwtdi_code_block **chunk);
+/*
+ * Room for one more in an array that is read without a lock: the new one has
+ * what the old one had, and is to be published.  NULL: no memory.
+ */
+void *hwtdi_graph_outgrow(struct hwtdi_code_graph *g, void *old,
+    uint32_t old_cap, size_t elem);
+/*
+ * An index with room for one more than `n`.  The old ones stay behind it, for
+ * those who are reading.  NULL: no memory.
+ */
+struct hwtdi_graph_index *hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
+    struct hwtdi_graph_index *index, uint32_t n,
+    uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t));
+void hwtdi_graph_index_put(struct hwtdi_graph_index *index, uint64_t hash,
+    uint32_t no);
+void hwtdi_graph_index_free(struct hwtdi_code_graph *g,
+    struct hwtdi_graph_index *index);
+
 /* code_build.c */
 /* Go from `off` up to where a trace must speak. */
 void hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,

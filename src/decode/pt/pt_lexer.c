@@ -117,9 +117,8 @@ is_psbs(const uint8_t *p, size_t n)
 	return (true);
 }
 
-/* Bytes that are no packet, but with others behind them could be one. */
-static bool
-is_cut(const uint8_t *p, size_t n)
+bool
+hwtdi_pt_is_cut(const uint8_t *p, size_t n)
 {
 	if (p[0] != 0x02 || n >= HWTDI_PT_PACKET_MAX)
 		return (false);
@@ -248,7 +247,7 @@ name_bytes(struct hwtdi_pt_lexer *lexer, const uint8_t *p,
 	    out->bytes <= n)
 		return;
 	/* Then its end is missing, or it is none. */
-	if (out->bytes > n || is_cut(p, n)) {
+	if (out->bytes > n || hwtdi_pt_is_cut(p, n)) {
 		hwtdi_pt_put(out, HWTD_PK_TRUNCATED, (unsigned int)n, 0, 0);
 		lexer->state = before;
 	} else {

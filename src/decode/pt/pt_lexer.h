@@ -74,4 +74,7 @@ size_t hwtdi_pt_lexer_rows(struct hwtdi_pt_lexer *lexer,
     const struct hwtdi_pt_stretch *stretch, struct hwtd_packet *rows,
     size_t max, size_t *used_out);
 
+/* Bytes that are no packet, but with others behind them could be one. */
+bool hwtdi_pt_is_cut(const uint8_t *p, size_t n);
+
 #endif /* HWTDI_PT_LEXER_H */

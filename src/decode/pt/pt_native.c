@@ -25,8 +25,7 @@ finish(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			flow->has_next_ip = true;
 			flow->next_ip = d->next_psb.ip;
 		}
-	} else
-		rc = hwtdi_ptn_run_out(d, flow, err);
+	}
 	if (rc == HWTD_AGAIN || rc < 0)
 		return (rc);
 	hwtdi_ptn_tell_detail(d, flow);
@@ -135,8 +134,8 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	/* Where units lie is told anew: what was told can have been lost. */
 	hwtdi_ptn_clear_calls(d);
 	hwtdi_ptn_forget_code(d);
-	if (d->cap_places != 0)
-		memset(d->places, 0, d->cap_places * sizeof(*d->places));
+	for (size_t i = 0; i < d->cap_places; i++)
+		d->places[i].known = false;
 	d->loop_at = SIZE_MAX;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);

@@ -69,7 +69,8 @@ hwtdi_ptn_last_ip(const struct hwtdi_decoder *d)
 	if (d->last_token == 0)
 		return (d->last_ip);
 	b = hwtdi_graph_block(d->graph, d->last_token);
-	return (address_of(d, b->unit, b->runs[b->n_runs - 1].last));
+	return (address_of(d, b->unit,
+	    hwtdi_run_last(&b->runs[b->n_runs - 1])));
 }
 
 /* Units may lie elsewhere from now on, or be others. */
@@ -318,18 +319,46 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (HWTD_OK);
 }
 
+/*
+ * The node of before is that at `ip` still: the code is the same everywhere, and
+ * its unit lies where it lay.
+ */
+static bool
+is_still(const struct hwtdi_decoder *d, const struct hwtdi_ptn_target *t)
+{
+	const struct hwtdi_ptn_unit_place *place;
+	const struct hwtdi_code_block *b;
+
+	if (!d->code.fixed || t->ip != d->ip || t->node == 0)
+		return (false);
+	b = hwtdi_graph_block(d->graph, t->node);
+	place = &d->places[b->unit];
+	return (place->address == t->ip - b->off &&
+	    hwtdi_graph_unit_at(d->graph, b->unit)->isa == d->isa);
+}
+
 int
 hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
-	const struct hwtdi_ptn_target
-	    *t = &d->targets[hwtdi_ptn_target_slot(d->ip)];
+	struct hwtdi_ptn_target *t = &d->targets[hwtdi_ptn_target_slot(d->ip)];
+	uint32_t unit;
+	int rc;
 
 	if (t->ip == d->ip && t->epoch == d->epoch) {
 		d->node = t->node;
 		return (HWTD_OK);
 	}
-	return (make_node(d, flow, err));
+	if (!is_still(d, t))
+		return (make_node(d, flow, err));
+	unit = hwtdi_graph_block(d->graph, t->node)->unit;
+	rc = set_place(d, flow, unit, d->places[unit].address,
+	    d->places[unit].section, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	t->epoch = d->epoch;
+	d->node = t->node;
+	return (HWTD_OK);
 }
 
 int

@@ -143,12 +143,14 @@ pass_instruction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (rc);
 }
 
+/* INT n is at the address of its FUP, from which the branch starts. */
 static bool
 is_after(const struct hwtdi_ptn_pending *e)
 {
 	return (e->what == HWTDI_PTN_ROW_AFTER ||
 	    (e->what == HWTDI_PTN_TRACE_EVENT &&
 		e->detail.async.type >= HWTD_ASYNC_RETURN &&
+		e->detail.async.type != HWTD_ASYNC_SOFTWARE_INTERRUPT &&
 		e->detail.async.type != HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN));
 }
 

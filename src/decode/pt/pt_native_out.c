@@ -22,14 +22,39 @@ hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off)
 	a->count = 0;
 }
 
+/* Clear what is read of a rare event of a kind: a gap is much bigger. */
+static void
+clear_rare(struct hwtdi_rare *rare, uint8_t kind)
+{
+	memset(&rare->row, 0, sizeof(rare->row));
+	rare->row.kind = kind;
+	rare->has_detail = false;
+	rare->has_stop_ip = false;
+	switch (kind) {
+	case HWTD_EV_GAP:
+		memset(&rare->detail.gap, 0, sizeof(rare->detail.gap));
+		break;
+	case HWTD_EV_MARKER:
+		memset(&rare->detail.marker, 0, sizeof(rare->detail.marker));
+		break;
+	case HWTD_EV_POWER:
+		memset(&rare->detail.power, 0, sizeof(rare->detail.power));
+		break;
+	case HWTD_EV_ASYNC:
+		memset(&rare->detail.async, 0, sizeof(rare->detail.async));
+		break;
+	default:
+		break;
+	}
+}
+
 struct hwtdi_rare *
 hwtdi_ptn_rare(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t kind)
 {
 	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
 
-	memset(rare, 0, sizeof(*rare));
+	clear_rare(rare, kind);
 	rare->at = (uint32_t)flow->n_tokens;
-	rare->row.kind = kind;
 	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
 	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
 	return (rare);

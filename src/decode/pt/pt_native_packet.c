@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "decode/pt/pt_lexer.h"
 #include "decode/pt/pt_native.h"
 
 /* TIP ahead of its turn. */
@@ -346,7 +347,8 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		if (rc != HWTD_OK)
 			return (rc);
 		d->fup_branches |= e.what == HWTDI_PTN_TRACE_EVENT &&
-		    e.detail.async.type < HWTD_ASYNC_RETURN;
+		    (e.detail.async.type < HWTD_ASYNC_RETURN ||
+			e.detail.async.type == HWTD_ASYNC_SOFTWARE_INTERRUPT);
 		memmove(&d->pending[i], &d->pending[i + 1],
 		    (d->n_pending - i - 1) * sizeof(d->pending[0]));
 		d->n_pending--;
@@ -460,7 +462,7 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 					   : HWTD_OK;
 		if (rc != HWTD_OK)
 			return (rc);
-		if (left < HWTDI_PT_PACKET_MAX && d->segment.tail == 0)
+		if (d->segment.tail == 0 && hwtdi_pt_is_cut(bytes, left))
 			return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
 			    "the last packet is cut off"));
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,

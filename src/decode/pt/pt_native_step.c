@@ -152,7 +152,7 @@ pass_run(struct hwtdi_decoder *d, const struct hwtdi_code_run *r,
 	rc = hwtdi_loop_pass(&d->loop_starts, &run, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	run.last_ip = address + r->last;
+	run.last_ip = address + hwtdi_run_last(r);
 	run.insns = r->insns;
 	return (hwtdi_loop_pass(&d->loop, &run, err));
 }
@@ -284,7 +284,7 @@ emit_unfinished(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	const struct hwtdi_code_block *b = block_at_hand(d);
 	const uint64_t last = d->places[b->unit].address +
-	    b->runs[b->n_runs - 1].last;
+	    hwtdi_run_last(&b->runs[b->n_runs - 1]);
 	int rc = emit_part(d, flow, node_at_hand(d)->insns - 1u, err);
 
 	hwtdi_ptn_go(d, last);
@@ -331,7 +331,7 @@ insns_before(const struct hwtdi_decoder *d, uint64_t ip, uint32_t *out)
 	for (uint32_t i = 0; i < b->n_runs; i++) {
 		const struct hwtdi_code_run *r = &b->runs[i];
 
-		if (off >= r->off && off <= r->last) {
+		if (off >= r->off && off <= hwtdi_run_last(r)) {
 			uint32_t at = r->off, k = 0;
 
 			while (at < off)

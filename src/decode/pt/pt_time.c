@@ -189,26 +189,13 @@ put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count)
 #define MOMENT 1
 #define BLOCK_ENDS 2
 
-static int
-see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
-{
-	(void)arg;
-	(void)off;
-	(void)outcomes;
-	(void)n;
-	return (0);
-}
-
-static int
-see_ip(void *arg, uint64_t off, uint32_t kind, uint64_t ip, int known)
-{
-	(void)arg;
-	(void)off;
-	(void)kind;
-	(void)ip;
-	(void)known;
-	return (0);
-}
+/* Packets that tell nothing of the time. */
+#define OF_NO_TIME                                                            \
+	((uint64_t)1 << HWTD_PK_PT_TNT_8 | (uint64_t)1 << HWTD_PK_PT_TNT_64 | \
+	    (uint64_t)1 << HWTD_PK_PT_TIP |                                   \
+	    (uint64_t)1 << HWTD_PK_PT_TIP_PGE |                               \
+	    (uint64_t)1 << HWTD_PK_PT_TIP_PGD |                               \
+	    (uint64_t)1 << HWTD_PK_PT_FUP | (uint64_t)1 << HWTD_PK_PT_PAD)
 
 static int
 see_cyc(void *arg, uint64_t off, uint64_t n)
@@ -250,8 +237,6 @@ hwtdi_pt_time_next(struct hwtdi_pt_time *time, struct hwtdi_pt_moment *out)
 {
 	static const struct hwtd_packet_visitor visitor = {
 		.size = sizeof(visitor),
-		.tnt = see_tnt,
-		.ip = see_ip,
 		.cyc = see_cyc,
 		.packet = see_packet,
 	};
@@ -270,6 +255,7 @@ hwtdi_pt_time_next(struct hwtdi_pt_time *time, struct hwtdi_pt_moment *out)
 		s.bytes += time->at - segment->stream_off;
 		s.stream_off = time->at;
 		s.n -= (size_t)(time->at - segment->stream_off);
+		s.kinds = ~OF_NO_TIME;
 		s.visitor = &visitor;
 		s.arg = time;
 		rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);

@@ -124,7 +124,7 @@ static const struct {
 	{ "end of the unit", { 0x90, 0x90 }, 2, HWTDI_NODE_AWAY, 2, 1, 0, 2,
 	    2 },
 	{ "jump to itself", { 0x90, 0xeb, 0xfe }, 16, HWTDI_NODE_LOOP, 2, 1, 0,
-	    0, 1 },
+	    1, 1 },
 	{ "ring of jumps", { 0xeb, 0x02, 0xeb, 0xfc, 0xeb, 0xfc }, 16,
 	    HWTDI_NODE_LOOP, 3, 3, 0, 0, 0 },
 	{ "no instruction", { 0x90, 0x06 }, 24, HWTDI_NODE_BAD, 1, 1, 0, 1,
@@ -161,7 +161,7 @@ superblocks_end_where_the_trace_has_to_speak(void **state)
 				bytes += b->lengths[insns++];
 			}
 			assert_int_equal(b->runs[r].bytes, bytes);
-			assert_int_equal(b->runs[r].last,
+			assert_int_equal(hwtdi_run_last(&b->runs[r]),
 			    b->runs[r].off + last);
 		}
 		assert_int_equal(insns, n->insns);
@@ -290,7 +290,7 @@ parts_are_the_first_instructions_of_a_node(void **state)
 	b = hwtdi_graph_block(f->graph, part);
 	assert_int_equal(b->runs[1].off, 5);
 	assert_int_equal(b->runs[1].bytes, 2);
-	assert_int_equal(b->runs[1].last, 6);
+	assert_int_equal(hwtdi_run_last(&b->runs[1]), 6);
 	assert_int_equal(hwtdi_graph_part(f->graph, node, 5, &part, NULL),
 	    HWTD_OK);
 	assert_int_equal(part, node);
