@@ -30,6 +30,12 @@ struct hwtdi_crew_args {
 	const atomic_bool *cancel;
 };
 
+/*
+ * Set `makers` and `batches`: streams that are read side by side share the jobs
+ * and what is kept.
+ */
+void hwtdi_crew_share(struct hwtdi_crew_args *args, uint32_t jobs);
+
 int hwtdi_crew_create(const struct hwtdi_crew_args *args,
     struct hwtdi_crew **out, struct hwtd_error *err);
 void hwtdi_crew_destroy(struct hwtdi_crew *crew);
