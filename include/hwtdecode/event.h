@@ -409,8 +409,8 @@ struct hwtd_events_options {
 	uint32_t level;
 	/**
 	 * Threads that decode, also one stream: segments at the same time.
-	 * What is ahead of the caller is kept, up to 256 MiB.  0 or 1: the
-	 * caller's alone.
+	 * The caller's is one of them.  Rows that are ahead of it are kept,
+	 * about 12 MiB for each, at most 256 MiB.  0 or 1: the caller's alone.
 	 */
 	uint32_t jobs;
 	/**

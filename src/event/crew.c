@@ -20,8 +20,9 @@
 /* Batches that are handed over at once. */
 #define HAND_OVER 16
 
-/* The most batches that are kept of a unit, and the least. */
-#define MOST_OF_UNIT 448
+/* The most batches that are kept of a unit, and the least: what is in no cache
+ * when it is taken costs more than it saves. */
+#define MOST_OF_UNIT 192
 #define LEAST_OF_UNIT 2
 
 struct batch {
@@ -373,6 +374,36 @@ run_job(void *arg)
 }
 
 /* The reader. */
+
+/* Batches of rows that are kept for each job, and at the most. */
+#define BATCHES_OF_JOB 1024
+#define MOST_BATCHES 4096
+
+void
+hwtdi_crew_share(struct hwtdi_crew_args *args, uint32_t jobs)
+{
+	struct hwtd_stream_desc desc;
+	size_t n = 0;
+
+	for (uint32_t i = 0;; i++) {
+		memset(&desc, 0, sizeof(desc));
+		desc.size = sizeof(desc);
+		if (hwtd_trace_stream(args->trace, i, &desc) != HWTD_OK)
+			break;
+		if (desc.clock.counts_per != 0 &&
+		    hwtdi_filter_stream(args->filter, i, &desc))
+			n++;
+	}
+	args->makers = jobs;
+	args->batches = (size_t)jobs * BATCHES_OF_JOB;
+	if (args->batches > MOST_BATCHES)
+		args->batches = MOST_BATCHES;
+	if (n <= 1)
+		return;
+	args->batches /= n;
+	if (jobs / n + 1 < jobs)
+		args->makers = (unsigned int)(jobs / n) + 1;
+}
 
 int
 hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,

@@ -3,8 +3,8 @@
  * segment each, and hand them over in the order of the stream.
  *
  * No job of a crew waits for anything: a maker whose segment has made as many
- * rows as are kept of it gives its thread back, and goes on when rows were
- * taken.  So crews can share a pool of any size.
+ * rows as are kept of it gives its thread back, and the reader goes on with it
+ * when it comes there.  So crews can share a pool of any size.
  */
 #ifndef HWTDI_CREW_H
 #define HWTDI_CREW_H
@@ -29,6 +29,12 @@ struct hwtdi_crew_args {
 	/* Set by whoever gives up: what is being made is not needed. */
 	const atomic_bool *cancel;
 };
+
+/*
+ * Set `makers` and `batches`: streams that are read side by side share the jobs
+ * and what is kept.
+ */
+void hwtdi_crew_share(struct hwtdi_crew_args *args, uint32_t jobs);
 
 int hwtdi_crew_create(const struct hwtdi_crew_args *args,
     struct hwtdi_crew **out, struct hwtd_error *err);

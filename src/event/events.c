@@ -606,38 +606,6 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 
 /* Opening and closing. */
 
-/* Batches of rows that are kept for each job, and at the most. */
-#define BATCHES_OF_JOB 1024
-#define MOST_BATCHES 4096
-
-/* Streams that are read side by side share the jobs and what is kept. */
-static void
-share_jobs(const struct hwtd_events *ev, struct hwtdi_crew_args *args)
-{
-	const uint32_t jobs = ev->filter.o.jobs;
-	struct hwtd_stream_desc desc;
-	size_t n = 0;
-
-	for (uint32_t i = 0;; i++) {
-		memset(&desc, 0, sizeof(desc));
-		desc.size = sizeof(desc);
-		if (hwtd_trace_stream(ev->trace, i, &desc) != HWTD_OK)
-			break;
-		if (desc.clock.counts_per != 0 &&
-		    hwtdi_filter_stream(&ev->filter, i, &desc))
-			n++;
-	}
-	args->makers = jobs;
-	args->batches = (size_t)jobs * BATCHES_OF_JOB;
-	if (args->batches > MOST_BATCHES)
-		args->batches = MOST_BATCHES;
-	if (n <= 1)
-		return;
-	args->batches /= n;
-	if (jobs / n + 1 < jobs)
-		args->makers = (unsigned int)(jobs / n) + 1;
-}
-
 static int
 add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 {
@@ -651,7 +619,7 @@ add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 		.cancel = &ev->cancel };
 	int rc;
 
-	share_jobs(ev, &args);
+	hwtdi_crew_share(&args, ev->filter.o.jobs);
 	(void)hwtd_trace_info(ev->trace, &info);
 	for (size_t i = 0; i < o->n_streams; i++)
 		if (o->streams[i] >= info.n_streams)
