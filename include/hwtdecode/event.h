@@ -407,7 +407,11 @@ struct hwtd_events_options {
 	size_t size;
 	/** An hwtd_level. */
 	uint32_t level;
-	/** Threads that decode.  0 or 1: the caller's alone. */
+	/**
+	 * Threads that decode, also one stream: segments at the same time.
+	 * What is ahead of the caller is kept, up to 256 MiB.  0 or 1: the
+	 * caller's alone.
+	 */
 	uint32_t jobs;
 	/**
 	 * Bit (1 << kind) for each kind wanted.  0: all but RECORD and
@@ -474,7 +478,7 @@ struct hwtd_stats {
 /**
  * Open a cursor over the events of a sealed trace.
  *
- * Streams are decoded in segments of about 1 MiB that start at sync points
+ * Streams are decoded in segments of about 64 KiB that start at sync points
  * of the trace and depend on nothing before them.  Reading on, seeking and
  * decoding with several jobs therefore give the same rows.  At the start of a
  * segment rows with HWTD_EVF_STATUS restate mode and context.

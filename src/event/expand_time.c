@@ -151,5 +151,11 @@ hwtdi_expand_time_after(const struct hwtdi_expander *x,
 		return (true);
 	}
 	*wait = !last && x->i_token == flow->n_tokens;
-	return (false);
+	if (!last || !flow->has_last_count)
+		return (false);
+	/* It ends where the next segment begins. */
+	*ns = hwtdi_clock_ns(&x->clock, flow->last_count);
+	if (x->has_time && *ns < x->time_ns)
+		*ns = x->time_ns;
+	return (true);
 }

@@ -12,10 +12,12 @@
 #include "trace/trace_model.h"
 
 #ifndef HWTDI_SLOT_BYTES
-#define HWTDI_SLOT_BYTES ((uint64_t)1 << 20)
+/* Rows of a segment can be some hundred times its bytes, and those of
+ * segments that others make are kept until their turn comes. */
+#define HWTDI_SLOT_BYTES ((uint64_t)1 << 16)
 #endif
 /* Without any sync point, a cut is forced after so many slots. */
-#define HWTDI_MAX_SLOTS 64
+#define HWTDI_MAX_SLOTS 1024
 
 enum hwtdi_part_kind {
 	/* `segment` is to be decoded. */

@@ -99,13 +99,26 @@ bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out)
 	*out = count;
 }
 
+/* CPU seconds of all threads. */
 static double
-time_rows(struct hwtd_trace *trace, unsigned int jobs)
+cpu_seconds(void)
 {
-	double start = bench_wall_seconds();
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return ((double)t.tv_sec + (double)t.tv_nsec * 1e-9);
+}
+
+static double
+time_rows(struct hwtd_trace *trace, unsigned int jobs, double *cpu_least)
+{
+	double start = bench_wall_seconds(), cpu = cpu_seconds();
 	struct bench_count count;
 
 	bench_rows_warm(trace, jobs, &count);
+	cpu = cpu_seconds() - cpu;
+	if (*cpu_least == 0 || cpu < *cpu_least)
+		*cpu_least = cpu;
 	return (bench_wall_seconds() - start);
 }
 
@@ -143,15 +156,18 @@ bench_jobs(const struct bench_case *c, const struct hwtd_pt_config *pt,
 	struct hwtd_context *ctx;
 	/* One stream with 1 and 2 jobs, two with 2, and processes. */
 	double best[4] = { 0 };
+	double cpu[3] = { 0 };
 
 	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
 	one = bench_case_trace(c, ctx, pt, 1);
 	two = bench_case_trace(c, ctx, pt, 2);
-	(void)time_rows(one, 1);
-	(void)time_rows(two, 1);
+	(void)time_rows(one, 1, &cpu[0]);
+	(void)time_rows(two, 1, &cpu[2]);
+	cpu[2] = 0;
 	for (unsigned int i = 0; i < rounds; i++) {
-		const double took[4] = { time_rows(one, 1), time_rows(one, 2),
-			time_rows(two, 2), time_processes(one, 2) };
+		const double took[4] = { time_rows(one, 1, &cpu[0]),
+			time_rows(one, 2, &cpu[1]), time_rows(two, 2, &cpu[2]),
+			time_processes(one, 2) };
 
 		for (size_t j = 0; j < 4; j++)
 			if (i == 0 || took[j] < best[j])
@@ -160,8 +176,12 @@ bench_jobs(const struct bench_case *c, const struct hwtd_pt_config *pt,
 	bench_print_head(c, "jobs");
 	(void)printf(",\"stream_1_job_s\":%.6f,\"stream_2_jobs_s\":%.6f,"
 		     "\"streams_2_jobs_s\":%.6f,\"processes_2_s\":%.6f,"
-		     "\"ratio\":%.3f}\n",
-	    best[0], best[1], best[2], best[3], best[2] / best[3]);
+		     "\"ratio\":%.3f,\"stream_ratio\":%.3f,"
+		     "\"stream_1_job_cpu_s\":%.6f,"
+		     "\"stream_2_jobs_cpu_s\":%.6f,"
+		     "\"streams_2_jobs_cpu_s\":%.6f}\n",
+	    best[0], best[1], best[2], best[3], best[2] / best[3],
+	    2 * best[1] / best[3], cpu[0], cpu[1], cpu[2]);
 	(void)fflush(stdout);
 	hwtd_trace_close(one);
 	hwtd_trace_close(two);

@@ -26,6 +26,8 @@ struct options {
 	struct hwtd_clock clock;
 	struct flow_time time;
 	const char *engine;
+	/* Or two of them, whose rows are compared. */
+	const char *compare[2];
 	/* A file of raw bytes, or with `open` one that tells what it is. */
 	const char *trace;
 	bool open;
@@ -58,6 +60,7 @@ static const char usage[] =
     "  --filter START:END                 trace only inside (hex, inclusive)\n"
     "  --clock COUNTS:NS                  COUNTS ticks are NS nanoseconds\n"
     "  --engine NAME  --jobs N\n"
+    "  --compare NAME,NAME                compare the rows of two engines\n"
     "  --limit N                          stop after N instructions, exit 3\n"
     "  --runs FILE  --insns FILE  --hash FILE  --edges FILE  --events FILE\n"
     "  --gaps FILE                        write these; '-' is stdout\n"
@@ -200,6 +203,18 @@ set_time(struct flow_time *time, char *text)
 }
 
 static void
+set_compare(struct options *options, char *text)
+{
+	char *comma = strchr(text, ',');
+
+	if (comma == NULL)
+		flow_die("--compare: cannot read '%s'", text);
+	*comma = '\0';
+	options->compare[0] = text;
+	options->compare[1] = comma + 1;
+}
+
+static void
 set_option(struct options *options, const char *name, char *text)
 {
 	const struct {
@@ -250,6 +265,8 @@ set_option(struct options *options, const char *name, char *text)
 		options->clock.ns_per = number(&text, 0, '\0', name);
 	} else if (strcmp(name, "limit") == 0)
 		options->limit = number(&text, 0, '\0', name);
+	else if (strcmp(name, "compare") == 0)
+		set_compare(options, text);
 	else if (strcmp(name, "jobs") == 0)
 		options->jobs = (uint32_t)small(&text, '\0', name, 1024);
 	else
@@ -271,6 +288,7 @@ parse(struct options *options, int argc, char **argv)
 		{ "filter", required_argument, NULL, 'o' },
 		{ "clock", required_argument, NULL, 'o' },
 		{ "engine", required_argument, NULL, 'o' },
+		{ "compare", required_argument, NULL, 'o' },
 		{ "jobs", required_argument, NULL, 'o' },
 		{ "limit", required_argument, NULL, 'o' },
 		{ "runs", required_argument, NULL, 'o' },
@@ -511,6 +529,32 @@ account(const struct hwtd_events *events, uint64_t n_bytes, uint64_t gaps)
 	return (good);
 }
 
+/* Decode with one engine.  Returns an exit code. */
+static int
+decode(const struct options *options, struct hwtd_trace *trace,
+    const struct hwtd_events_options *how, struct hwtd_error *err)
+{
+	const uint64_t n_bytes = bytes_of(options, trace);
+	struct hwtd_events *events = NULL;
+	struct flow_sink *sinks, *next;
+	bool good = true, within;
+	uint64_t gaps = 0;
+
+	check(hwtd_events_open(trace, how, &events, err), "open", err);
+	sinks = open_sinks(options, trace);
+	within = pull(events, sinks, options->limit, &gaps, err);
+	for (; sinks != NULL; sinks = next) {
+		next = sinks->next;
+		good = sinks->end(sinks) && good;
+	}
+	if (within)
+		good = account(events, n_bytes, gaps) && good;
+	hwtd_events_close(events);
+	if (!within)
+		return (EXIT_LIMIT);
+	return (good ? EXIT_SUCCESS : EXIT_DIFFERS);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -522,37 +566,31 @@ main(int argc, char **argv)
 		.kinds = ((uint32_t)1 << HWTD_EV_KINDS) - 1 -
 		    ((uint32_t)1 << HWTD_EV_RECORD),
 	};
+	const uint32_t not_compared = (uint32_t)1 << HWTD_EV_TIME |
+	    (uint32_t)1 << HWTD_EV_CYCLES;
 	struct hwtd_context *context = NULL;
 	struct hwtd_trace *trace;
-	struct hwtd_events *events = NULL;
-	struct flow_sink *sinks, *next;
-	uint64_t gaps = 0, n_bytes;
-	bool good = true, within;
+	int rc;
 
 	parse(&options, argc, argv);
 	how.engine = options.engine;
 	how.jobs = options.jobs;
 	check(hwtd_context_create(NULL, &context, &err), "context", &err);
 	trace = build(&options, context, &err);
-	n_bytes = bytes_of(&options, trace);
 	if (options.has_stream) {
 		how.streams = &options.stream;
 		how.n_streams = 1;
 	}
-	check(hwtd_events_open(trace, &how, &events, &err), "open", &err);
-	sinks = open_sinks(&options, trace);
-	within = pull(events, sinks, options.limit, &gaps, &err);
-	for (; sinks != NULL; sinks = next) {
-		next = sinks->next;
-		good = sinks->end(sinks) && good;
+	if (options.compare[0] == NULL)
+		rc = decode(&options, trace, &how, &err);
+	else {
+		how.kinds &= ~not_compared;
+		rc = flow_compare(trace, &how, options.compare, stdout)
+		    ? EXIT_SUCCESS
+		    : EXIT_DIFFERS;
 	}
-	if (within)
-		good = account(events, n_bytes, gaps) && good;
-	hwtd_events_close(events);
 	hwtd_trace_close(trace);
 	hwtd_context_destroy(context);
 	free(options.images);
-	if (!within)
-		return (EXIT_LIMIT);
-	return (good ? EXIT_SUCCESS : EXIT_DIFFERS);
+	return (rc);
 }

@@ -81,6 +81,18 @@ bool flow_times_end(struct flow_times *times, struct hwtd_trace *trace,
 void flow_add_maps(struct hwtd_trace *trace, uint32_t stream, uint32_t pid,
     const char *path);
 
+/* Write a row that is not code, without a newline. */
+void flow_put_row(FILE *out, const struct hwtd_trace *trace,
+    const struct hwtd_event *row, const struct hwtd_batch *batch);
+
+/*
+ * Decode with two engines, `how` says what, and write where their rows differ.
+ * False: they do.
+ */
+bool flow_compare(struct hwtd_trace *trace,
+    const struct hwtd_events_options *how, const char *const engines[2],
+    FILE *out);
+
 /* The gap detail of a row of kind HWTD_EV_GAP, or NULL. */
 const struct hwtd_gap *flow_gap_of(const struct hwtd_batch *batch,
     const struct hwtd_event *row);

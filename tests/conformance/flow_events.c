@@ -35,8 +35,23 @@ static void
 put_async(FILE *out, const struct hwtd_event *row,
     const struct hwtd_batch *batch)
 {
-	static const char *const names[] = { NULL, "interrupt", "exception",
-		"abort", "vm-exit" };
+	static const char *const names[] = {
+		[HWTD_ASYNC_INTERRUPT] = "interrupt",
+		[HWTD_ASYNC_EXCEPTION] = "exception",
+		[HWTD_ASYNC_TRANSACTION_ABORT] = "abort",
+		[HWTD_ASYNC_VM_EXIT] = "vm-exit",
+		[HWTD_ASYNC_SYSTEM_MANAGEMENT] = "smi",
+		[HWTD_ASYNC_STARTUP] = "sipi",
+		[HWTD_ASYNC_INIT] = "init",
+		[HWTD_ASYNC_SHUTDOWN] = "shutdown",
+		[HWTD_ASYNC_USER_INTERRUPT] = "user-interrupt",
+		[HWTD_ASYNC_RETURN] = "iret",
+		[HWTD_ASYNC_USER_RETURN] = "uiret",
+		[HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN] = "rsm",
+		[HWTD_ASYNC_VM_ENTRY] = "vm-entry",
+		[HWTD_ASYNC_SOFTWARE_INTERRUPT] = "software-interrupt",
+		[HWTD_ASYNC_SYSTEM_CALL] = "system-call",
+	};
 	const struct hwtd_async *async = NULL;
 
 	fputs("async", out);
@@ -46,12 +61,18 @@ put_async(FILE *out, const struct hwtd_event *row,
 		    batch->n_asyncs, row->value);
 	if (async == NULL)
 		return;
-	if (async->type > 0 && async->type < sizeof(names) / sizeof(*names))
+	if (async->type < sizeof(names) / sizeof(*names) &&
+	    names[async->type] != NULL)
 		fprintf(out, " reason=%s", names[async->type]);
 	if ((async->flags & HWTD_ASYNCF_NUMBER) != 0)
 		fprintf(out, " vector=%" PRIx32, async->number);
 	if ((async->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)
 		fprintf(out, " fault=%" PRIx64, async->fault_addr);
+	if ((async->flags & HWTD_ASYNCF_EXIT_REASON) != 0)
+		fprintf(out, " exit=%" PRIx64, async->exit_reason);
+	if ((async->flags & HWTD_ASYNCF_EXIT_QUALIFICATION) != 0)
+		fprintf(out, " qualification=%" PRIx64,
+		    async->exit_qualification);
 }
 
 static void
@@ -89,22 +110,23 @@ put_gap(FILE *out, const struct hwtd_event *row,
 }
 
 static void
-put_context(struct events *events, const struct hwtd_event *row)
+put_context(FILE *out, const struct hwtd_trace *trace,
+    const struct hwtd_event *row)
 {
 	struct hwtd_exec_context context = { .size = sizeof(context) };
 
-	fputs("context", events->out);
-	if (hwtd_trace_exec_context(events->trace, row->context, &context) !=
+	fputs("context", out);
+	if (hwtd_trace_exec_context(trace, row->context, &context) !=
 	    HWTD_OK) {
-		fputs(" no-detail", events->out);
+		fputs(" no-detail", out);
 		return;
 	}
 	if ((context.flags & HWTD_CTXF_CR3) != 0)
-		fprintf(events->out, " cr3=%" PRIx64 " nr=%d", context.cr3,
+		fprintf(out, " cr3=%" PRIx64 " nr=%d", context.cr3,
 		    (context.flags & HWTD_CTXF_GUEST) != 0);
 	if ((context.flags & HWTD_CTXF_VMCS) != 0)
-		fprintf(events->out, " vmcs=%" PRIx64, context.vmcs);
-	put_addresses(events->out, row);
+		fprintf(out, " vmcs=%" PRIx64, context.vmcs);
+	put_addresses(out, row);
 }
 
 static void
@@ -186,13 +208,10 @@ put_power(FILE *out, const struct hwtd_event *row,
 	put_addresses(out, row);
 }
 
-static void
-put_row(struct events *events, const struct hwtd_event *row,
-    const struct hwtd_batch *batch)
+void
+flow_put_row(FILE *out, const struct hwtd_trace *trace,
+    const struct hwtd_event *row, const struct hwtd_batch *batch)
 {
-	FILE *out = events->out;
-
-	fprintf(out, "%" PRIu64 " ", events->n);
 	switch (row->kind) {
 	case HWTD_EV_ASYNC:
 		put_async(out, row, batch);
@@ -208,7 +227,7 @@ put_row(struct events *events, const struct hwtd_event *row,
 		put_gap(out, row, batch);
 		break;
 	case HWTD_EV_CONTEXT:
-		put_context(events, row);
+		put_context(out, trace, row);
 		break;
 	case HWTD_EV_MODE:
 		put_mode(out, row);
@@ -236,7 +255,15 @@ put_row(struct events *events, const struct hwtd_event *row,
 		fputs(" resumed", out);
 	if ((row->flags & HWTD_EVF_STATUS) != 0)
 		fputs(" status", out);
-	fputc('\n', out);
+}
+
+static void
+put_line(const struct events *events, const struct hwtd_event *row,
+    const struct hwtd_batch *batch)
+{
+	fprintf(events->out, "%" PRIu64 " ", events->n);
+	flow_put_row(events->out, events->trace, row, batch);
+	fputc('\n', events->out);
 }
 
 static void
@@ -253,7 +280,7 @@ events_rows(struct flow_sink *sink, const struct hwtd_batch *batch)
 		else if (row->kind == HWTD_EV_BLOCK)
 			events->n += row->insns;
 		else if (row->kind != HWTD_EV_CYCLES)
-			put_row(events, row, batch);
+			put_line(events, row, batch);
 	}
 }
 

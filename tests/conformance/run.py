@@ -15,7 +15,7 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from families import MODULES  # noqa: E402
+from families import MODULES, engines  # noqa: E402
 from families.case import Case, Fail, Malformed, Skip  # noqa: E402
 from families.tools import Tools  # noqa: E402
 
@@ -44,13 +44,17 @@ class Difference:
 
     name: str
     family: str
-    case: str
+    cases: tuple[str, ...]
     failure: str
     engines: tuple[str, ...]
+    # The engine with whose rows ours are compared; empty: with the case.
+    against: str = ""
 
-    def covers(self, case: str, engine: str) -> bool:
+    def covers(self, case: str, engine: str, against: str = "") -> bool:
         """Say whether the entry speaks of this case and engine."""
-        return (case == f"{self.family}/{self.case}" and
+        family, _, short = case.partition("/")
+        return (family == self.family and short in self.cases and
+                against == self.against and
                 (not self.engines or engine in self.engines))
 
 
@@ -66,8 +70,18 @@ class Verdict:
         return f"{self.result} {self.case} {self.why}"
 
 
-DIFFERENCE_KEYS = ("name", "family", "case", "reference", "ours", "evidence",
+DIFFERENCE_KEYS = ("name", "family", "reference", "ours", "evidence",
                    "failure")
+
+
+def _cases_of(entry: dict[str, object]) -> tuple[str, ...]:
+    """Return the cases of an entry: a name, or a list of names."""
+    value = entry.get("case")
+    names = value if isinstance(value, list) else [value]
+    if names and all(isinstance(name, str) and name.strip()
+                     for name in names):
+        return tuple(map(str, names))
+    return ()
 
 
 def read_differences(path: Path) -> list[Difference]:
@@ -81,9 +95,12 @@ def read_differences(path: Path) -> list[Difference]:
         for key in DIFFERENCE_KEYS:
             if not isinstance(entry.get(key), str) or not entry[key].strip():
                 raise Trouble(f"{path}: an entry lacks {key}")
+        cases = _cases_of(entry)
+        if not cases:
+            raise Trouble(f"{path}: an entry lacks case")
         entries.append(Difference(
-            entry["name"], entry["family"], entry["case"], entry["failure"],
-            tuple(entry.get("engines", ()))))
+            entry["name"], entry["family"], cases, entry["failure"],
+            tuple(entry.get("engines", ())), str(entry.get("against", ""))))
     return entries
 
 
@@ -107,8 +124,9 @@ def find_cases(corpus: Path) -> list[tuple[str, Path]]:
             for folder in folders]
 
 
-def judge(name: str, folder: Path, tools: Tools) -> Verdict:
-    """Run one case without regard to the list of differences."""
+def guard(name: str, folder: Path, check: Callable[[Case], Verdict]
+          ) -> Verdict:
+    """Make a verdict of whatever a check of one case raises."""
     family = name.partition("/")[0]
     if family not in MODULES:
         return Verdict("SKIP", name, f"not supported yet: {family}")
@@ -116,7 +134,7 @@ def judge(name: str, folder: Path, tools: Tools) -> Verdict:
         try:
             case = Case(folder, name, Path(temporary))
             case.verify()
-            return Verdict("PASS", name, MODULES[family].run(case, tools))
+            return check(case)
         except Skip as skip:
             return Verdict("SKIP", name, str(skip))
         except Fail as fail:
@@ -126,6 +144,36 @@ def judge(name: str, folder: Path, tools: Tools) -> Verdict:
         except (ArithmeticError, AttributeError, LookupError, OSError,
                 TypeError, ValueError) as error:
             return Verdict("FAIL", name, f"malformed case: {error!r}")
+
+
+def judge(name: str, folder: Path, tools: Tools) -> Verdict:
+    """Run one case without regard to the list of differences."""
+    return guard(name, folder, lambda case: Verdict(
+        "PASS", name, MODULES[case.family].run(case, tools)))
+
+
+def compare(name: str, folder: Path, tools: Tools, pair: Sequence[str],
+            differences: Sequence[Difference]) -> Verdict:
+    """Compare the rows of two engines for one case."""
+    entries = [known for known in differences if known.covers(name, *pair)]
+
+    def check(case: Case) -> Verdict:
+        said, found = engines.run(case, tools, pair)
+        open_ones = [line for line in found
+                     if not any(known.failure in line for known in entries)]
+        if open_ones:
+            return Verdict("FAIL", name, f"{open_ones[0]} ({len(found)} "
+                           f"differ, {len(open_ones)} not listed)")
+        for known in entries:
+            if not any(known.failure in line for line in found):
+                return Verdict("FAIL", name, f"stale entry: {known.name} no "
+                               "longer differs")
+        if not entries:
+            return Verdict("PASS", name, said)
+        names = ", ".join(known.name for known in entries)
+        return Verdict("PASS", name, f"differs as listed: {names}; {said}")
+
+    return guard(name, folder, check)
 
 
 def weigh(verdict: Verdict, entry: Difference | None) -> Verdict:
@@ -142,9 +190,12 @@ def weigh(verdict: Verdict, entry: Difference | None) -> Verdict:
 
 
 def run_all(cases: Sequence[tuple[str, Path]], tools: Tools, jobs: int,
-            differences: Sequence[Difference]) -> Iterator[Verdict]:
+            differences: Sequence[Difference],
+            pair: Sequence[str] | None = None) -> Iterator[Verdict]:
     """Run cases, several at a time; verdicts keep the order of cases."""
     def one(item: tuple[str, Path]) -> Verdict:
+        if pair is not None:
+            return compare(*item, tools, pair, differences)
         entry = next((known for known in differences
                       if known.covers(item[0], tools.engine_in_use)), None)
         return weigh(judge(*item, tools), entry)
@@ -176,6 +227,14 @@ def find_cli(tool: Path | None, flow: Path) -> Path | None:
     return None
 
 
+def _pair(text: str) -> tuple[str, str]:
+    """Read the names of two engines."""
+    first, comma, second = text.partition(",")
+    if not comma or not first or not second or first == second:
+        raise argparse.ArgumentTypeError(f"no two engines: {text!r}")
+    return first, second
+
+
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -199,6 +258,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
                         help="skip cases with more instructions")
     parser.add_argument("--engine", metavar="NAME",
                         help="decode with this engine")
+    parser.add_argument("--compare-engines", type=_pair, metavar="A,B",
+                        help="compare the rows of two engines; without "
+                        f"--max-insns up to {engines.MAX_INSNS} instructions")
     parser.add_argument("--differences", type=Path, metavar="FILE",
                         default=HERE / "differences.toml",
                         help="list of known differences from the references")
@@ -221,11 +283,16 @@ def run(argv: Sequence[str] | None) -> Counter[str]:
     if not cases and args.case:
         raise Trouble(f"{args.corpus} has no such case")
     flow = find_flow(args.hwtdecode, args.flow_tool)
+    if args.compare_engines and args.engine:
+        raise Trouble("--engine and --compare-engines exclude each other")
+    if args.compare_engines and args.max_insns is None:
+        args.max_insns = engines.MAX_INSNS
     tools = Tools(flow, args.engine, args.max_insns, args.decode_jobs,
                   find_cli(args.hwtdecode, flow))
     differences = read_differences(args.differences)
     counts: Counter[str] = Counter()
-    for verdict in run_all(cases, tools, args.jobs, differences):
+    for verdict in run_all(cases, tools, args.jobs, differences,
+                           args.compare_engines):
         counts[verdict.result] += 1
         print(verdict, flush=True)
     print(f"{counts['PASS']} passed, {counts['FAIL']} failed, "

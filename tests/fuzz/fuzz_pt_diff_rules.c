@@ -240,7 +240,7 @@ both_lost(const struct pair *p)
 }
 
 /* Bytes between the places at which both give up, for one fault. */
-#define NEAR 96
+#define NEAR 128
 
 static bool
 gives_up_near(const struct pair *p)
@@ -270,15 +270,16 @@ reads_ahead(const struct pair *p)
 	    KIND(HWTD_PK_PT_VMCS) | KIND(HWTD_PK_PT_MNT))
 
 /*
- * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP before
- * TIP.PGE; MODE.Exec twice in PSB+ or before TIP.PGD; a CBR of 0.
+ * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
+ * tracing is off; MODE.Exec twice in PSB+ or before TIP.PGD; MWAIT without EXSTOP; a
+ * CBR of 0; a CYC of more than 64 bits.
  */
 static bool
 is_tolerant(const struct pair *p)
 {
 	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
 	const struct fuzz_row *gap = first_gap(p, p->libipt);
-	bool in_psb = false, fup = false;
+	bool in_psb = false, fup = false, mwait = false, off = false;
 	unsigned int modes = 0;
 	struct hwtdi_pt_packet k;
 	size_t at = 0;
@@ -289,12 +290,26 @@ is_tolerant(const struct pair *p)
 			return (true);
 		if (k.kind == HWTD_PK_PT_TIP_PGE && fup)
 			return (true);
-		if (k.kind == HWTD_PK_PT_CBR && k.value == 0)
+		if (k.kind == HWTD_PK_PT_FUP && off && !in_psb)
+			return (true);
+		if (k.kind == HWTD_PK_PT_TIP_PGD)
+			off = true;
+		else if (k.kind == HWTD_PK_PT_TIP_PGE ||
+		    k.kind == HWTD_PK_PT_FUP || k.kind == HWTD_PK_PT_OVF)
+			off = false;
+		if ((STATUS >> k.kind & 1) == 0) {
+			if (mwait && k.kind != HWTD_PK_PT_EXSTOP)
+				return (true);
+			mwait = k.kind == HWTD_PK_PT_MWAIT;
+		}
+		if ((k.kind == HWTD_PK_PT_CBR && k.value == 0) ||
+		    (k.kind == HWTD_PK_PT_CYC && k.bytes > 10))
 			return (true);
 		if (k.kind == HWTD_PK_PT_PSB) {
 			if (in_psb)
 				return (true);
 			in_psb = true;
+			off = true;
 			modes = 0;
 		} else if (k.kind == HWTD_PK_PT_MODE_EXEC) {
 			if (++modes > 1 && in_psb)
@@ -412,13 +427,19 @@ loses_block(const struct pair *p)
 }
 
 static bool
-psb_behind_overflow(const struct pair *p)
+at_0_behind_overflow(const struct pair *p)
 {
 	const struct fuzz_row *gap = first_gap(p, p->libipt);
+	bool overflow = false;
 
-	return (p->i > 0 &&
-	    has_reason(&p->libipt->at[p->i - 1], HWTD_GAP_OVERFLOW) &&
-	    gap == p->b && has_reason(gap, HWTD_GAP_NO_CODE) &&
+	for (size_t i = 0; i < p->i; i++)
+		overflow = overflow ||
+		    has_reason(&p->libipt->at[i], HWTD_GAP_OVERFLOW);
+	for (size_t i = p->i; i < p->libipt->n && &p->libipt->at[i] != gap;
+	     i++)
+		if (p->libipt->at[i].e.kind == HWTD_EV_BLOCK)
+			return (false);
+	return (overflow && gap != NULL && has_reason(gap, HWTD_GAP_NO_CODE) &&
 	    gap->detail.gap.addr == 0);
 }
 
@@ -475,8 +496,8 @@ static const struct rule rules[] = {
 	    waits_at_psb },
 	{ "libipt does not tell the branch between an MNT and its TIP",
 	    loses_block },
-	{ "libipt goes on at 0 where PSB+ behind an OVF tells the address",
-	    psb_behind_overflow },
+	{ "libipt goes on at address 0 behind an OVF (SKD010)",
+	    at_0_behind_overflow },
 	{ "libipt does not compare the address of PSB+ with where it is",
 	    mismatch_at_psb },
 	{ "libipt has room for a few events only", engine_fails },

@@ -611,6 +611,141 @@ def test_edges_differ_only_at_events() -> None:
             [])
 
 
+# Two engines.
+
+PAIR = ("--compare-engines", "native,libipt")
+SUMMARY = "compared: 4 instructions, {} differ\n"
+DIFFER = ("differ: after 2 instructions: native 'insn ip=1', libipt "
+          "'insn ip=2'\n")
+FURTHER = ("further: after 3 instructions: native tells 2 rows of bytes up "
+           "to 29 that libipt lost\n")
+
+
+def _list_pair(world: World, name: str, failure: str,
+               case: object = "first", **more: object) -> None:
+    entry = {"name": name, "family": "pt-good", "case": case,
+             "reference": "r", "ours": "o", "evidence": "e",
+             "failure": failure, "engines": ["native"], "against": "libipt",
+             **more}
+    world.differences.write_text(
+        world.differences.read_text() + "[[difference]]\n" +
+        "".join(f"{key} = {json.dumps(value)}\n"
+                for key, value in entry.items()))
+
+
+def test_engines_with_equal_rows_pass(world: World) -> None:
+    world.good()
+    world.say(stdout=SUMMARY.format(0))
+    assert world.run(*PAIR) == (0, [
+        "PASS pt-good/first 1 decodes, 4 instructions",
+        "1 passed, 0 failed, 0 skipped"])
+    assert "--compare native,libipt" in (world.ours / "called").read_text()
+
+
+def test_engines_that_differ_fail(world: World) -> None:
+    world.good()
+    world.say(stdout=DIFFER + FURTHER + SUMMARY.format(2), code="1")
+    assert world.run(*PAIR) == (1, [
+        f"FAIL pt-good/first trace.pt: {DIFFER.strip()} (2 differ, "
+        "2 not listed)", "0 passed, 1 failed, 0 skipped"])
+
+
+def test_every_difference_of_engines_has_to_be_listed(world: World) -> None:
+    world.good()
+    world.say(stdout=DIFFER + FURTHER + SUMMARY.format(2), code="1")
+    _list_pair(world, "one", "native 'insn ip=1'")
+    code, lines = world.run(*PAIR)
+    assert code == 1
+    assert lines[0].startswith("FAIL pt-good/first trace.pt: further: ")
+    assert lines[0].endswith("(2 differ, 1 not listed)")
+    _list_pair(world, "two", "that libipt lost", case=["first"])
+    assert world.run(*PAIR)[1][0] == (
+        "PASS pt-good/first differs as listed: one, two; 1 decodes, "
+        "4 instructions")
+
+
+def test_entry_that_no_engine_meets_is_stale(world: World) -> None:
+    world.good()
+    world.say(stdout=DIFFER + SUMMARY.format(1), code="1")
+    _list_pair(world, "one", "native 'insn ip=1'")
+    _list_pair(world, "two", "that libipt lost")
+    assert world.run(*PAIR)[1][0] == (
+        "FAIL pt-good/first stale entry: two no longer differs")
+    world.say(stdout=SUMMARY.format(0), code="0")
+    assert world.run(*PAIR)[1][0] == (
+        "FAIL pt-good/first stale entry: one no longer differs")
+
+
+@pytest.mark.parametrize("more", [
+    {"against": "other"}, {"engines": ["libipt"]}, {"case": ["second"]},
+    {"family": "pt-bad"}])
+def test_entry_of_something_else_covers_nothing(
+        world: World, more: dict[str, object]) -> None:
+    world.good()
+    world.say(stdout=DIFFER + SUMMARY.format(1), code="1")
+    _list_pair(world, "one", "native 'insn ip=1'", **more)
+    assert world.run(*PAIR)[0] == 1
+
+
+def test_entries_of_engines_and_of_cases_are_apart(world: World) -> None:
+    world.good()
+    _list_pair(world, "one", "flow: run 2 is 2001")
+    assert world.run()[0] == 0
+    world.say(runs=RUNS.replace("2000", "2001"))
+    assert world.run()[0] == 1
+    world.differences.write_text("")
+    world.say(stdout=DIFFER + SUMMARY.format(1), code="1")
+    _list_difference(world, failure="native 'insn ip=1'")
+    assert world.run(*PAIR)[0] == 1
+
+
+@pytest.mark.parametrize("ours", [
+    {"stdout": ""}, {"stdout": DIFFER, "code": "1"},
+    {"stdout": DIFFER + SUMMARY.format(1), "code": "0"},
+    {"stdout": SUMMARY.format(0), "code": "1"},
+    {"stdout": DIFFER + SUMMARY.format(2), "code": "1"},
+    {"code": "2", "stderr": "hwtdecode-flow: open: no such engine\n"},
+    {"code": "-11"}])
+def test_half_a_comparison_is_none(world: World, ours: dict[str, str]
+                                   ) -> None:
+    world.good()
+    world.say(**ours)
+    assert world.run(*PAIR)[0] == 1
+
+
+def test_engines_are_compared_up_to_a_size(world: World) -> None:
+    world.good(counts={"0": {"insns": 10_000_001}})
+    world.say(stdout=SUMMARY.format(0))
+    assert world.run(*PAIR)[1][0] == (
+        "SKIP pt-good/first 10000001 instructions, the limit is 10000000")
+    assert world.run(*PAIR, "--max-insns", "20000000")[1][-1] == \
+        "1 passed, 0 failed, 0 skipped"
+
+
+def test_engines_are_compared_for_each_processor(world: World) -> None:
+    world.say(stdout=SUMMARY.format(0))
+    world.case("pt-ptt/one", {"trace.pt": "x"}, {},
+               runs=[{"cpus": ["6/78", "6/94"]}, {"cpus": ["6/78"]}])
+    assert world.run(*PAIR)[1][0] == \
+        "PASS pt-ptt/one 2 decodes, 8 instructions"
+    called = (world.ours / "called").read_text()
+    assert "--cpu 6/78" in called and "--cpu 6/94" in called
+
+
+@pytest.mark.parametrize("text", ["native", ",libipt", "native,native"])
+def test_no_two_engines_are_exit_2(world: World, text: str) -> None:
+    world.good()
+    assert world.run("--compare-engines", text)[0] == 2
+    assert world.run(*PAIR, "--engine", "native")[0] == 2
+
+
+@pytest.mark.parametrize("case", [[], [""], [1], "", 3])
+def test_entry_without_a_case_is_exit_2(world: World, case: object) -> None:
+    world.good()
+    _list_pair(world, "one", "x", case=case)
+    assert world.run(*PAIR)[0] == 2
+
+
 # The program itself, on a fixture with its truth changed.
 
 def _flow_tool() -> Path:

@@ -418,22 +418,44 @@ void hwtdi_ptn_iflag(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     bool set, uint16_t flags, const uint64_t *ip);
 
 /* pt_native_sync.c */
+/* What is read before it can be told. */
+struct hwtdi_ptn_ahead {
+	struct hwtdi_pt_lex_state lex;
+	size_t at;
+	struct hwtdi_pt_packet packet;
+};
+
+void hwtdi_ptn_look(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
+    size_t at);
+/* The packet at a->at; false: none, or its end is missing. */
+bool hwtdi_ptn_peek(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a);
+/* Packets that tell of time alone, or of nothing. */
+bool hwtdi_ptn_is_timing(unsigned int kind);
+/* The PSB at `at`, maybe that of the next segment. */
+bool hwtdi_ptn_psb_at(const struct hwtdi_decoder *d, size_t at,
+    struct hwtdi_pt_psb *out);
+/* Give up the PSB+ at `at`; HWTD_END. */
+int hwtdi_ptn_lose_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t reason);
 /* Bytes of a packet that can be read at `off` of the segment. */
 const uint8_t *hwtdi_ptn_bytes(const struct hwtdi_decoder *d, size_t off);
+/* Give up the packet at `at`; HWTD_END. */
+int hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t reason, const char *text);
 /* Enter at or behind `at`. */
 int hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+
+/* pt_native_psb.c */
 /* PSB+ at `at`. */
 int hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
 /* The segment is used up; a PSB is behind it: go on to where that is. */
 int hwtdi_ptn_joint(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+
+/* pt_native_overflow.c */
 /* OVF at `at`. */
 int hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
-/* Give up the packet at `at`; HWTD_END. */
-int hwtdi_ptn_lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    uint32_t reason, const char *text);
-
 #endif /* HWTDI_PT_NATIVE_H */

@@ -211,6 +211,47 @@ psb_plus_can_end_with_an_overflow(void **state)
 	    "disable 100001 async\n");
 }
 
+static void
+what_is_between_an_overflow_and_its_fup_is_told(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_mnt(&p, 0x77); /* to 28 */
+	pt_cbr(&p, 9); /* to 2c */
+	pt_fup(&p, PT_IP_48_SIGNED, BASE + 2); /* to 33 */
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "marker mnt 8:77\n"
+	    "frequency value=9\n"
+	    "gap overflow [33,33) after=100002 @33\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
+/* Erratum SKD010: the FUP behind an OVF is lost. */
+static void
+a_context_before_the_tip_behind_an_overflow_holds(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_pip(&p, 0x3000, 0); /* to 25 */
+	pt_tip(&p, PT_IP_48_SIGNED, BASE + 2); /* to 2c */
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "context cr3=3000\n"
+	    "gap overflow [2c,2c) after=100002 @2c\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
 /* Erratum SKD010: the FUP behind an OVF is lost. */
 static void
 a_tip_tells_where_execution_is_behind_an_overflow(void **state)
@@ -424,6 +465,10 @@ main(void)
 		cmocka_unit_test(
 		    addresses_behind_an_overflow_are_compared_with_0),
 		cmocka_unit_test(psb_plus_can_end_with_an_overflow),
+		cmocka_unit_test(
+		    what_is_between_an_overflow_and_its_fup_is_told),
+		cmocka_unit_test(
+		    a_context_before_the_tip_behind_an_overflow_holds),
 		cmocka_unit_test(
 		    a_tip_tells_where_execution_is_behind_an_overflow),
 		cmocka_unit_test(behind_an_overflow_and_a_pgd_tracing_is_off),

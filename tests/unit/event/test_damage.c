@@ -113,7 +113,8 @@ assert_seekable(struct hwtd_trace *trace, uint64_t n_bytes)
 	struct mt_rows whole;
 
 	mt_rows(trace, NULL, &whole);
-	for (uint64_t off = 0; off <= n_bytes + 40; off += 37) {
+	for (uint64_t off = 0; off <= n_bytes + 40;
+	     off += 37 + n_bytes / 200) {
 		size_t first = 0;
 
 		while (first < whole.n && whole.at[first].row.stream_off < off)
@@ -122,7 +123,7 @@ assert_seekable(struct hwtd_trace *trace, uint64_t n_bytes)
 		    HWTD_OK);
 		mt_assert_next(ev, &whole, first, some(off));
 	}
-	for (size_t i = 0; i < whole.n; i += 30) {
+	for (size_t i = 0; i < whole.n; i += 30 + whole.n / 200) {
 		uint64_t ns = whole.at[i].row.time_ns;
 		size_t first = 0;
 

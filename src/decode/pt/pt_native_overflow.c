@@ -1,0 +1,254 @@
+/*
+ * The native Intel PT engine: OVF, and where tracing goes on behind it.
+ */
+#include <string.h>
+
+#include "decode/pt/pt_native.h"
+
+/* Whether, and where, tracing is on behind an OVF. */
+static bool
+is_on_behind(const struct hwtdi_decoder *d, const struct hwtdi_ptn_ahead *from,
+    uint64_t *ip_out)
+{
+	struct hwtdi_ptn_ahead a = *from;
+
+	for (; hwtdi_ptn_peek(d, &a); a.at += a.packet.bytes) {
+		if (a.packet.kind == HWTD_PK_PT_FUP) {
+			*ip_out = a.packet.ip;
+			return ((a.packet.flags & HWTD_PKF_IP) != 0);
+		}
+		if (!hwtdi_ptn_is_timing(a.packet.kind) &&
+		    a.packet.kind != HWTD_PK_PT_MNT)
+			return (false);
+	}
+	return (false);
+}
+
+/*
+ * Erratum APL12: an extra FUP though tracing is off.  It is, if a TIP.PGE or a
+ * PSB+ without address is the next that tells.
+ */
+static bool
+is_extra_fup(const struct hwtdi_decoder *d, size_t behind_fup,
+    const struct hwtdi_pt_lex_state *lex)
+{
+	struct hwtdi_ptn_ahead a = { .lex = *lex, .at = behind_fup };
+	struct hwtdi_pt_psb psb;
+
+	for (; hwtdi_ptn_peek(d, &a); a.at += a.packet.bytes) {
+		switch (a.packet.kind) {
+		case HWTD_PK_PT_TIP_PGE:
+			return (true);
+		case HWTD_PK_PT_PSB:
+			return (hwtdi_ptn_psb_at(d, a.at, &psb) &&
+			    !psb.has_ip);
+		case HWTD_PK_PT_MODE_EXEC:
+		case HWTD_PK_PT_MODE_TSX:
+		case HWTD_PK_PT_PIP:
+		case HWTD_PK_PT_VMCS:
+		case HWTD_PK_PT_MNT:
+			break;
+		default:
+			if (!hwtdi_ptn_is_timing(a.packet.kind))
+				return (false);
+			break;
+		}
+	}
+	return (a.at == d->segment.n && hwtdi_ptn_psb_at(d, a.at, &psb) &&
+	    !psb.has_ip);
+}
+
+/* Behind an OVF without FUP: what the next packets say. */
+enum behind_overflow {
+	BEHIND_NOTHING,
+	/* Erratum SKD010 or APL11: off behind a TIP.PGD. */
+	BEHIND_OFF,
+	/* Erratum SKD010: on at a FUP or TIP. */
+	BEHIND_ON
+};
+
+static enum behind_overflow
+look_behind(struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
+    uint64_t *tsx_out, bool *has_tsx_out)
+{
+	*has_tsx_out = false;
+	for (; hwtdi_ptn_peek(d, a); a->at += a->packet.bytes) {
+		switch (a->packet.kind) {
+		case HWTD_PK_PT_TIP_PGE:
+		case HWTD_PK_PT_OVF:
+		case HWTD_PK_PT_STOP:
+		case HWTD_PK_PT_TNT_8:
+		case HWTD_PK_PT_TNT_64:
+			return (BEHIND_NOTHING);
+		case HWTD_PK_PT_TIP_PGD:
+			return (BEHIND_OFF);
+		case HWTD_PK_PT_TIP:
+		case HWTD_PK_PT_FUP:
+			return ((a->packet.flags & HWTD_PKF_IP) != 0
+				? BEHIND_ON
+				: BEHIND_NOTHING);
+		case HWTD_PK_PT_PSB:
+			return (BEHIND_NOTHING);
+		case HWTD_PK_PT_MODE_TSX:
+			*has_tsx_out = true;
+			*tsx_out = a->packet.value;
+			break;
+		default:
+			break;
+		}
+	}
+	return (BEHIND_NOTHING);
+}
+
+static void
+tell_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off,
+    const uint64_t *ip)
+{
+	struct hwtd_gap *gap;
+
+	gap = hwtdi_ptn_gap(d, flow, HWTD_GAP_OVERFLOW, off, off,
+	    "the CPU dropped packets");
+	if (ip != NULL) {
+		gap->ip_after = *ip;
+		gap->flags |= HWTD_GAPF_IP_AFTER;
+	}
+}
+
+/* What packets between an OVF and its FUP, or a TIP without it, tell. */
+static void
+tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_ahead *from, size_t end)
+{
+	struct hwtdi_ptn_ahead a = *from;
+
+	for (; a.at < end && hwtdi_ptn_peek(d, &a); a.at += a.packet.bytes) {
+		if (flow->n_rares + 8 > HWTDI_FLOW_RARES)
+			continue;
+		switch (a.packet.kind) {
+		case HWTD_PK_PT_TSC:
+		case HWTD_PK_PT_CBR:
+		case HWTD_PK_PT_MNT:
+			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
+			break;
+		case HWTD_PK_PT_PIP:
+		case HWTD_PK_PT_VMCS:
+			/* It was of a branch that was dropped. */
+			if (!d->on)
+				(void)hwtdi_ptn_event(d, flow, &a.packet,
+				    NULL);
+			break;
+		case HWTD_PK_PT_MODE_EXEC:
+			hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(a.packet.value),
+			    0, NULL);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* Of a MODE.TSX before the FUP that comes next. */
+static int
+pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
+{
+	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_FUP_BOUND,
+		.what = HWTDI_PTN_TSX };
+
+	if ((tsx & 1) != 0)
+		e.value |= HWTD_MODE_TRANSACTION;
+	if ((tsx & 2) != 0) {
+		e.value |= HWTD_MODE_ABORTED;
+		e.wait = HWTDI_PTN_FUP;
+	}
+	return (hwtdi_ptn_pend(d, &e));
+}
+
+int
+hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	struct hwtdi_ptn_ahead a, behind;
+	enum behind_overflow state;
+	uint64_t ip = 0, tsx = 0;
+	struct hwtdi_pt_psb psb;
+	bool on, has_tsx;
+
+	(void)err;
+	hwtdi_ptn_look(d, &a, d->at);
+	if (!hwtdi_ptn_peek(d, &a))
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
+		    "the last packet is cut off"));
+	a.at += a.packet.bytes;
+	a.lex.place = 0;
+	/* What it was compared with may be among what was dropped. */
+	a.lex.last_ip = 0;
+	a.lex.ip_known = UINT64_MAX;
+	hwtdi_ptn_anchor(d, flow, a.at);
+	/* What waits can be told if it needs no place in the code. */
+	for (uint32_t i = 0; i < d->n_pending && !d->on; i++)
+		(void)hwtdi_ptn_tell(d, flow, &d->pending[i], NULL, NULL);
+	hwtdi_ptn_tell_detail(d, flow);
+	d->n_pending = 0;
+	d->async = false;
+	d->in_fup = false;
+	d->half = false;
+	d->n_bits = 0;
+	d->ahead = 0;
+	d->transaction = false;
+	d->has_resume = false;
+	d->moments.until = UINT64_MAX;
+	hwtdi_ptn_clear_calls(d);
+	on = is_on_behind(d, &a, &ip);
+	behind = a;
+	if (on) {
+		/* Skip the FUP; there is one. */
+		while (hwtdi_ptn_peek(d, &behind) &&
+		    behind.packet.kind != HWTD_PK_PT_FUP)
+			behind.at += behind.packet.bytes;
+		behind.at += behind.packet.bytes;
+		if (d->errata.apl12 && is_extra_fup(d, behind.at, &behind.lex))
+			on = false;
+	}
+	if (on || behind.at != a.at) {
+		tell_between(d, flow, &a, behind.at);
+		hwtdi_ptn_anchor(d, flow, behind.at);
+		tell_overflow(d, flow, behind.at, on ? &ip : NULL);
+		d->on = on;
+		hwtdi_ptn_go(d, on ? ip : 0);
+		d->lex = behind.lex;
+		d->at = behind.at;
+		return (HWTD_OK);
+	}
+	state = look_behind(d, &behind, &tsx, &has_tsx);
+	d->on = false;
+	if (state == BEHIND_NOTHING) {
+		/* If a PSB comes next, it tells. */
+		tell_overflow(d, flow, a.at,
+		    hwtdi_ptn_psb_at(d, behind.at, &psb) && psb.has_ip
+			? &psb.ip
+			: NULL);
+		d->lex = a.lex;
+		d->at = a.at;
+		d->fresh = true;
+		return (HWTD_OK);
+	}
+	ip = behind.packet.ip;
+	/* A FUP there is not the OVF's: it tells of something else. */
+	if (behind.packet.kind != HWTD_PK_PT_FUP)
+		behind.at += behind.packet.bytes;
+	tell_between(d, flow, &a, behind.at);
+	hwtdi_ptn_anchor(d, flow, behind.at);
+	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
+	d->lex = behind.lex;
+	d->at = behind.at;
+	if (state == BEHIND_OFF)
+		return (HWTD_OK);
+	d->on = true;
+	hwtdi_ptn_go(d, ip);
+	if (behind.packet.kind == HWTD_PK_PT_FUP) {
+		d->weak = true;
+		if (has_tsx)
+			return (pend_transaction(d, tsx));
+	}
+	return (HWTD_OK);
+}
