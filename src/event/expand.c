@@ -11,53 +11,6 @@
 /* A flow whose rares are this many is expanded without waiting for more. */
 #define MANY_RARES (HWTDI_FLOW_RARES / 2)
 
-void
-hwtdi_expander_init(struct hwtdi_expander *x, const struct hwtd_trace *trace,
-    const struct hwtdi_filter *filter, const struct hwtdi_code_table *table,
-    uint32_t stream, const struct hwtd_clock *clock,
-    const struct hwtd_exec_context *base)
-{
-	memset(x, 0, sizeof(*x));
-	x->trace = trace;
-	x->filter = filter;
-	x->table = table;
-	x->stream = stream;
-	x->clock = *clock;
-	x->clock_factor = hwtdi_clock_factor(clock);
-	x->base = *base;
-	hwtdi_expander_start(x);
-}
-
-void
-hwtdi_expander_start(struct hwtdi_expander *x)
-{
-	x->i_token = 0;
-	x->i_rare = 0;
-	x->i_anchor = 0;
-	x->i_run = 0;
-	x->i_placed = 0;
-	x->i_insn = 0;
-	x->transaction = false;
-	x->context = x->base;
-	x->context_new = true;
-	x->until = 0;
-	x->has_time = false;
-	x->time_until = 0;
-	x->fresh_time = false;
-	x->estimated = false;
-	x->stream_off = 0;
-	x->pending = false;
-}
-
-void
-hwtdi_expander_rest(struct hwtdi_expander *x)
-{
-	hwtdi_array_free(hwtdi_trace_library(x->trace), x->places_of,
-	    x->cap_places_of, sizeof(*x->places_of));
-	x->places_of = NULL;
-	x->cap_places_of = 0;
-}
-
 /* Rows. */
 
 static int
@@ -668,35 +621,6 @@ switch_thread(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 
 /* Flows. */
 
-/* Move what is left of a used-up flow to its front. */
-static void
-move_to_front(struct hwtdi_expander *x, struct hwtdi_flow *flow)
-{
-	size_t rares = flow->n_rares - x->i_rare;
-	size_t anchors = flow->n_anchors - x->i_anchor;
-
-	memmove(flow->rares, flow->rares + x->i_rare,
-	    rares * sizeof(flow->rares[0]));
-	memmove(flow->anchors_before, flow->anchors_before + x->i_rare,
-	    rares * sizeof(flow->anchors_before[0]));
-	memmove(flow->anchors, flow->anchors + x->i_anchor,
-	    anchors * sizeof(flow->anchors[0]));
-	for (size_t i = 0; i < rares; i++) {
-		flow->rares[i].at = 0;
-		flow->anchors_before[i] -= (uint32_t)x->i_anchor;
-	}
-	for (size_t i = 0; i < anchors; i++)
-		flow->anchors[i].at = 0;
-	flow->n_rares = rares;
-	flow->n_anchors = anchors;
-	flow->n_tokens = 0;
-	x->i_token = 0;
-	x->i_rare = 0;
-	x->i_anchor = 0;
-	x->i_placed = 0;
-	flow->n_places = 0;
-}
-
 static bool
 rare_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
 {
@@ -730,31 +654,6 @@ expand_token(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	return (expand_insns(x, &s, rows));
 }
 
-/* Places of units that are told before the token at hand. */
-static int
-pass_places(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
-{
-	while (x->i_placed < flow->n_places &&
-	    flow->places[x->i_placed].at <= x->i_token) {
-		const struct hwtdi_placement *p = &flow->places[x->i_placed];
-		struct hwtdi_expand_place *place;
-
-		if (hwtdi_array_grow(hwtdi_trace_library(x->trace),
-			&x->places_of, &x->cap_places_of, (size_t)p->unit + 1,
-			sizeof(*x->places_of), NULL) != HWTD_OK)
-			return (HWTD_E_NOMEM);
-		place = &x->places_of[p->unit];
-		place->address = p->address;
-		place->section = p->section;
-		place->flags = (uint16_t)(hwtdi_graph_unit_at(flow->graph,
-					      p->unit)
-					      ->isa
-		    << HWTD_EVF_ISA_SHIFT);
-		x->i_placed++;
-	}
-	return (HWTD_OK);
-}
-
 /* The tokens at hand become blocks, and nothing else is to be done. */
 static bool
 is_plain(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
@@ -777,7 +676,7 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 		    rows->n_hidden >= MANY_HIDDEN)
 			return (HWTDI_EXPAND_FULL);
 		if (x->i_placed < flow->n_places &&
-		    pass_places(x, flow) != HWTD_OK)
+		    hwtdi_expand_places(x, flow) != HWTD_OK)
 			return (HWTDI_EXPAND_NOMEM);
 		if (is_plain(x, flow, rows)) {
 			rc = hwtdi_expand_blocks(x, flow, rows);
@@ -800,7 +699,7 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	if (last &&
 	    flush(x, rows, flow->has_next_ip, flow->next_ip) != HWTD_OK)
 		return (HWTDI_EXPAND_NOMEM);
-	move_to_front(x, flow);
+	hwtdi_expand_keep(x, flow);
 	return (HWTDI_EXPAND_MORE);
 }
 

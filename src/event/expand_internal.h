@@ -9,6 +9,13 @@
 /* Rows that one item of a flow may make. */
 #define HWTDI_EXPAND_ROOM 4
 
+/* expand_state.c */
+/* Note the places of units that are told before the token at hand. */
+int hwtdi_expand_places(struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow);
+/* Move what is left of a used-up flow to its front. */
+void hwtdi_expand_keep(struct hwtdi_expander *x, struct hwtdi_flow *flow);
+
 /* expand_time.c */
 uint64_t hwtdi_clock_factor(const struct hwtd_clock *clock);
 /* Pass an anchor.  HWTD_OK, HWTD_E_NOMEM. */

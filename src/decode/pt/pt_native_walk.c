@@ -237,6 +237,24 @@ find_here(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	return (true);
 }
 
+/*
+ * Follow the link of the node at hand, whose token is there already, that has
+ * not been followed before.
+ */
+HWTDI_PT_INLINE bool
+walk_link(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    int *rc, struct hwtd_error *err)
+{
+	end(w, d, flow);
+	*rc = hwtdi_ptn_link(d, (unsigned int)(w->bits >> 63), err);
+	if (*rc != HWTD_OK) {
+		flow->n_tokens--;
+		return (false);
+	}
+	begin(w, d, flow);
+	return (true);
+}
+
 /* Use up outcomes.  False: one does not fit to the node at hand. */
 HWTDI_PT_INLINE bool
 walk_bits(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
@@ -244,35 +262,38 @@ walk_bits(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	uint32_t *const calls = d->calls;
 
-	while (w->n_bits != 0) {
+	do {
 		const struct hwtdi_node *n = &w->nodes[w->node];
-		const unsigned int taken = (unsigned int)(w->bits >> 63);
 		uint32_t next;
 
 		if (n->kind <= HWTDI_NODE_COND_PUSH) {
-			if (n->kind != HWTDI_NODE_COND) {
-				if (n->kind == HWTDI_NODE_NONE) {
-					if (!find_here(w, d, flow))
-						return (false);
-					continue;
-				}
-				w->top = push(calls, w->top, n, n->pushes);
-			}
-			w->tokens[w->n++] = w->node;
-			next = atomic_load_explicit(&n->next[taken],
-			    memory_order_acquire);
-			if (next == 0) {
-				end(w, d, flow);
-				*rc = hwtdi_ptn_link(d, taken, err);
-				if (*rc != HWTD_OK) {
-					flow->n_tokens--;
+			if (n->kind == HWTDI_NODE_NONE) {
+				if (!find_here(w, d, flow))
 					return (false);
-				}
-				begin(w, d, flow);
-				next = d->node;
+				continue;
 			}
-		} else if (n->kind == HWTDI_NODE_RETURN && taken != 0 &&
-		    (next = returned(w, d, n)) != 0) {
+			w->top = push(calls, w->top, n, n->pushes);
+			/* The node that is not known ends this as well. */
+			do {
+				next = w->node;
+				w->tokens[w->n++] = next;
+				w->node = atomic_load_explicit(
+				    &n->next[w->bits >> 63],
+				    memory_order_acquire);
+				w->bits = w->bits << 1 | w->bits >> 63;
+				n = &w->nodes[w->node];
+			} while (--w->n_bits != 0 &&
+			    n->kind == HWTDI_NODE_COND);
+			if (w->node != 0)
+				continue;
+			w->node = next;
+			w->bits = w->bits >> 1 | w->bits << 63;
+			w->n_bits++;
+			if (!walk_link(w, d, flow, rc, err))
+				return (false);
+			next = w->node;
+		} else if (n->kind == HWTDI_NODE_RETURN &&
+		    w->bits >> 63 != 0 && (next = returned(w, d, n)) != 0) {
 			w->tokens[w->n++] = w->node;
 			if (n->pushes != 0)
 				w->top = push(calls, w->top, n,
@@ -289,7 +310,7 @@ walk_bits(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		w->node = next;
 		w->bits <<= 1;
 		w->n_bits--;
-	}
+	} while (w->n_bits != 0);
 	return (true);
 }
 

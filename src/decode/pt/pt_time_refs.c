@@ -31,6 +31,8 @@
 /* The first pass over a block. */
 struct pass {
 	struct hwtdi_pt_time *time;
+	/* What is read. */
+	struct hwtdi_pt_stretch *stretch;
 	uint64_t start;
 	/* The PSB+ at hand is that of the block, or the one behind it. */
 	uint64_t psb_off;
@@ -360,6 +362,25 @@ stop(struct pass *p, uint64_t off)
 	return (p->ended || p->rc != HWTD_OK);
 }
 
+/* All kinds, and those of outcomes and addresses. */
+#define ALL_KINDS (UINT64_MAX >> 1)
+#define OF_BRANCHES                                                           \
+	((uint64_t)1 << HWTD_PK_PT_TNT_8 | (uint64_t)1 << HWTD_PK_PT_TNT_64 | \
+	    (uint64_t)1 << HWTD_PK_PT_TIP |                                   \
+	    (uint64_t)1 << HWTD_PK_PT_TIP_PGE |                               \
+	    (uint64_t)1 << HWTD_PK_PT_TIP_PGD |                               \
+	    (uint64_t)1 << HWTD_PK_PT_FUP)
+
+/* Outcomes and addresses need not be seen where they change nothing. */
+static void
+listen(struct pass *p)
+{
+	const bool change = p->in_psb || p->behind || p->after_cyc ||
+	    p->after_ovf;
+
+	p->stretch->kinds = change ? ALL_KINDS : ALL_KINDS & ~OF_BRANCHES;
+}
+
 static int
 see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
 {
@@ -370,6 +391,7 @@ see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
 	p->after_cyc = false;
 	p->after_ovf = false;
 	leave_psb(p);
+	listen(p);
 	return (stop(p, off));
 }
 
@@ -385,6 +407,7 @@ see_ip(void *arg, uint64_t off, uint32_t kind, uint64_t ip, int known)
 		leave_psb(p);
 	}
 	p->after_ovf = false;
+	listen(p);
 	return (stop(p, off));
 }
 
@@ -399,6 +422,7 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 		p->before_cyc = p->cycles.weight;
 	hwtdi_pt_count_cycles(&p->cycles, cycles);
 	p->after_cyc = true;
+	p->stretch->kinds = ALL_KINDS;
 	for (; p->after_cycs < p->time->n_refs; p->after_cycs++) {
 		struct hwtdi_pt_ref *const ref = &p->time->refs[p->after_cycs];
 
@@ -419,6 +443,7 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	case HWTD_PK_PT_PAD:
 		return (0);
 	case HWTD_PK_PT_PSB:
+		p->stretch->kinds = ALL_KINDS;
 		pass_psb(p, packet->stream_off);
 		break;
 	case HWTD_PK_PT_PSBEND:
@@ -439,6 +464,7 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	case HWTD_PK_PT_OVF:
 		leave_psb(p);
 		pass_break(p);
+		p->stretch->kinds = ALL_KINDS;
 		p->after_ovf = true;
 		return (stop(p, packet->stream_off));
 	case HWTD_PK_UNKNOWN:
@@ -522,7 +548,7 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	const struct hwtdi_pt_stretch *const segment = &time->segment;
 	struct hwtdi_pt_stretch s = *segment;
 	const size_t skip = (size_t)(time->at - segment->stream_off);
-	struct pass p = { .time = time, .start = time->at };
+	struct pass p = { .time = time, .stretch = &s, .start = time->at };
 	struct hwtdi_pt_lexer lexer = time->lexer;
 	size_t used;
 
@@ -544,6 +570,7 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 		s.n += more;
 		s.tail -= more;
 	}
+	s.kinds = ALL_KINDS;
 	s.visitor = &visitor;
 	s.arg = &p;
 	hwtdi_pt_lexer_restart(&lexer, time->synced);
