@@ -575,18 +575,49 @@ tell(const struct pair *p)
 	}
 }
 
+/* If `b` goes on where `a` was cut, which is no branch, make `a` both. */
+static bool
+join(struct fuzz_row *a, const struct fuzz_row *b)
+{
+	const uint16_t open = HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED |
+	    HWTD_EVF_TARGET | HWTD_EVF_TAKEN;
+	const struct hwtd_event x = a->e;
+
+	if (x.kind != HWTD_EV_BLOCK || b->e.kind != HWTD_EV_BLOCK ||
+	    x.branch != HWTD_BRANCH_NONE || x.ip + x.bytes != b->e.ip ||
+	    (x.flags & HWTD_EVF_TARGET) == 0 || x.target != b->e.ip ||
+	    ((x.flags ^ b->e.flags) & ~open) != 0 ||
+	    x.context != b->e.context || x.section != b->e.section)
+		return (false);
+	a->e = b->e;
+	a->e.ip = x.ip;
+	a->e.insns += x.insns;
+	a->e.bytes += x.bytes;
+	return (true);
+}
+
 /*
  * Rows that restate what holds come in another order, and libipt tells them
- * before the code that leads to the PSB.
+ * before the code that leads to the PSB.  Of a packet that comes twice in PSB+
+ * it tells both.  So neither they count nor that they cut a block.
  */
 static void
 drop_status(struct fuzz_rows *rows)
 {
+	bool dropped = false;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < rows->n; i++)
-		if ((rows->at[i].e.flags & HWTD_EVF_STATUS) == 0)
-			rows->at[kept++] = rows->at[i];
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct fuzz_row *row = &rows->at[i];
+
+		if ((row->e.flags & HWTD_EVF_STATUS) != 0) {
+			dropped = true;
+			continue;
+		}
+		if (!dropped || kept == 0 || !join(&rows->at[kept - 1], row))
+			rows->at[kept++] = *row;
+		dropped = false;
+	}
 	rows->n = kept;
 }
 
