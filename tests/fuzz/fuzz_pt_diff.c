@@ -21,6 +21,7 @@
 #include "support/random_trace.h"
 
 #define MAX_INSNS 600
+#define MAX_CODE 1024
 #define MAX_ROWS 20000
 #define MAX_PIECES 6
 
@@ -212,14 +213,58 @@ run_generated(struct hwtd_context *ctx, struct fuzz_in from)
 	random_trace_free(&truth);
 }
 
-/* An input of fuzz_pt. */
+/* Take an input of fuzz_pt apart. */
+static void
+parse(struct fuzz_in from, struct diff_input *out)
+{
+	static const uint8_t models[8] = { 0, 0x3d, 0x47, 0x4e, 0x5c, 0x6a,
+		0x7d, 0x97 };
+	size_t n_code, split, shift;
+	uint8_t cpu, filter;
+	uint64_t base;
+
+	/* Choices, size of segments. */
+	(void)fuzz_take(&from, 2);
+	cpu = (uint8_t)fuzz_take(&from, 1);
+	(void)fuzz_take(&from, 1);
+	filter = (uint8_t)fuzz_take(&from, 1);
+	(void)fuzz_take(&from, 2);
+	split = (size_t)fuzz_take(&from, 1);
+	base = fuzz_take(&from, 6);
+	base = (uint64_t)((int64_t)(base << 16) >> 16);
+	n_code = (size_t)fuzz_take(&from, 2);
+	if (n_code > from.left)
+		n_code = from.left;
+	out->packets = from.at + n_code;
+	out->n_packets = from.left - n_code;
+	if (n_code > MAX_CODE)
+		n_code = MAX_CODE;
+	if (out->n_packets > MAX_PACKETS)
+		out->n_packets = MAX_PACKETS;
+	shift = (split & 0x80) != 0 ? 0 : 3;
+	split &= 0x7f;
+	if (split > n_code || split == 0)
+		split = n_code;
+	out->images[0] = (struct diff_image){ base, from.at, split };
+	out->images[1] = (struct diff_image){ base + split + shift,
+		from.at + split, n_code - split };
+	out->n_images = split < n_code ? 2 : 1;
+	out->pt.size = sizeof(out->pt);
+	out->pt.cpu_model = models[cpu & 7];
+	out->pt.cpu_family = out->pt.cpu_model != 0 ? 6 : 0;
+	out->pt.filters[0].mode = (filter & 3) == 3 ? HWTD_PT_FILTER_OFF
+						    : filter & 3;
+	out->pt.filters[0].start = base;
+	out->pt.filters[0].end = base + (uint64_t)(filter >> 2) * 4;
+}
+
 static void
 run_raw(struct hwtd_context *ctx, struct fuzz_in from)
 {
 	static struct diff_input in;
 
 	memset(&in, 0, sizeof(in));
-	diff_parse(from, &in);
+	parse(from, &in);
 	fuzz_slot_bytes = (uint64_t)1 << 20;
 	compare(ctx, &in);
 }

@@ -28,8 +28,23 @@ struct diff_input {
 	bool consistent;
 };
 
-/* Take an input of fuzz_pt apart. */
-void diff_parse(struct fuzz_in from, struct diff_input *out);
+/* Two rows that differ, and what is before them. */
+struct diff_pair {
+	const struct diff_input *in;
+	const uint8_t *packets;
+	size_t n;
+	const struct fuzz_rows *native, *libipt;
+	size_t i;
+	/* NULL: no row is left. */
+	const struct fuzz_row *a, *b;
+};
+
+/* The first gap from the row at hand on that is not an overflow, or NULL. */
+const struct fuzz_row *diff_first_gap(const struct diff_pair *p,
+    const struct fuzz_rows *rows);
+
+/* Why they differ; NULL: that is not known. */
+const char *diff_known(const struct diff_pair *p);
 
 /*
  * Compare rows up to the first gap of either; fail if they differ in a way that
