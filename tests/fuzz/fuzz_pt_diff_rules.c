@@ -245,7 +245,9 @@ newer_packets(const struct diff_pair *p)
 {
 	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
 
-	return (is_at(p, gap) && has_packets(p, gap, NEWER));
+	return ((is_kind(p->a, HWTD_EV_MODE) &&
+		    (p->a->e.value & HWTD_MODE_HAS_INTERRUPTS) != 0) ||
+	    (is_at(p, gap) && has_packets(p, gap, NEWER)));
 }
 
 static bool
@@ -285,8 +287,8 @@ reads_ahead(const struct diff_pair *p)
 
 /* What packets say of those that follow. */
 struct order {
-	/* In PSB+; behind a FUP or MWAIT; tracing is off. */
-	bool in_psb, fup, mwait, off;
+	/* In PSB+; behind a FUP or MWAIT; a FUP is due; tracing is off. */
+	bool in_psb, fup, mwait, due, off;
 	/* MODE.Exec packets of PSB+, or since the last branch. */
 	unsigned int modes;
 };
@@ -294,7 +296,8 @@ struct order {
 /*
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
  * tracing is off; MODE.Exec twice, or before TIP.PGD; MWAIT without EXSTOP; a
- * CBR of 0; a CYC of more than nine bytes.
+ * CBR of 0; a CYC of more than nine bytes; what says that a FUP follows, and a
+ * branch.
  */
 static bool
 cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
@@ -315,9 +318,13 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 	case HWTD_PK_PT_FUP:
 		return (o->fup || o->mwait || (o->off && !o->in_psb));
 	case HWTD_PK_PT_TIP_PGE:
-		return (o->fup || o->in_psb || o->mwait);
+		return (o->fup || o->in_psb || o->mwait || o->due);
 	case HWTD_PK_PT_TIP_PGD:
-		return (o->modes != 0 || o->in_psb || o->mwait);
+		return (o->modes != 0 || o->in_psb || o->mwait || o->due);
+	case HWTD_PK_PT_TIP:
+	case HWTD_PK_PT_TNT_8:
+	case HWTD_PK_PT_TNT_64:
+		return (o->in_psb || o->mwait || o->due);
 	case HWTD_PK_PT_EXSTOP:
 		return (o->in_psb);
 	case HWTD_PK_PT_OVF:
@@ -349,6 +356,9 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
 		o->modes = 0;
 	o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
+	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
+		o->due = false;
+	o->due = o->due || (k->flags & HWTD_PKF_FUP_FOLLOWS) != 0;
 }
 
 static bool
@@ -463,8 +473,12 @@ bound_twice(const struct diff_pair *p)
 static bool
 outcomes_behind_fup(const struct diff_pair *p)
 {
-	return (is_gap(p->a, "outcomes where an address must come") &&
-	    (p->packets[p->a->detail.gap.first] & 0x1f) == 0x1d);
+	const struct fuzz_row *gap = ends_with(p->a, HWTD_BRANCH_NONE)
+	    ? row_at(p->native, p->i + 1)
+	    : p->a;
+
+	return (is_gap(gap, "outcomes where an address must come") &&
+	    (p->packets[gap->detail.gap.first] & 0x1f) == 0x1d);
 }
 
 static bool
@@ -527,16 +541,6 @@ at_0_behind_overflow(const struct diff_pair *p)
 			return (false);
 	return (overflow && gap != NULL && has_reason(gap, HWTD_GAP_NO_CODE) &&
 	    gap->detail.gap.addr == 0);
-}
-
-static bool
-is_16_bit(const struct diff_pair *p)
-{
-	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
-	    (p->a->e.flags & HWTD_EVF_ISA_MASK) >> HWTD_EVF_ISA_SHIFT ==
-		HWTD_ISA_X86_16 &&
-	    p->a->e.ip == p->b->e.ip &&
-	    (uint16_t)p->a->e.target == (uint16_t)p->b->e.target);
 }
 
 /* An address is not far behind another. */
@@ -602,8 +606,6 @@ static const struct rule rules[] = {
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt takes UD0 for two bytes", is_ud0 },
 	{ "libipt does not tell all of the last bytes", runs_out },
-	/* Libipt is right: the addresses hold the base of CS. */
-	{ "native cuts branches of 16-bit code off", is_16_bit },
 	/* Nobody says. */
 	{ "libipt does not take the FUP of BDM70 for the last address",
 	    last_ip_of_bdm70 },
