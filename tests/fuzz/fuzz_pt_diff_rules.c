@@ -339,6 +339,11 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 {
 	const bool status = (STATUS >> k->kind & 1) != 0;
 
+	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
+		o->due = false;
+	else if ((k->flags & HWTD_PKF_FUP_FOLLOWS) != 0 ||
+	    (k->kind == HWTD_PK_PT_MODE_TSX && !o->off && !o->in_psb))
+		o->due = true;
 	if (k->kind == HWTD_PK_PT_TIP_PGD || k->kind == HWTD_PK_PT_PSB)
 		o->off = true;
 	else if (k->kind == HWTD_PK_PT_TIP_PGE || k->kind == HWTD_PK_PT_FUP ||
@@ -356,9 +361,6 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
 		o->modes = 0;
 	o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
-	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
-		o->due = false;
-	o->due = o->due || (k->flags & HWTD_PKF_FUP_FOLLOWS) != 0;
 }
 
 static bool

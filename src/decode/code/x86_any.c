@@ -85,6 +85,21 @@ displacement(const uint8_t *end, unsigned int n)
 	    (uint32_t)end[-2] << 16 | (uint32_t)end[-1] << 24));
 }
 
+/*
+ * Where a branch with IP of 16 bits goes.  In 16-bit code addresses hold the
+ * base of CS, which nobody tells, so it is not known whether IP wraps around;
+ * unless the address would leave the 4 GiB, in which the segment lies.
+ */
+static uint64_t
+in_segment(const struct hwtdi_x86_state *s, uint64_t target)
+{
+	if (s->isa != HWTD_ISA_X86_16)
+		return ((uint16_t)target);
+	if (target <= UINT32_MAX)
+		return (target);
+	return ((int64_t)target < 0 ? target + 0x10000 : target - 0x10000);
+}
+
 /* Where it goes: the end of the instruction plus the displacement. */
 static void
 near_branch(const struct hwtdi_x86_state *s, uint64_t address,
@@ -98,8 +113,9 @@ near_branch(const struct hwtdi_x86_state *s, uint64_t address,
 	if (s->isa == HWTD_ISA_X86_64 || address > UINT32_MAX)
 		out->target = target;
 	else
-		out->target = s->size == HWTDI_X86_SIZE_16 ? (uint16_t)target
-							   : (uint32_t)target;
+		out->target = s->size == HWTDI_X86_SIZE_16
+		    ? in_segment(s, target)
+		    : (uint32_t)target;
 }
 
 /* modrm, its operand and the tail of what `entry` describes. */

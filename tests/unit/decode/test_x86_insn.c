@@ -122,8 +122,7 @@ every_conditional_jump_is_conditional_and_direct(void **state)
 			assert_int_equal(insn.length, 2);
 			assert_int_equal(insn.branch, COND);
 			assert_true(insn.direct);
-			assert_int_equal(insn.target,
-			    isas[i] == HWTD_ISA_X86_16 ? (uint16_t)IP : IP);
+			assert_int_equal(insn.target, IP);
 
 			assert_true(hwtdi_x86_decode(far_off, near_length,
 			    isas[i], IP, &insn));
@@ -131,9 +130,7 @@ every_conditional_jump_is_conditional_and_direct(void **state)
 			assert_int_equal(insn.branch, COND);
 			assert_true(insn.direct);
 			assert_int_equal(insn.target,
-			    isas[i] == HWTD_ISA_X86_16
-				? (uint16_t)(IP + 4 + 0x1234)
-				: IP + 6 + 0x1234);
+			    IP + near_length + 0x1234);
 		}
 }
 
@@ -145,10 +142,10 @@ loops_and_jumps_on_cx_are_conditional(void **state)
 		{ "loope", "e110", M32 | M64, 2, COND, IP + 0x12 },
 		{ "loop", "e210", M32 | M64, 2, COND, IP + 0x12 },
 		{ "jecxz, jrcxz", "e310", M32 | M64, 2, COND, IP + 0x12 },
-		{ "loopne", "e010", M16, 2, COND, 0x1012 },
-		{ "loope", "e110", M16, 2, COND, 0x1012 },
-		{ "loop", "e210", M16, 2, COND, 0x1012 },
-		{ "jcxz", "e310", M16, 2, COND, 0x1012 },
+		{ "loopne", "e010", M16, 2, COND, IP + 0x12 },
+		{ "loope", "e110", M16, 2, COND, IP + 0x12 },
+		{ "loop", "e210", M16, 2, COND, IP + 0x12 },
+		{ "jcxz", "e310", M16, 2, COND, IP + 0x12 },
 		{ "addr loop", "67e2f0", M32 | M64, 3, COND, IP - 0xd },
 		{ "addr jcxz", "67e3f0", M32 | M64, 3, COND, IP - 0xd },
 	};
@@ -168,9 +165,9 @@ near_jumps_and_calls_are_direct_or_indirect(void **state)
 		{ "call near", "e8fbffffff", M32 | M64, 5, CALL, IP },
 		{ "call to the next", "e800000000", M32 | M64, 5, CALL,
 		    IP + 5 },
-		{ "jmp short", "eb7f", M16, 2, JUMP, 0x1081 },
-		{ "jmp near", "e93412", M16, 3, JUMP, 0x2237 },
-		{ "call near", "e80000", M16, 3, CALL, 0x1003 },
+		{ "jmp short", "eb7f", M16, 2, JUMP, IP + 0x81 },
+		{ "jmp near", "e93412", M16, 3, JUMP, IP + 0x1237 },
+		{ "call near", "e80000", M16, 3, CALL, IP + 3 },
 		{ "jmp *reg", "ffe0", ALL, 2, IJUMP, 0 },
 		{ "jmp *r15", "41ffe7", M64, 3, IJUMP, 0 },
 		{ "jmp *mem", "ff20", M32 | M64, 2, IJUMP, 0 },
@@ -375,9 +372,8 @@ targets_wrap_at_the_width_of_the_mode(void **state)
 		uint8_t isa;
 		uint64_t ip, target;
 	} cases[] = {
-		{ "eb10", HWTD_ISA_X86_16, 0xfff8, 0x000a },
-		{ "ebf0", HWTD_ISA_X86_16, 0x0004, 0xfff6 },
-		{ "e90080", HWTD_ISA_X86_16, 0x9000, 0x1003 },
+		{ "66eb10", HWTD_ISA_X86_32, 0xfff8, 0x000b },
+		{ "66ebf0", HWTD_ISA_X86_32, 0x0004, 0xfff7 },
 		{ "eb10", HWTD_ISA_X86_32, 0xfffffff8, 0x0000000a },
 		{ "ebf0", HWTD_ISA_X86_32, 0x00000004, 0xfffffff6 },
 		{ "e9fbffff7f", HWTD_ISA_X86_32, 0x90000000, 0x10000000 },
@@ -397,6 +393,49 @@ targets_wrap_at_the_width_of_the_mode(void **state)
 		size_t n = unhex(cases[i].bytes, bytes);
 
 		assert_true(hwtdi_x86_decode(bytes, n, cases[i].isa,
+		    cases[i].ip, &insn));
+		assert_true(insn.direct);
+		if (insn.target != cases[i].target)
+			fail_msg("case %zu: target %#llx", i,
+			    (unsigned long long)insn.target);
+	}
+}
+
+/*
+ * Addresses in 16-bit code are linear: IP plus the base of CS, which is not
+ * known.  Segments lie at any multiple of 16, and anywhere in protected mode;
+ * that IP wraps is sure only where the segment would leave the 4 GiB.
+ */
+static void
+targets_in_16_bit_code_are_linear(void **state)
+{
+	static const struct {
+		const char *bytes;
+		uint64_t ip, target;
+	} cases[] = {
+		{ "eb10", 0xfff8, 0x1000a },
+		{ "eb10", 0x7c00, 0x7c12 },
+		{ "ebf0", 0x20004, 0x1fff6 },
+		{ "ebf0", 0x0004, 0xfff6 },
+		{ "e90080", 0x9000, 0x1003 },
+		{ "e90080", 0x7000, 0xf003 },
+		{ "e8ff7f", 0xf8000, 0x100002 },
+		{ "74f0", 0x10000, 0xfff2 },
+		{ "e2fe", 0x12345, 0x12345 },
+		/* The first instructions of a processor. */
+		{ "e905fb", 0xfffffff0, 0xfffffaf8 },
+		{ "eb10", 0xfffffff0, 0xffff0002 },
+		/* Here EIP has 32 bits. */
+		{ "66e9faffff7f", 0x90000000, 0x10000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hwtdi_x86_insn insn;
+		uint8_t bytes[16];
+		size_t n = unhex(cases[i].bytes, bytes);
+
+		assert_true(hwtdi_x86_decode(bytes, n, HWTD_ISA_X86_16,
 		    cases[i].ip, &insn));
 		assert_true(insn.direct);
 		if (insn.target != cases[i].target)
@@ -562,6 +601,7 @@ main(void)
 		cmocka_unit_test(
 		    operand_size_changes_near_branches_outside_64_bit_code),
 		cmocka_unit_test(targets_wrap_at_the_width_of_the_mode),
+		cmocka_unit_test(targets_in_16_bit_code_are_linear),
 		cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
 		cmocka_unit_test(packets_bind_to_these_instructions),
 		cmocka_unit_test(other_instruction_sets_are_refused),

@@ -299,7 +299,9 @@ target_of(const ZydisDecodedInstruction *z, uint8_t isa)
 	uint64_t target = X86_ORACLE_IP + z->length +
 	    (uint64_t)z->raw.imm[0].value.s;
 
-	if (isa == HWTD_ISA_X86_64)
+	/* In 16-bit code the base of CS, which Zydis has not, is in it. */
+	if (isa == HWTD_ISA_X86_64 ||
+	    (isa == HWTD_ISA_X86_16 && target <= UINT32_MAX))
 		return (target);
 	return (z->operand_width == 16 ? (uint16_t)target : (uint32_t)target);
 }
