@@ -545,6 +545,18 @@ at_0_behind_overflow(const struct diff_pair *p)
 	    gap->detail.gap.addr == 0);
 }
 
+/* Prefix 66 in 32-bit code: Intel SDM vol. 2, "JMP - Jump" and the like. */
+static bool
+cuts_ip(const struct diff_pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    (p->a->e.flags & HWTD_EVF_ISA_MASK) >> HWTD_EVF_ISA_SHIFT ==
+		HWTD_ISA_X86_32 &&
+	    p->a->e.ip == p->b->e.ip && p->a->e.insns == p->b->e.insns &&
+	    p->a->e.branch == p->b->e.branch &&
+	    p->a->e.target == (uint16_t)p->b->e.target);
+}
+
 /* An address is not far behind another. */
 static bool
 is_behind(uint64_t ip, uint64_t from)
@@ -606,6 +618,7 @@ static const struct rule rules[] = {
 	{ "libipt goes on at address 0 behind an OVF (SKD010)",
 	    at_0_behind_overflow },
 	{ "libipt has room for a few events only", engine_fails },
+	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
 	{ "libipt takes UD0 for two bytes", is_ud0 },
 	{ "libipt does not tell all of the last bytes", runs_out },
 	/* Nobody says. */
