@@ -190,7 +190,7 @@ find_calls(const struct diff_pair *p, struct calls *out)
 	}
 }
 
-/* Native goes to where the hardware would let it go. */
+/* Where the hardware would go libipt does not. */
 static bool
 pops_nothing(const struct diff_pair *p)
 {
@@ -201,11 +201,16 @@ pops_nothing(const struct diff_pair *p)
 	    !ends_with(p->b, HWTD_BRANCH_RETURN) || p->a->e.ip != p->b->e.ip)
 		return (false);
 	find_calls(p, &calls);
-	to = calls.n > 0 ? calls.ips[calls.n - 1] : 0;
+	if (calls.n == 0)
+		return (false);
+	to = calls.ips[calls.n - 1];
 	if ((p->a->e.flags & HWTD_EVF_ISA_MASK) !=
 	    HWTD_ISA_X86_64 << HWTD_EVF_ISA_SHIFT)
 		to = (uint32_t)to;
-	return (calls.n > 0 && p->a->e.target == to);
+	return (p->b->e.target != to &&
+	    (p->a->e.target == to ||
+		((p->a->e.flags & HWTD_EVF_TARGET) == 0 &&
+		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_GAP))));
 }
 
 static bool
@@ -287,8 +292,8 @@ reads_ahead(const struct diff_pair *p)
 
 /* What packets say of those that follow. */
 struct order {
-	/* In PSB+; behind a FUP or MWAIT; a FUP is due; tracing is off. */
-	bool in_psb, fup, mwait, due, off;
+	/* In PSB+; behind a FUP, MWAIT or OVF; a FUP is due; tracing is off. */
+	bool in_psb, fup, mwait, overflow, due, off;
 	/* MODE.Exec packets of PSB+, or since the last branch. */
 	unsigned int modes;
 };
@@ -297,7 +302,7 @@ struct order {
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
  * tracing is off; MODE.Exec twice, or before TIP.PGD; MWAIT without EXSTOP; a
  * CBR of 0; a CYC of more than nine bytes; what says that a FUP follows, and a
- * branch.
+ * branch; a branch behind an OVF.
  */
 static bool
 cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
@@ -320,11 +325,12 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 	case HWTD_PK_PT_TIP_PGE:
 		return (o->fup || o->in_psb || o->mwait || o->due);
 	case HWTD_PK_PT_TIP_PGD:
-		return (o->modes != 0 || o->in_psb || o->mwait || o->due);
+		return (o->modes != 0 || o->in_psb || o->mwait || o->due ||
+		    o->overflow);
 	case HWTD_PK_PT_TIP:
 	case HWTD_PK_PT_TNT_8:
 	case HWTD_PK_PT_TNT_64:
-		return (o->in_psb || o->mwait || o->due);
+		return (o->in_psb || o->mwait || o->due || o->overflow);
 	case HWTD_PK_PT_EXSTOP:
 		return (o->in_psb);
 	case HWTD_PK_PT_OVF:
@@ -358,6 +364,7 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 		return;
 	}
 	o->mwait = k->kind == HWTD_PK_PT_MWAIT;
+	o->overflow = k->kind == HWTD_PK_PT_OVF;
 	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
 		o->modes = 0;
 	o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
