@@ -271,7 +271,13 @@ struct hwtd_marker {
 	/** STM master and channel, ITM port; 0 elsewhere. */
 	uint32_t master;
 	uint32_t channel;
+	/** HWTD_MARKERF_* bits. */
+	uint32_t flags;
+	uint32_t reserved;
 };
+
+/** TRIGGER: others, which are not told, came at the same place. */
+#define HWTD_MARKERF_MULTIPLE 0x1
 
 enum hwtd_marker_source {
 	HWTD_MARKER_UNKNOWN = 0,

@@ -243,6 +243,8 @@ row_write_detail(struct row_writer *writer, struct output *out,
 			} else if (marker->source == HWTD_MARKER_ITM) {
 				word_u64(&words, "port", marker->channel);
 			}
+			if ((marker->flags & HWTD_MARKERF_MULTIPLE) != 0)
+				word(&words, "multiple");
 		}
 		break;
 	case HWTD_EV_POWER:

@@ -40,6 +40,9 @@ write_marker(struct output *out, const struct hwtd_marker *marker)
 		json_u64(out, "channel", marker->channel);
 	} else if (marker->source == HWTD_MARKER_ITM) {
 		json_u64(out, "port", marker->channel);
+	} else if (marker->source == HWTD_MARKER_TRIGGER) {
+		json_bool(out, "multiple",
+		    (marker->flags & HWTD_MARKERF_MULTIPLE) != 0);
 	}
 }
 

@@ -227,6 +227,10 @@ static const struct hwtdi_column columns[] = {
 	{ "marker_channel", HWTD_COL_MARKERS, MARKER(HWTDI_U32, channel),
 	    .conditions = { IF_SOURCE(WITH_PORT) },
 	    .meaning = "STM channel or ITM port" },
+	{ "marker_multiple", HWTD_COL_MARKERS, MARKER(HWTDI_BOOL, flags),
+	    .bits = HWTD_MARKERF_MULTIPLE,
+	    .conditions = { IF_SOURCE(BIT(HWTD_MARKER_TRIGGER)) },
+	    .meaning = "other triggers, which are not told, came with it" },
 
 	{ "power_what", HWTD_COL_POWERS, POWER(HWTDI_NAME, what),
 	    .name_of = hwtd_power_what_name,

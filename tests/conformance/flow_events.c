@@ -170,6 +170,8 @@ put_marker(FILE *out, const struct hwtd_event *row,
 	fprintf(out, " source=%s payload=%" PRIx64 " size=%" PRIu32,
 	    hwtd_marker_source_name(marker->source), marker->payload,
 	    marker->size);
+	if ((marker->flags & HWTD_MARKERF_MULTIPLE) != 0)
+		fputs(" multiple=1", out);
 	put_addresses(out, row);
 }
 

@@ -22,10 +22,25 @@ same_gap(const struct fuzz_row *a, const struct fuzz_row *b)
 	    a->detail.gap.addr == b->detail.gap.addr);
 }
 
+/*
+ * The last row before a gap, which need not say where the code goes.  Rules look
+ * at returns.
+ */
 static bool
-same_row(const struct fuzz_row *a, const struct fuzz_row *b)
+is_last(const struct fuzz_rows *rows, size_t i)
 {
-	const uint16_t not_compared = HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED;
+	return (i + 1 < rows->n && rows->at[i + 1].e.kind == HWTD_EV_GAP &&
+	    rows->at[i].e.branch != HWTD_BRANCH_RETURN &&
+	    (rows->at[i].e.flags & HWTD_EVF_TARGET) == 0);
+}
+
+static bool
+same_row(const struct diff_pair *p)
+{
+	const bool open = is_last(p->native, p->i) || is_last(p->libipt, p->i);
+	const uint16_t not_compared = HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED |
+	    (open ? HWTD_EVF_TARGET | HWTD_EVF_TAKEN : 0);
+	const struct fuzz_row *const a = p->a, *const b = p->b;
 	struct fuzz_row x = *a, y = *b;
 
 	if (a->e.kind == HWTD_EV_GAP && b->e.kind == HWTD_EV_GAP)
@@ -34,6 +49,8 @@ same_row(const struct fuzz_row *a, const struct fuzz_row *b)
 	y.e.flags &= (uint16_t)~not_compared;
 	x.e.stream_off = 0;
 	y.e.stream_off = 0;
+	if (open)
+		x.e.target = y.e.target = 0;
 	return (memcmp(&x, &y, sizeof(x)) == 0);
 }
 
@@ -128,7 +145,7 @@ diff_rows(const struct diff_input *in, const uint8_t *packets, size_t n,
 		if ((p.a == NULL && native->cut) ||
 		    (p.b == NULL && libipt->cut))
 			return (SIZE_MAX);
-		if (p.a == NULL || p.b == NULL || !same_row(p.a, p.b))
+		if (p.a == NULL || p.b == NULL || !same_row(&p))
 			break;
 		if (p.a->e.kind == HWTD_EV_GAP &&
 		    p.a->detail.gap.reason != HWTD_GAP_OVERFLOW)

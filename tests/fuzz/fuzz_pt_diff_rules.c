@@ -213,19 +213,35 @@ pops_nothing(const struct diff_pair *p)
 		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_GAP))));
 }
 
+/* Rows that outcomes of one packet make; about. */
+#define OUTCOMES 16
+
+/*
+ * Without a call native finds none, too, or takes the TIP behind the outcomes;
+ * then they differ behind the return if the address is the same by chance.
+ */
 static bool
 call_is_gone(const struct diff_pair *p)
 {
 	const char *const text = "a compressed return without a call";
+	struct diff_pair at = *p;
 	struct calls calls;
 
-	/* Native finds no call, too, or takes the TIP behind. */
-	if (!ends_with(p->b, HWTD_BRANCH_RETURN) ||
-	    (!ends_with(p->a, HWTD_BRANCH_RETURN) && !is_gap(p->a, text) &&
-		!is_gap(row_at(p->native, p->i + 1), text)))
-		return (false);
-	find_calls(p, &calls);
-	return (calls.n == 0);
+	if (ends_with(p->b, HWTD_BRANCH_RETURN) &&
+	    (is_gap(p->a, text) ||
+		is_gap(row_at(p->native, p->i + 1), text))) {
+		find_calls(p, &calls);
+		return (calls.n == 0);
+	}
+	for (at.i++; at.i-- > 0 && at.i + OUTCOMES > p->i;) {
+		if (!ends_with(row_at(p->native, at.i), HWTD_BRANCH_RETURN) ||
+		    !ends_with(row_at(p->libipt, at.i), HWTD_BRANCH_RETURN))
+			continue;
+		find_calls(&at, &calls);
+		if (calls.n == 0)
+			return (true);
+	}
+	return (false);
 }
 
 static bool
@@ -370,24 +386,42 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 	o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
 }
 
+/* Not far from `off` is such a packet, or one of `kinds`. */
 static bool
-is_tolerant(const struct diff_pair *p)
+is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds)
 {
 	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
-	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
 	struct order order = { 0 };
 	struct hwtdi_pt_packet k;
 	size_t at = 0;
 
-	while (is_at(p, gap) &&
-	    (order.in_psb || at < gap->detail.gap.first + NEAR) &&
+	while ((order.in_psb || at < off + NEAR) &&
 	    next_packet(p, &state, &at, &k)) {
-		if (at + NEAR > gap->detail.gap.first &&
+		if (at + NEAR > off && (kinds >> k.kind & 1) != 0 &&
 		    cannot_follow(&order, &k))
 			return (true);
 		follow(&order, &k);
 	}
 	return (false);
+}
+
+static bool
+is_tolerant(const struct diff_pair *p)
+{
+	const struct fuzz_row *a = diff_first_gap(p, p->native);
+	const struct fuzz_row *b = diff_first_gap(p, p->libipt);
+
+	return ((is_at(p, a) &&
+		    is_strange(p, a->detail.gap.first, UINT64_MAX)) ||
+	    (is_at(p, b) && is_strange(p, b->detail.gap.first, UINT64_MAX)));
+}
+
+/* Two FUPs, of which neither engine makes a gap. */
+static bool
+two_fups(const struct diff_pair *p)
+{
+	return (p->a != NULL && p->b != NULL &&
+	    is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
 }
 
 static bool
@@ -535,6 +569,43 @@ loses_disable(const struct diff_pair *p)
 	    (at->e.flags & HWTD_EVF_ASYNC) == 0);
 }
 
+/*
+ * Rows between an OVF and where tracing goes on, of which native tells the gap;
+ * libipt tells it at the OVF, and not all of them if the FUP is lost (SKD010).
+ */
+static bool
+before_overflow(const struct diff_pair *p)
+{
+	const uint64_t kinds = KIND(HWTD_EV_MARKER) | KIND(HWTD_EV_POWER) |
+	    KIND(HWTD_EV_MODE) | KIND(HWTD_EV_CONTEXT) |
+	    KIND(HWTD_EV_FREQUENCY);
+	const struct fuzz_row *at;
+	size_t i = p->i;
+
+	while (at = row_at(p->native, i),
+	    at != NULL && (kinds >> at->e.kind & 1) != 0)
+		i++;
+	return (i > p->i && has_reason(p->b, HWTD_GAP_OVERFLOW) &&
+	    is_kind(at, HWTD_EV_GAP) && has_reason(at, HWTD_GAP_OVERFLOW));
+}
+
+/* A MODE.TSX and its FUP behind an OVF, for which libipt takes the FUP. */
+static bool
+mode_behind_overflow(const struct diff_pair *p)
+{
+	struct fuzz_row x;
+
+	if (!is_kind(p->a, HWTD_EV_MODE) || !is_kind(p->b, HWTD_EV_MODE) ||
+	    p->i == 0 || !is_kind(&p->native->at[p->i - 1], HWTD_EV_GAP) ||
+	    (p->a->e.value & HWTD_MODE_IS_TRANSACTION) == 0)
+		return (false);
+	x = *p->a;
+	x.e.ip = 0;
+	x.e.flags &= (uint16_t)~HWTD_EVF_IP;
+	return (x.e.flags == p->b->e.flags && x.e.value == p->b->e.value &&
+	    x.e.ip == p->b->e.ip);
+}
+
 static bool
 at_0_behind_overflow(const struct diff_pair *p)
 {
@@ -622,6 +693,10 @@ static const struct rule rules[] = {
 	    loses_block },
 	{ "libipt goes on behind a MOV CR3 if an MNT is before its TIP.PGD",
 	    loses_disable },
+	{ "libipt tells an OVF before what is between it and its end",
+	    before_overflow },
+	{ "libipt takes the FUP of MODE.TSX for that of the OVF",
+	    mode_behind_overflow },
 	{ "libipt goes on at address 0 behind an OVF (SKD010)",
 	    at_0_behind_overflow },
 	{ "libipt has room for a few events only", engine_fails },
@@ -650,6 +725,7 @@ static const struct rule wrong[] = {
 	    reads_ahead },
 	{ "native goes on at packets that cannot follow each other",
 	    is_tolerant },
+	{ "which of two FUPs it is", two_fups },
 	{ "how much of an endless loop is told", loops },
 };
 

@@ -80,6 +80,13 @@ port(const struct place *p)
 }
 
 static bool
+trigger(const struct place *p)
+{
+	return (is(p, HWTD_EV_MARKER) &&
+	    p->r->detail.marker.source == HWTD_MARKER_TRIGGER);
+}
+
+static bool
 power(const struct place *p, uint32_t a, uint32_t b)
 {
 	return (is(p, HWTD_EV_POWER) &&
@@ -190,6 +197,8 @@ who(const struct place *p, uint32_t flags)
 	    p->r->detail.marker.master)                                       \
 	X(MARKERS, marker_channel, U32, NULL, 1, port(p),                     \
 	    p->r->detail.marker.channel)                                      \
+	X(MARKERS, marker_multiple, YES, NULL, 1, trigger(p),                 \
+	    (p->r->detail.marker.flags & HWTD_MARKERF_MULTIPLE) != 0)         \
 	T(POWERS, power_what, NAME, NULL, 1, is(p, HWTD_EV_POWER),            \
 	    hwtd_power_what_name(p->r->detail.power.what))                    \
 	X(POWERS, power_hints, U32, NULL, 1, power(p, HWTD_POWER_MWAIT, 2),   \

@@ -143,7 +143,7 @@ add_async(struct text *t, const struct hwtd_async *a)
 static void
 add_detail(struct text *t, struct hwtd_trace *trace, const struct mt_row *r)
 {
-	static const char *const sources[] = { "?", "ptwrite", "mnt" };
+	const struct hwtd_marker *const marker = &r->detail.marker;
 
 	switch (r->row.kind) {
 	case HWTD_EV_GAP:
@@ -153,10 +153,11 @@ add_detail(struct text *t, struct hwtd_trace *trace, const struct mt_row *r)
 		add_context(t, trace, r->row.context);
 		break;
 	case HWTD_EV_MARKER:
-		assert_true(r->detail.marker.source < 3);
 		add(t, " %s %" PRIu32 ":%" PRIx64,
-		    sources[r->detail.marker.source], r->detail.marker.size,
-		    r->detail.marker.payload);
+		    hwtd_marker_source_name(marker->source), marker->size,
+		    marker->payload);
+		if ((marker->flags & HWTD_MARKERF_MULTIPLE) != 0)
+			add(t, " multiple");
 		break;
 	case HWTD_EV_ASYNC:
 		if ((r->row.flags & HWTD_EVF_VALUE) != 0)

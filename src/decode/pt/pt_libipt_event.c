@@ -487,6 +487,9 @@ newer_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		marker_event(d, flow, HWTD_MARKER_TRIGGER,
 		    ev->variant.trig.trbv, 1,
 		    ev->ip_suppressed ? NULL : &ev->variant.trig.ip);
+		if (ev->variant.trig.mult)
+			flow->rares[flow->n_rares - 1]
+			    .detail.marker.flags |= HWTD_MARKERF_MULTIPLE;
 		break;
 #endif
 	default:

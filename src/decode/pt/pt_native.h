@@ -84,7 +84,10 @@ enum hwtdi_ptn_what {
 struct hwtdi_ptn_pending {
 	uint8_t wait;
 	uint8_t what;
-	/* Kind of row, and its value; or the value of a state. */
+	/*
+	 * Kind of row, and instructions by which it is behind the address; or
+	 * the value of a state.
+	 */
 	uint8_t kind;
 	uint64_t value;
 	union {
@@ -182,6 +185,13 @@ struct hwtdi_decoder {
 	bool has_detail;
 	struct hwtd_async detail;
 	uint64_t detail_ip;
+	/*
+	 * Instructions that were passed since a packet told an address or an
+	 * outcome, of which triggers count; as far as packets before
+	 * `passed_at` go, and no other packet of that kind is behind it.
+	 */
+	uint32_t passed;
+	size_t passed_at;
 	uint32_t ratio;
 	/* IF is told by the trace; and what it is. */
 	bool has_iflag, iflag;
@@ -380,6 +390,9 @@ bool hwtdi_ptn_reaches(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 /* Pass the instruction at hand. */
 int hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+/* Go on without trace until so many instructions are passed; see `passed`. */
+int hwtdi_ptn_count(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t insns, struct hwtd_error *err);
 /* Pass the next instruction with one of these bits, or far transfer. */
 int hwtdi_ptn_to_bind(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint16_t binds, bool far_too, struct hwtd_error *err);

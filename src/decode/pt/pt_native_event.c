@@ -74,7 +74,7 @@ put_row(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	default:
 		break;
 	}
-	if (ip != NULL)
+	if (ip != NULL && e->value == 0)
 		hwtdi_ptn_set_ip(rare, *ip);
 }
 
@@ -170,6 +170,8 @@ go_to_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    !hwtdi_ptn_reaches(d, flow, **ip_inout))
 			hwtdi_ptn_go(d, **ip_inout);
 		rc = hwtdi_ptn_to_ip(d, flow, **ip_inout, err);
+		if (rc == HWTD_OK)
+			d->passed = 0;
 		if (rc == HWTD_OK && is_after(e))
 			rc = hwtdi_ptn_one(d, flow, err);
 		return (rc);
@@ -189,8 +191,11 @@ hwtdi_ptn_tell(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	uint64_t found = 0;
 	int rc;
 
-	if (e->what == HWTDI_PTN_NOTHING)
+	if (e->what == HWTDI_PTN_NOTHING) {
+		/* Triggers count from a place that is not gone to. */
+		d->passed = UINT32_MAX;
 		return (HWTD_OK);
+	}
 	rc = go_to_place(d, flow, e, &ip, &found, err);
 	if (rc != HWTD_OK)
 		return (rc);
@@ -329,14 +334,81 @@ marker(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		e.what = HWTDI_PTN_ROW_AFTER;
 		e.detail.marker.source = HWTD_MARKER_PTWRITE;
 		e.detail.marker.size = p->count;
-	} else if (p->kind == HWTD_PK_PT_MNT) {
+	} else {
 		e.detail.marker.source = HWTD_MARKER_MNT;
 		e.detail.marker.size = 8;
-	} else {
-		e.detail.marker.source = HWTD_MARKER_TRIGGER;
-		e.detail.marker.size = 1;
 	}
 	return (tell_or_pend(d, flow, &e, follows(p), err));
+}
+
+/* Instructions were passed since a packet with an address or an outcome. */
+static bool
+is_counted(const struct hwtdi_decoder *d)
+{
+	struct hwtdi_ptn_ahead a;
+
+	if (d->passed_at > d->at)
+		return (false);
+	hwtdi_ptn_look(d, &a, d->passed_at);
+	while (a.at < d->at) {
+		if (!hwtdi_ptn_peek(d, &a) ||
+		    !hwtdi_ptn_is_timing(a.packet.kind))
+			return (false);
+		a.at += a.packet.bytes;
+	}
+	return (true);
+}
+
+/*
+ * Where a trigger is that counts instructions from the last FUP, TIP, TNT or
+ * trigger on; *known_out is false where that cannot be told.
+ */
+static int
+find_trigger(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t insns,
+    bool *known_out, struct hwtd_error *err)
+{
+	int rc;
+
+	if (!is_counted(d))
+		d->passed = 0;
+	d->passed_at = d->at;
+	*known_out = d->on && !d->half && d->passed <= insns &&
+	    (!d->async || insns == 0);
+	if (!*known_out)
+		return (HWTD_OK);
+	rc = d->async ? hwtdi_ptn_to_ip(d, flow, d->async_ip, err)
+		      : hwtdi_ptn_count(d, flow, insns, err);
+	if (rc == HWTD_OK)
+		d->passed = 0;
+	return (rc);
+}
+
+/* Intel SDM vol. 3C, "Trigger (TRIG) Packet". */
+static int
+trigger(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_packet *p, struct hwtd_error *err)
+{
+	struct hwtdi_ptn_pending e = { .what = HWTDI_PTN_ROW,
+		.kind = HWTD_EV_MARKER };
+	bool known = false;
+	uint64_t ip;
+	int rc;
+
+	e.detail.marker.source = HWTD_MARKER_TRIGGER;
+	e.detail.marker.size = 1;
+	e.detail.marker.payload = p->value;
+	if ((p->flags & HWTD_PKF_TRIG_MULTIPLE) != 0)
+		e.detail.marker.flags |= HWTD_MARKERF_MULTIPLE;
+	if (follows(p) || (p->flags & HWTD_PKF_TRIG_COUNT) == 0) {
+		/* If it counts from its FUP on, it is not at that address. */
+		e.value = p->count;
+		return (tell_or_pend(d, flow, &e, follows(p), err));
+	}
+	rc = find_trigger(d, flow, p->count, &known, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	ip = hwtdi_ptn_ip(d);
+	return (hwtdi_ptn_tell(d, flow, &e, known ? &ip : NULL, err));
 }
 
 /* MWAIT: the EXSTOP behind it says whether an address comes. */
@@ -566,8 +638,9 @@ hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (context_packet(d, flow, p, err));
 	case HWTD_PK_PT_PTW:
 	case HWTD_PK_PT_MNT:
-	case HWTD_PK_PT_TRIG:
 		return (marker(d, flow, p, err));
+	case HWTD_PK_PT_TRIG:
+		return (trigger(d, flow, p, err));
 	case HWTD_PK_PT_MWAIT:
 	case HWTD_PK_PT_EXSTOP:
 	case HWTD_PK_PT_PWRE:

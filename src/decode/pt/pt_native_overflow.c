@@ -68,10 +68,8 @@ enum behind_overflow {
 };
 
 static enum behind_overflow
-look_behind(struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
-    uint64_t *tsx_out, bool *has_tsx_out)
+look_behind(struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a)
 {
-	*has_tsx_out = false;
 	for (; hwtdi_ptn_peek(d, a); a->at += a->packet.bytes) {
 		switch (a->packet.kind) {
 		case HWTD_PK_PT_TIP_PGE:
@@ -89,10 +87,6 @@ look_behind(struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
 				: BEHIND_NOTHING);
 		case HWTD_PK_PT_PSB:
 			return (BEHIND_NOTHING);
-		case HWTD_PK_PT_MODE_TSX:
-			*has_tsx_out = true;
-			*tsx_out = a->packet.value;
-			break;
 		default:
 			break;
 		}
@@ -114,41 +108,38 @@ tell_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off,
 	}
 }
 
-/* What packets between an OVF and its FUP, or a TIP without it, tell. */
+/* What waits for an address gets none. */
 static void
-tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_ptn_ahead *from, size_t end)
+tell_waiting(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
-	struct hwtdi_ptn_ahead a = *from;
-
-	for (; a.at < end && hwtdi_ptn_peek(d, &a); a.at += a.packet.bytes) {
-		if (flow->n_rares + 8 > HWTDI_FLOW_RARES)
-			continue;
-		switch (a.packet.kind) {
-		case HWTD_PK_PT_TSC:
-		case HWTD_PK_PT_CBR:
-		case HWTD_PK_PT_MNT:
-			(void)hwtdi_ptn_event(d, flow, &a.packet, NULL);
-			break;
-		case HWTD_PK_PT_PIP:
-		case HWTD_PK_PT_VMCS:
-			/* It was of a branch that was dropped. */
-			if (!d->on)
-				(void)hwtdi_ptn_event(d, flow, &a.packet,
-				    NULL);
-			break;
-		case HWTD_PK_PT_MODE_EXEC:
-			hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(a.packet.value),
-			    0, NULL);
-			break;
-		default:
-			break;
-		}
-	}
+	for (uint32_t i = 0; i < d->n_pending; i++)
+		(void)hwtdi_ptn_tell(d, flow, &d->pending[i], NULL, NULL);
+	d->n_pending = 0;
 }
 
-/* Of a MODE.TSX before the FUP that comes next. */
-static int
+/*
+ * The same of what waited before the OVF.  While tracing was on, of that only
+ * what needs no place in the code: the rest is of a branch that was dropped.
+ */
+static void
+tell_before(struct hwtdi_decoder *d, struct hwtdi_flow *flow, bool on)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < d->n_pending; i++) {
+		const struct hwtdi_ptn_pending *e = &d->pending[i];
+
+		if (!on || e->what == HWTDI_PTN_ROW ||
+		    e->what == HWTDI_PTN_ROW_AFTER)
+			d->pending[kept++] = *e;
+	}
+	d->n_pending = kept;
+	tell_waiting(d, flow);
+	hwtdi_ptn_tell_detail(d, flow);
+}
+
+/* A MODE.TSX whose FUP comes next. */
+static void
 pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
 {
 	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_FUP_BOUND,
@@ -160,18 +151,80 @@ pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
 		e.value |= HWTD_MODE_ABORTED;
 		e.wait = HWTDI_PTN_FUP;
 	}
-	return (hwtdi_ptn_pend(d, &e));
+	(void)hwtdi_ptn_pend(d, &e);
+}
+
+/* What may stand between an OVF and the packet that ends it. */
+struct between {
+	/* PIP and VMCS are not of a branch that was dropped. */
+	bool context;
+	/* The packet is a FUP that is not the OVF's. */
+	bool fup;
+};
+
+static void
+tell_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_packet *p, const struct between *between)
+{
+	switch (p->kind) {
+	case HWTD_PK_PT_TSC:
+	case HWTD_PK_PT_CBR:
+	case HWTD_PK_PT_MNT:
+	case HWTD_PK_PT_PTW:
+	case HWTD_PK_PT_TRIG:
+	case HWTD_PK_PT_MWAIT:
+	case HWTD_PK_PT_EXSTOP:
+	case HWTD_PK_PT_PWRE:
+	case HWTD_PK_PT_PWRX:
+		(void)hwtdi_ptn_event(d, flow, p, NULL);
+		break;
+	case HWTD_PK_PT_PIP:
+	case HWTD_PK_PT_VMCS:
+		if (between->context)
+			(void)hwtdi_ptn_event(d, flow, p, NULL);
+		break;
+	case HWTD_PK_PT_MODE_EXEC:
+		hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(p->value), 0, NULL);
+		break;
+	case HWTD_PK_PT_MODE_TSX:
+		if (between->fup)
+			pend_transaction(d, p->value);
+		else
+			(void)hwtdi_ptn_event(d, flow, p, NULL);
+		break;
+	default:
+		break;
+	}
+}
+
+/* As far as there is room: each makes a row or two, or has it later. */
+static void
+tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_ahead *from, size_t end,
+    const struct between *between)
+{
+	struct hwtdi_ptn_ahead a = *from;
+
+	for (; a.at < end && hwtdi_ptn_peek(d, &a); a.at += a.packet.bytes) {
+		if (d->n_pending == HWTDI_PTN_PENDING)
+			tell_waiting(d, flow);
+		if (flow->n_rares + d->n_pending + 8 <= HWTDI_FLOW_RARES)
+			tell_packet(d, flow, &a.packet, between);
+	}
+	if (!between->fup)
+		tell_waiting(d, flow);
 }
 
 int
 hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
+	struct between between = { .context = !d->on };
 	struct hwtdi_ptn_ahead a, behind;
 	enum behind_overflow state;
-	uint64_t ip = 0, tsx = 0;
 	struct hwtdi_pt_psb psb;
-	bool on, has_tsx;
+	uint64_t ip = 0;
+	bool on = d->on;
 
 	(void)err;
 	hwtdi_ptn_look(d, &a, d->at);
@@ -184,12 +237,10 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	a.lex.last_ip = 0;
 	a.lex.ip_known = UINT64_MAX;
 	hwtdi_ptn_anchor(d, flow, a.at);
-	/* What waits can be told if it needs no place in the code. */
-	for (uint32_t i = 0; i < d->n_pending && !d->on; i++)
-		(void)hwtdi_ptn_tell(d, flow, &d->pending[i], NULL, NULL);
-	hwtdi_ptn_tell_detail(d, flow);
-	d->n_pending = 0;
+	d->on = false;
+	tell_before(d, flow, on);
 	d->async = false;
+	d->weak = false;
 	d->in_fup = false;
 	d->half = false;
 	d->n_bits = 0;
@@ -210,7 +261,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			on = false;
 	}
 	if (on || behind.at != a.at) {
-		tell_between(d, flow, &a, behind.at);
+		tell_between(d, flow, &a, behind.at, &between);
 		hwtdi_ptn_anchor(d, flow, behind.at);
 		tell_overflow(d, flow, behind.at, on ? &ip : NULL);
 		d->on = on;
@@ -219,8 +270,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		d->at = behind.at;
 		return (HWTD_OK);
 	}
-	state = look_behind(d, &behind, &tsx, &has_tsx);
-	d->on = false;
+	state = look_behind(d, &behind);
 	if (state == BEHIND_NOTHING) {
 		/* If a PSB comes next, it tells. */
 		tell_overflow(d, flow, a.at,
@@ -233,10 +283,12 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (HWTD_OK);
 	}
 	ip = behind.packet.ip;
+	between.context = true;
 	/* A FUP there is not the OVF's: it tells of something else. */
-	if (behind.packet.kind != HWTD_PK_PT_FUP)
+	between.fup = behind.packet.kind == HWTD_PK_PT_FUP;
+	if (!between.fup)
 		behind.at += behind.packet.bytes;
-	tell_between(d, flow, &a, behind.at);
+	tell_between(d, flow, &a, behind.at, &between);
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
 	d->lex = behind.lex;
@@ -245,10 +297,6 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (HWTD_OK);
 	d->on = true;
 	hwtdi_ptn_go(d, ip);
-	if (behind.packet.kind == HWTD_PK_PT_FUP) {
-		d->weak = true;
-		if (has_tsx)
-			return (pend_transaction(d, tsx));
-	}
+	d->weak = between.fup;
 	return (HWTD_OK);
 }

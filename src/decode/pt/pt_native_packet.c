@@ -446,6 +446,15 @@ drop_suspicions(struct hwtdi_decoder *d, const struct hwtdi_pt_packet *p)
 	return (was && hwtdi_ptn_is_plain(d));
 }
 
+/* It says where execution is. */
+static bool
+is_branch(unsigned int kind)
+{
+	return (kind == HWTD_PK_PT_TNT_8 || kind == HWTD_PK_PT_TNT_64 ||
+	    kind == HWTD_PK_PT_TIP || kind == HWTD_PK_PT_TIP_PGE ||
+	    kind == HWTD_PK_PT_TIP_PGD);
+}
+
 int
 hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -492,5 +501,6 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	lex.place = 0;
 	d->lex = lex;
 	d->at += p.bytes;
+	d->passed_at = is_branch(p.kind) ? SIZE_MAX : d->at;
 	return (HWTD_OK);
 }

@@ -19,10 +19,13 @@ block_at_hand(const struct hwtdi_decoder *d)
 }
 
 static void
-put_token(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t token)
+put_token(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t token,
+    uint32_t insns)
 {
 	flow->tokens[flow->n_tokens++] = token;
 	d->last_token = token;
+	d->passed = insns > UINT32_MAX - d->passed ? UINT32_MAX
+						   : d->passed + insns;
 	d->wrote_cr3 = false;
 }
 
@@ -33,7 +36,7 @@ hwtdi_ptn_emit(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	const uint32_t node = d->node;
 
 	if (n->insns != 0)
-		put_token(d, flow, node);
+		put_token(d, flow, node, n->insns);
 	hwtdi_ptn_push_all(d, node);
 	if (n->kind == HWTDI_NODE_RETURN)
 		(void)hwtdi_ptn_pop(d);
@@ -76,7 +79,7 @@ emit_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t insns,
 		d->calls[d->top] = n->push + i;
 	}
 	hwtdi_graph_see(d->graph, &d->view);
-	put_token(d, flow, token);
+	put_token(d, flow, token, insns);
 	return (HWTD_OK);
 }
 
@@ -482,6 +485,54 @@ hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	hwtdi_ptn_note_resume(d);
 	d->half = true;
 	d->half_bound = 0;
+	return (HWTD_OK);
+}
+
+/* Address of an instruction of the node at hand, which has more. */
+static uint64_t
+insn_at(const struct hwtdi_decoder *d, uint32_t insn)
+{
+	const struct hwtdi_code_block *b = block_at_hand(d);
+	const struct hwtdi_code_run *r = b->runs;
+	const uint8_t *length = b->lengths;
+	uint64_t ip;
+
+	for (; insn >= r->insns; r++) {
+		insn -= r->insns;
+		length += r->insns;
+	}
+	ip = d->places[b->unit].address + r->off;
+	while (insn-- > 0)
+		ip += *length++;
+	return (ip);
+}
+
+int
+hwtdi_ptn_count(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t insns, struct hwtd_error *err)
+{
+	int rc;
+
+	while (d->passed < insns) {
+		const uint32_t left = insns - d->passed;
+		uint64_t ip;
+
+		rc = resolve(d, flow, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (node_at_hand(d)->insns > left) {
+			ip = insn_at(d, left);
+			rc = emit_part(d, flow, left, err);
+			hwtdi_ptn_go(d, ip);
+			return (rc);
+		}
+		rc = advance(d, flow, err);
+		if (rc == HWTD_E_NOT_FOUND)
+			return (hwtdi_ptn_contradict(d, flow,
+			    "fewer instructions than a trigger counts", err));
+		if (rc != HWTD_OK)
+			return (rc);
+	}
 	return (HWTD_OK);
 }
 

@@ -88,6 +88,7 @@ forget_state(struct hwtdi_decoder *d)
 	d->wrote_cr3 = false;
 	d->transaction = false;
 	d->loop_at = SIZE_MAX;
+	d->passed_at = SIZE_MAX;
 	d->moments.until = UINT64_MAX;
 	hwtdi_ptn_clear_calls(d);
 	d->last_token = 0;

@@ -154,6 +154,7 @@ make_detail(struct mt_row *r, uint64_t *random)
 		r->detail.marker.payload = edge(random);
 		r->detail.marker.master = edge32(random);
 		r->detail.marker.channel = edge32(random);
+		r->detail.marker.flags = next_random(random) % 4;
 		break;
 	case HWTD_EV_POWER:
 		random_bytes(next_random(random), &r->detail.power,
