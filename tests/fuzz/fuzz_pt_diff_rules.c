@@ -537,6 +537,23 @@ waits_at_psb(const struct diff_pair *p)
 	return (is_gap(p->a, "PSB between packets that belong together"));
 }
 
+/* A TMA with reserved bits, on a CPU that is not known to have erratum SKZ84. */
+static bool
+corrupt_tma(const struct diff_pair *p)
+{
+	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
+	size_t at;
+
+	if (!is_at(p, gap) || !has_reason(gap, HWTD_GAP_BAD_PACKET))
+		return (false);
+	at = (size_t)gap->detail.gap.first;
+	for (size_t end = at + NEAR; at < end && at + 8 <= p->n; at++)
+		if (p->packets[at] == 0x02 && p->packets[at + 1] == 0x73 &&
+		    (p->packets[at + 4] != 0 || p->packets[at + 6] > 1))
+			return (true);
+	return (false);
+}
+
 static bool
 loses_block(const struct diff_pair *p)
 {
@@ -689,6 +706,7 @@ static const struct rule rules[] = {
 	    event_inside },
 	{ "libipt 2.0 has no event trace, no triggers and no PEBS blocks",
 	    newer_packets },
+	{ "libipt knows erratum SKZ84 of some CPUs only", corrupt_tma },
 	{ "libipt does not tell the branch between an MNT and its TIP",
 	    loses_block },
 	{ "libipt goes on behind a MOV CR3 if an MNT is before its TIP.PGD",

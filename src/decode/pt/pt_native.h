@@ -442,6 +442,13 @@ void hwtdi_ptn_look(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
     size_t at);
 /* The packet at a->at; false: none, or its end is missing. */
 bool hwtdi_ptn_peek(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a);
+/*
+ * The packet at `at`, with at most `run` bytes of padding; false: none.  What
+ * erratum SKZ84 left is of kind HWTD_PK_UNKNOWN.
+ */
+bool hwtdi_ptn_lex(const struct hwtdi_decoder *d,
+    struct hwtdi_pt_lex_state *lex, size_t at, size_t run,
+    struct hwtdi_pt_packet *out);
 /* Packets that tell of time alone, or of nothing. */
 bool hwtdi_ptn_is_timing(unsigned int kind);
 /* The PSB at `at`, maybe that of the next segment. */

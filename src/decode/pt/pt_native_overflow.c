@@ -138,33 +138,44 @@ tell_before(struct hwtdi_decoder *d, struct hwtdi_flow *flow, bool on)
 	hwtdi_ptn_tell_detail(d, flow);
 }
 
-/* A MODE.TSX whose FUP comes next. */
-static void
-pend_transaction(struct hwtdi_decoder *d, uint64_t tsx)
-{
-	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_FUP_BOUND,
-		.what = HWTDI_PTN_TSX };
-
-	if ((tsx & 1) != 0)
-		e.value |= HWTD_MODE_TRANSACTION;
-	if ((tsx & 2) != 0) {
-		e.value |= HWTD_MODE_ABORTED;
-		e.wait = HWTDI_PTN_FUP;
-	}
-	(void)hwtdi_ptn_pend(d, &e);
-}
-
 /* What may stand between an OVF and the packet that ends it. */
 struct between {
 	/* PIP and VMCS are not of a branch that was dropped. */
 	bool context;
 	/* The packet is a FUP that is not the OVF's. */
 	bool fup;
+	/* A MODE.TSX, which holds behind the gap. */
+	bool has_tsx;
+	uint64_t tsx;
 };
+
+/* The MODE.TSX, whose FUP comes next or was dropped. */
+static void
+tell_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct between *between)
+{
+	struct hwtdi_ptn_pending e = { .wait = HWTDI_PTN_FUP_BOUND,
+		.what = HWTDI_PTN_TSX };
+
+	if (!between->has_tsx)
+		return;
+	if ((between->tsx & 1) != 0)
+		e.value |= HWTD_MODE_TRANSACTION;
+	if ((between->tsx & 2) != 0) {
+		e.value |= HWTD_MODE_ABORTED;
+		e.wait = HWTDI_PTN_FUP;
+	}
+	if (!between->fup)
+		hwtdi_ptn_transaction(d, flow, e.value, 0, NULL);
+	else if (hwtdi_ptn_pend(d, &e) != HWTD_OK) {
+		tell_waiting(d, flow);
+		(void)hwtdi_ptn_pend(d, &e);
+	}
+}
 
 static void
 tell_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_pt_packet *p, const struct between *between)
+    const struct hwtdi_pt_packet *p, struct between *between)
 {
 	switch (p->kind) {
 	case HWTD_PK_PT_TSC:
@@ -187,10 +198,8 @@ tell_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		hwtdi_ptn_mode(d, flow, hwtdi_ptn_isa(p->value), 0, NULL);
 		break;
 	case HWTD_PK_PT_MODE_TSX:
-		if (between->fup)
-			pend_transaction(d, p->value);
-		else
-			(void)hwtdi_ptn_event(d, flow, p, NULL);
+		between->has_tsx = true;
+		between->tsx = p->value;
 		break;
 	default:
 		break;
@@ -200,8 +209,7 @@ tell_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 /* As far as there is room: each makes a row or two, or has it later. */
 static void
 tell_between(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_ptn_ahead *from, size_t end,
-    const struct between *between)
+    const struct hwtdi_ptn_ahead *from, size_t end, struct between *between)
 {
 	struct hwtdi_ptn_ahead a = *from;
 
@@ -291,6 +299,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	tell_between(d, flow, &a, behind.at, &between);
 	hwtdi_ptn_anchor(d, flow, behind.at);
 	tell_overflow(d, flow, behind.at, state == BEHIND_ON ? &ip : NULL);
+	tell_transaction(d, flow, &between);
 	d->lex = behind.lex;
 	d->at = behind.at;
 	if (state == BEHIND_OFF)

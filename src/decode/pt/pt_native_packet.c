@@ -21,9 +21,7 @@ take_ahead(struct hwtdi_decoder *d, uint64_t *ip_out)
 	struct hwtdi_pt_packet p;
 
 	for (; at < d->segment.n; at += p.bytes) {
-		const uint8_t *bytes = hwtdi_ptn_bytes(d, at);
-
-		if (!hwtdi_pt_lex(&lex, bytes, bytes + 1, &p) ||
+		if (!hwtdi_ptn_lex(d, &lex, at, 1, &p) ||
 		    p.bytes > d->segment.n - at)
 			return (false);
 		switch (p.kind) {
@@ -40,6 +38,7 @@ take_ahead(struct hwtdi_decoder *d, uint64_t *ip_out)
 		case HWTD_PK_PT_TSC:
 		case HWTD_PK_PT_TMA:
 		case HWTD_PK_PT_CBR:
+		case HWTD_PK_UNKNOWN:
 			break;
 		default:
 			return (false);
@@ -465,7 +464,7 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct hwtdi_pt_packet p;
 	int rc;
 
-	if (!hwtdi_pt_lex(&lex, bytes, bytes + 1, &p)) {
+	if (!hwtdi_ptn_lex(d, &lex, d->at, 1, &p)) {
 		/* What goes before the next branch does not depend on it. */
 		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
 					   : HWTD_OK;

@@ -20,19 +20,66 @@ hwtdi_ptn_look(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
 	a->at = at;
 }
 
+/* What erratum SKZ84 leaves: TMA, and a byte behind it. */
+#define CORRUPT_TMA_BYTES 8u
+
+/*
+ * Erratum SKZ84: reserved bits of the TMA at `at` are set, so that it was not
+ * read.  Bytes that are lost otherwise do not go on with a packet.
+ */
+static bool
+is_corrupt_tma(const struct hwtdi_decoder *d,
+    const struct hwtdi_pt_lex_state *lex, size_t at)
+{
+	const uint8_t *const p = hwtdi_ptn_bytes(d, at);
+	const size_t left = d->segment.n - at;
+	size_t end = at + CORRUPT_TMA_BYTES + HWTDI_PT_PSB_BYTES - 1;
+	struct hwtdi_pt_lex_state state = *lex;
+	struct hwtdi_pt_packet next;
+
+	if (left < CORRUPT_TMA_BYTES || p[0] != 0x02 || p[1] != 0x73)
+		return (false);
+	/* A PSB is none of them. */
+	if (end > d->segment.n)
+		end = d->segment.n;
+	if (hwtdi_pt_find_psb(d->segment.bytes, end, at) <
+	    at + CORRUPT_TMA_BYTES)
+		return (false);
+	if (left == CORRUPT_TMA_BYTES)
+		return (true);
+	at += CORRUPT_TMA_BYTES;
+	return (hwtdi_pt_lex(&state, hwtdi_ptn_bytes(d, at),
+		    hwtdi_ptn_bytes(d, at) + 1, &next) &&
+	    next.bytes <= left - CORRUPT_TMA_BYTES);
+}
+
+bool
+hwtdi_ptn_lex(const struct hwtdi_decoder *d, struct hwtdi_pt_lex_state *lex,
+    size_t at, size_t run, struct hwtdi_pt_packet *out)
+{
+	const struct hwtdi_pt_lex_state before = *lex;
+	const uint8_t *const p = hwtdi_ptn_bytes(d, at);
+
+	if (hwtdi_pt_lex(lex, p, p + run, out))
+		return (true);
+	if (!is_corrupt_tma(d, &before, at))
+		return (false);
+	*lex = before;
+	hwtdi_pt_put(out, HWTD_PK_UNKNOWN, CORRUPT_TMA_BYTES, 0, 0);
+	return (true);
+}
+
 /* The packet at a->at; false: none, or its end is missing. */
 bool
 hwtdi_ptn_peek(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a)
 {
 	const size_t left = d->segment.n - a->at;
-	const uint8_t *p;
 
 	if (a->at >= d->segment.n)
 		return (false);
-	p = hwtdi_ptn_bytes(d, a->at);
 	/* Padding is read up to where bytes are read from elsewhere. */
-	return (hwtdi_pt_lex(&a->lex, p,
-		    p + (a->at < d->edge_at ? d->edge_at - a->at : left),
+	return (hwtdi_ptn_lex(d, &a->lex, a->at,
+		    a->at < d->edge_at ? d->edge_at - a->at : left,
 		    &a->packet) &&
 	    a->packet.bytes <= left);
 }
@@ -47,6 +94,7 @@ hwtdi_ptn_is_timing(unsigned int kind)
 	case HWTD_PK_PT_MTC:
 	case HWTD_PK_PT_CYC:
 	case HWTD_PK_PT_CBR:
+	case HWTD_PK_UNKNOWN:
 		return (true);
 	default:
 		return (false);

@@ -329,6 +329,172 @@ a_pge_behind_an_overflow_and_fup_takes_the_fup_back(void **state)
 	    "disable 100003 async\n");
 }
 
+/* Erratum SKD010, and what else tells of the time that was lost. */
+static void
+markers_between_an_overflow_and_a_tip_are_told(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_ptw(&p, 4, 0x11, 0);
+	pt_trig(&p, 3, PT_TRIG_COUNT, 2);
+	pt_mwait(&p, 0x20, 1);
+	pt_exstop(&p, 0);
+	pt_pwre(&p, 3, 2, 0);
+	pt_pwrx(&p, 2, 3, PT_WAKE_STORE);
+	pt_mode_tsx(&p, PT_TSX_BEGIN);
+	pt_ptw(&p, 8, 0x22, 1); /* to 4b */
+	pt_tip(&p, PT_IP_48_SIGNED, BASE + 2); /* to 52 */
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "marker ptwrite 4:11\n"
+	    "marker trigger 1:3\n"
+	    "power mwait hints=20 extensions=1\n"
+	    "power stop\n"
+	    "power entry state=3 sub=2 hw=0 wake=0\n"
+	    "power exit state=2 sub=3 hw=0 wake=2\n"
+	    "marker ptwrite 8:22\n"
+	    "gap overflow [52,52) after=100002 @52\n"
+	    "mode value=5 64\n"
+	    "block 100002 1/1 ->100003 speculative 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
+static void
+markers_between_an_overflow_and_a_pgd_are_told(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_ptw(&p, 4, 0x11, 0); /* to 23 */
+	pt_exstop(&p, 1); /* to 25 */
+	pt_pgd(&p, PT_IP_NONE, 0); /* to 26 */
+	pt_pge(&p, PT_IP_48_SIGNED, BASE + 2);
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "marker ptwrite 4:11\n"
+	    "power stop\n"
+	    "gap overflow [26,26) @26\n"
+	    "enable 100002\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
+/* The FUP is that of PTW and EXSTOP: it says where execution was. */
+static void
+markers_behind_an_overflow_have_the_address_of_their_fup(void **state)
+{
+	/* 0: jne 0; 2: ptwrite %eax; 6: nop... */
+	static const uint8_t code[] = { 0x75, 0xfe, 0xf3, 0x0f, 0xae, 0xe0 };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_pwrx(&p, 2, 3, PT_WAKE_INTERRUPT); /* to 24 */
+	pt_ptw(&p, 4, 0x22, 1); /* to 2a */
+	pt_fup(&p, PT_IP_48_SIGNED, BASE + 2); /* to 31 */
+	pt_leave_at(&p, BASE + 7);
+	check(code, sizeof(code), &p,
+	    "mode value=0 100000 status 64\n"
+	    "power exit state=2 sub=3 hw=0 wake=1\n"
+	    "gap overflow [2a,2a) after=100002 @2a\n"
+	    "block 100002 1/4 ->100006 64 sec0\n"
+	    "marker ptwrite 4:22 100002\n"
+	    "block 100006 1/1 ->100007 64 sec0\n"
+	    "disable 100007 async\n");
+}
+
+/* A PTW whose FUP was dropped, while tracing was on. */
+static void
+a_marker_that_waits_at_an_overflow_has_no_address(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ptw(&p, 4, 0x22, 1); /* to 21 */
+	pt_ovf(&p); /* to 23 */
+	pt_fup(&p, PT_IP_48_SIGNED, BASE + 2); /* to 2a */
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "marker ptwrite 4:22\n"
+	    "gap overflow [2a,2a) after=100002 @2a\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
+/* Erratum SKZ84: reserved bits of TMA are set, and a byte more follows. */
+static void
+a_corrupt_tma_and_a_byte_are_passed(void **state)
+{
+	static const uint8_t tma[] = { 0x02, 0x73, 1, 1, 1, 1, 0, 0x04 };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb(&p);
+	pt_fup(&p, PT_IP_48_SIGNED, BASE);
+	pt_mode_exec(&p, 64);
+	pt_raw(&p, tma, sizeof(tma));
+	pt_psbend(&p);
+	pt_tnt(&p, "T");
+	pt_raw(&p, tma, sizeof(tma));
+	pt_tnt(&p, "N");
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "block 100000 1/2 conditional ->100000 taken 64 sec0\n"
+	    "block 100000 1/2 conditional ->100002 64 sec0\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
+static void
+bytes_like_a_corrupt_tma_with_no_packet_behind_are_lost(void **state)
+{
+	static const uint8_t bytes[] = { 0x02, 0x73, 1, 1, 1, 1, 0, 0x04, 0x02,
+		0xff };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_raw(&p, bytes, sizeof(bytes)); /* to 25 */
+	pt_psb_plus(&p, BASE + 2, 64);
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap bad-packet [1b,25) after=100002 @1b\n"
+	    "mode value=0 100002 status 64\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
+/* The second half of the eight bytes begins a PSB. */
+static void
+a_corrupt_tma_does_not_reach_into_a_psb(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_raw(&p, "\x02\x73\x01\x01", 4); /* to 1f */
+	pt_psb_plus(&p, BASE + 2, 64);
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap bad-packet [1b,1f) after=100002 @1b\n"
+	    "mode value=0 100002 status 64\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
+}
+
 /* Erratum SKD022: a FUP before the TIP.PGD of VMRESUME. */
 static void
 vmresume_ends_tracing_itself(void **state)
@@ -476,6 +642,18 @@ main(void)
 		    outcomes_behind_an_overflow_are_of_unknown_code),
 		cmocka_unit_test(
 		    a_pge_behind_an_overflow_and_fup_takes_the_fup_back),
+		cmocka_unit_test(
+		    markers_between_an_overflow_and_a_tip_are_told),
+		cmocka_unit_test(
+		    markers_between_an_overflow_and_a_pgd_are_told),
+		cmocka_unit_test(
+		    markers_behind_an_overflow_have_the_address_of_their_fup),
+		cmocka_unit_test(
+		    a_marker_that_waits_at_an_overflow_has_no_address),
+		cmocka_unit_test(a_corrupt_tma_and_a_byte_are_passed),
+		cmocka_unit_test(
+		    bytes_like_a_corrupt_tma_with_no_packet_behind_are_lost),
+		cmocka_unit_test(a_corrupt_tma_does_not_reach_into_a_psb),
 		cmocka_unit_test(vmresume_ends_tracing_itself),
 		cmocka_unit_test(
 		    an_abort_elsewhere_than_the_branch_led_is_believed),
