@@ -132,10 +132,12 @@ finish(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	}
 }
 
+/* libipt has read PSB+ behind the segment; only a PSB with a FUP is read. */
 static bool
 in_tail(struct hwtdi_decoder *d)
 {
-	return (d->has_next_psb && position(d) > d->segment.n);
+	return (d->has_next_psb && d->next_psb.has_ip &&
+	    position(d) > d->segment.n);
 }
 
 /* The last PSB that libipt has read in this segment. */
@@ -319,8 +321,7 @@ ends_segment(struct hwtdi_decoder *d, const struct pt_event *ev)
 {
 	if (position(d) > d->segment.n + d->next_psb.bytes)
 		return (true);
-	return (ev->status_update &&
-	    (!d->next_psb.has_ip || ev->type == ptev_exec_mode));
+	return (ev->status_update && ev->type == ptev_exec_mode);
 }
 
 /* Pass on the events that libipt holds. */
@@ -472,6 +473,13 @@ hwtdi_ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 		d->has_next_psb = !d->next_psb.has_ip || d->next_psb.has_mode;
 	if (!d->has_next_psb)
 		d->segment.tail = 0;
+	/*
+	 * While tracing is off there is no code up to the next PSB, so libipt
+	 * shall not read its PSB+: events of one before could not be told from
+	 * those in it.  A PSB there tells it that the last one is whole.
+	 */
+	else if (!d->next_psb.has_ip)
+		d->segment.tail = HWTDI_PT_PSB_BYTES;
 	d->config.begin = (uint8_t *)(uintptr_t)segment->bytes;
 	d->config.end = d->config.begin + segment->n + d->segment.tail;
 	d->synced = false;

@@ -201,11 +201,66 @@ a_joint_that_does_not_fit_is_one_gap(void **state)
 		}
 }
 
+/* Of two PSB+ without an address, the second of which begins a segment. */
+static void
+check_status(const char *engine)
+{
+	const struct hwtd_events_options opts = { .size = sizeof(opts),
+		.engine = engine };
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+
+	for (unsigned int i = 0; i < 40; i++) {
+		pt_psb(&p);
+		pt_vmcs(&p, 0x1000 + 0x1000 * i);
+		pt_psbend(&p);
+	}
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	for (size_t s = 0; s <= N_SIZES; s++) {
+		struct mt_rows rows;
+		uint64_t want = 0x1000;
+
+		slot_bytes = s < N_SIZES ? sizes[s] : 0;
+		mt_rows(trace, &opts, &rows);
+		for (size_t i = 0; i < rows.n; i++) {
+			const struct hwtd_event *row = &rows.at[i].row;
+			struct hwtd_exec_context context = {
+				.size = sizeof(context)
+			};
+
+			assert_int_equal(row->kind, HWTD_EV_CONTEXT);
+			assert_true((row->flags & HWTD_EVF_STATUS) != 0);
+			assert_int_equal(hwtd_trace_exec_context(trace,
+					     row->context, &context),
+			    HWTD_OK);
+			/* At the start of a segment nothing is known. */
+			if ((context.flags & HWTD_CTXF_VMCS) == 0)
+				continue;
+			assert_int_equal(context.vmcs, want);
+			want += 0x1000;
+		}
+		assert_int_equal(want, 0x1000 + 0x1000 * 40);
+		mt_rows_free(&rows);
+	}
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
+static void
+status_behind_which_a_segment_ends_is_told(void **state)
+{
+	(void)state;
+	check_status("native");
+	check_status("libipt");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_joint_that_does_not_fit_is_one_gap),
+		cmocka_unit_test(status_behind_which_a_segment_ends_is_told),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
