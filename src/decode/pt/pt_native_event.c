@@ -383,7 +383,7 @@ find_trigger(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t insns,
 	return (rc);
 }
 
-/* Intel SDM vol. 3C, "Trigger (TRIG) Packet". */
+/* TRIG, of trigger tracing; its count is that of find_trigger(). */
 static int
 trigger(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_pt_packet *p, struct hwtd_error *err)

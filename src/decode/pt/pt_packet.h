@@ -1,7 +1,7 @@
 /*
  * Intel PT packets, one at a time: what begins here, and how long is it?
  *
- * Source: Intel SDM vol. 3C, "Packet Definitions"; TRIG from "Trigger Trace".
+ * Source: Intel SDM vol. 3C, "Packet Definitions"; TRIG from its newer editions.
  *
  * What is frequent is inline, because the loops around it (rows, visitor, the
  * flow of the engine) are only as fast as this.

@@ -1,8 +1,8 @@
 /*
  * The native engine: where triggers are.
  *
- * Source: Intel SDM vol. 3C, "Trigger Trace" and "Trigger (TRIG) Packet": the
- * count is of instructions since the last FUP, TIP, TNT or TRIG packet.
+ * Source: Intel SDM vol. 3C (newer editions), packet TRIG; intel-pt.h of libipt
+ * 2.2: the count is of instructions since the last FUP, TIP, TNT or TRIG packet.
  */
 #include <setjmp.h>
 #include <stdarg.h>
