@@ -55,6 +55,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 						 : HWTD_AGAIN);
 	case HWTDI_PTN_STOP_END:
 		break;
+	case HWTDI_PTN_STOP_MORE:
+		return (HWTD_OK);
 	default:
 		return (why);
 	}

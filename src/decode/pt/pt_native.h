@@ -9,6 +9,7 @@
 #define HWTDI_PT_NATIVE_H
 
 #include <intel-pt.h>
+#include <string.h>
 
 #include "decode/code/code_graph.h"
 #include "decode/code/x86_insn.h"
@@ -107,6 +108,31 @@ struct hwtdi_ptn_entry {
 	struct hwtdi_moments moments;
 };
 
+/* What PSB+ tells. */
+struct hwtdi_ptn_psb {
+	/* Byte behind it; what stands there if that is not PSBEND. */
+	size_t end;
+	bool has_ip, on;
+	uint64_t ip;
+	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc, has_mnt;
+	uint8_t mode, tsx;
+	bool non_root;
+	uint64_t cr3, vmcs, tsc;
+	uint32_t ratio;
+	/* It ends with an OVF or a packet that should not be in it. */
+	bool overflow, open;
+};
+
+/* PSB+ that was read last, up to PSBEND: where they are many, they are alike. */
+struct hwtdi_ptn_last_psb {
+	uint8_t bytes[96];
+	/* 0: none, or a longer one. */
+	size_t n;
+	struct hwtdi_ptn_psb psb;
+	/* Of the state of packets behind it. */
+	uint64_t last_ip, ip_known;
+};
+
 struct hwtdi_decoder {
 	struct hwtd_context *library;
 	struct hwtdi_code_source code;
@@ -128,6 +154,7 @@ struct hwtdi_decoder {
 	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
 	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_psb next_psb;
+	struct hwtdi_ptn_last_psb last_psb;
 	/* A PSB is behind the segment; `next_psb` is all of PSB+. */
 	bool at_joint, has_next_psb;
 	bool done;
@@ -275,6 +302,78 @@ hwtdi_ptn_target_slot(uint64_t ip)
 	return ((uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 52));
 }
 
+/* The node at an address, if it is known; else 0. */
+static inline uint32_t
+hwtdi_ptn_known(const struct hwtdi_decoder *d, uint64_t ip)
+{
+	const struct hwtdi_ptn_target
+	    *t = &d->targets[hwtdi_ptn_target_slot(ip)];
+
+	return (t->ip == ip && t->epoch == d->epoch ? t->node : 0);
+}
+
+/* The end of the node needs trace. */
+static inline bool
+hwtdi_ptn_needs_trace(const struct hwtdi_node *n)
+{
+	return (n->kind >= HWTDI_NODE_COND && n->kind <= HWTDI_NODE_FAR);
+}
+
+/* What follows belongs to packets that end at `off`. */
+static inline void
+hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off)
+{
+	struct hwtdi_anchor *a;
+
+	if (d->anchored && off == d->anchor_off && flow->n_anchors != 0)
+		return;
+	d->anchored = true;
+	d->anchor_off = off;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
+	a->stream_off = d->segment.stream_off + off;
+	a->count = 0;
+}
+
+/* A rare event of a kind without details. */
+static inline struct hwtdi_rare *
+hwtdi_ptn_bare(const struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint8_t kind)
+{
+	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
+
+	memset(&rare->row, 0, sizeof(rare->row));
+	rare->row.kind = kind;
+	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
+	rare->has_detail = false;
+	rare->has_stop_ip = false;
+	rare->at = (uint32_t)flow->n_tokens;
+	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
+	return (rare);
+}
+
+static inline void
+hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip)
+{
+	rare->row.ip = ip;
+	rare->row.flags |= HWTD_EVF_IP;
+}
+
+static inline void
+hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target)
+{
+	rare->row.target = target;
+	rare->row.flags |= HWTD_EVF_TARGET;
+}
+
+static inline void
+hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value)
+{
+	rare->row.value = value;
+	rare->row.flags |= HWTD_EVF_VALUE;
+}
+
 /*
  * Results of what follows: HWTD_OK; HWTD_AGAIN: the flow is full, the same call
  * goes on with the next one; HWTD_END: a gap was told, and decoding has to be
@@ -282,13 +381,8 @@ hwtdi_ptn_target_slot(uint64_t ip)
  */
 
 /* pt_native_out.c */
-void hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    size_t off);
 struct hwtdi_rare *hwtdi_ptn_rare(struct hwtdi_decoder *d,
     struct hwtdi_flow *flow, uint8_t kind);
-void hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip);
-void hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target);
-void hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value);
 struct hwtd_gap *hwtdi_ptn_gap(struct hwtdi_decoder *d,
     struct hwtdi_flow *flow, uint32_t reason, size_t first, size_t end,
     const char *text);
@@ -354,16 +448,53 @@ int hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 enum hwtdi_ptn_stop {
 	/* The flow is full. */
 	HWTDI_PTN_STOP_FULL,
-	/* The packet at `at` is another one. */
+	/* The packet at `at` is in a block. */
 	HWTDI_PTN_STOP_PACKET,
 	/* An outcome does not fit to the node at hand. */
 	HWTDI_PTN_STOP_NODE,
 	/* No packet is left, or code has to be looked up anew. */
-	HWTDI_PTN_STOP_END
+	HWTDI_PTN_STOP_END,
+	/* Behind another packet, to begin again from where that led. */
+	HWTDI_PTN_STOP_MORE
 };
-/* Walk by TNT and TIP packets as far as nothing else comes; or an error. */
+/* Walk by packets as far as one of these comes; or an error. */
 int hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+
+/* pt_native_way.c */
+/* Nodes that are passed at once without trace. */
+#define HWTDI_PTN_WAY 4u
+
+/* Where execution goes on from a node without trace. */
+struct hwtdi_ptn_way {
+	uint32_t passed[HWTDI_PTN_WAY];
+	uint32_t n_passed;
+	/* The node then; 0: it leads to the address, of which no node is known. */
+	uint32_t node;
+	/* Of `node`: instructions before the address, which is in it. */
+	bool has_ip;
+	uint32_t before;
+};
+
+/*
+ * Follow what is known from a node up to one whose end needs trace.  Nothing is
+ * passed twice then: behind it execution would go the same way again, and never
+ * come to that node.  False: the way is longer, or not known.
+ */
+bool hwtdi_ptn_find_way(const struct hwtdi_decoder *d, uint32_t node,
+    struct hwtdi_ptn_way *out);
+/* The same up to `ip`, if that comes before. */
+bool hwtdi_ptn_find_way_to(const struct hwtdi_decoder *d, uint32_t node,
+    uint64_t ip, struct hwtdi_ptn_way *out);
+/* Pass what is on it.  With `node` 0 the address is for the caller. */
+void hwtdi_ptn_go_way(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_way *way);
+/*
+ * Instructions of a node before the one at `ip`; false: it is not in the
+ * node.
+ */
+bool hwtdi_ptn_before(const struct hwtdi_decoder *d, uint32_t node,
+    uint64_t ip, uint32_t *out);
 
 /* pt_native_step.c */
 /* Make the node at hand a token, with its pushes and its pop. */
@@ -402,6 +533,18 @@ int hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 /* A node that is not walked over by the next outcome alone. */
 int hwtdi_ptn_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+
+/* pt_native_address.c */
+/* A packet with an address, or with a suppressed one. */
+int hwtdi_ptn_address(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_packet *p, struct hwtd_error *err);
+/*
+ * The same of a packet at `at` that begins with `bytes`, which are of class
+ * HWTDI_PT_IP, if it is a usual one; there is room in the flow.  False: it is
+ * not, and nothing has changed.
+ */
+bool hwtdi_ptn_quick(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const uint8_t *bytes);
 
 /* pt_native_event.c */
 int hwtdi_ptn_pend(struct hwtdi_decoder *d,

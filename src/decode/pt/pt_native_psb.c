@@ -5,20 +5,6 @@
 
 #include "decode/pt/pt_native.h"
 
-struct psb {
-	/* Byte behind it; what stands there if that is not PSBEND. */
-	size_t end;
-	bool has_ip, on;
-	uint64_t ip;
-	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc, has_mnt;
-	uint8_t mode, tsx;
-	bool non_root;
-	uint64_t cr3, vmcs, tsc;
-	uint32_t ratio;
-	/* It ends with an OVF or a packet that should not be in it. */
-	bool overflow, open;
-};
-
 /*
  * Erratum BDM70: a FUP in PSB+ though tracing is off.  Nothing else has a
  * TIP.PGE behind a PSB+ with a FUP.
@@ -50,7 +36,7 @@ is_off_anyway(const struct hwtdi_decoder *d,
 }
 
 static void
-read_mode(struct psb *out, const struct hwtdi_pt_packet *p)
+read_mode(struct hwtdi_ptn_psb *out, const struct hwtdi_pt_packet *p)
 {
 	if (p->kind == HWTD_PK_PT_MODE_EXEC) {
 		out->has_mode = true;
@@ -64,7 +50,7 @@ read_mode(struct psb *out, const struct hwtdi_pt_packet *p)
 /* One packet of PSB+.  False: it is none. */
 static bool
 read_status(const struct hwtdi_decoder *d, const struct hwtdi_ptn_ahead *a,
-    struct psb *out)
+    struct hwtdi_ptn_psb *out)
 {
 	const struct hwtdi_pt_packet *p = &a->packet;
 
@@ -103,13 +89,49 @@ read_status(const struct hwtdi_decoder *d, const struct hwtdi_ptn_ahead *a,
 	}
 }
 
-/* Read PSB+ at `at`.  False: its end is missing, or it is damaged. */
+/* The same bytes as last time tell the same. */
 static bool
-read_psb(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
-    struct psb *out)
+read_again(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
+    struct hwtdi_ptn_psb *out)
+{
+	const struct hwtdi_ptn_last_psb *last = &d->last_psb;
+
+	if (last->n == 0 || d->segment.n - at < last->n ||
+	    memcmp(d->segment.bytes + at, last->bytes, last->n) != 0)
+		return (false);
+	*out = last->psb;
+	out->end = at + last->n;
+	a->at = out->end;
+	a->lex.classes = hwtdi_pt_classes;
+	a->lex.last_ip = last->last_ip;
+	a->lex.ip_known = last->ip_known;
+	return (true);
+}
+
+static void
+remember(struct hwtdi_decoder *d, size_t at, const struct hwtdi_ptn_ahead *a,
+    const struct hwtdi_ptn_psb *psb)
+{
+	struct hwtdi_ptn_last_psb *last = &d->last_psb;
+
+	/* Only what ends with all of PSBEND: then nothing behind it counts. */
+	if (psb->open || psb->end - at > sizeof(last->bytes) ||
+	    d->segment.bytes[psb->end - 2] != 0x02 ||
+	    d->segment.bytes[psb->end - 1] != 0x23)
+		return;
+	last->n = psb->end - at;
+	memcpy(last->bytes, d->segment.bytes + at, last->n);
+	last->psb = *psb;
+	last->last_ip = a->lex.last_ip;
+	last->ip_known = a->lex.ip_known;
+}
+
+/* Read the packets of PSB+ at `at`.  False: see read_psb(). */
+static bool
+read_packets(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
+    struct hwtdi_ptn_psb *out)
 {
 	memset(out, 0, sizeof(*out));
-	hwtdi_ptn_look(d, a, at);
 	if (!hwtdi_ptn_peek(d, a))
 		return (false);
 	a->at += a->packet.bytes;
@@ -125,12 +147,21 @@ read_psb(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
 		}
 	}
 	out->end = a->at;
-	if (a->at < d->segment.n && !out->open &&
-	    a->packet.kind != HWTD_PK_PT_PSBEND)
-		return (false);
+	return (out->open || a->packet.kind == HWTD_PK_PT_PSBEND);
+}
+
+/* Read PSB+ at `at`.  False: its end is missing, or it is damaged. */
+static bool
+read_psb(struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
+    struct hwtdi_ptn_psb *out)
+{
+	hwtdi_ptn_look(d, a, at);
+	if (!read_again(d, at, a, out)) {
+		if (!read_packets(d, a, out))
+			return (false);
+		remember(d, at, a, out);
+	}
 	a->lex.place = 0;
-	if (!out->open && a->packet.kind != HWTD_PK_PT_PSBEND)
-		return (false);
 	out->on = out->has_ip;
 	if (out->on) {
 		struct hwtdi_ptn_ahead more = *a;
@@ -143,7 +174,7 @@ read_psb(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
 /* What PSB+ says holds. */
 static void
 apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct psb *psb)
+    const struct hwtdi_ptn_psb *psb)
 {
 	const uint64_t *ip = psb->on ? &psb->ip : NULL;
 	struct hwtd_exec_context now = d->context;
@@ -206,7 +237,7 @@ tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
 /* Go on to where PSB+ says that execution is. */
 static int
 reach_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct psb *psb, struct hwtd_error *err)
+    const struct hwtdi_ptn_psb *psb, struct hwtd_error *err)
 {
 	if (d->on && !psb->on && !psb->overflow)
 		return (hwtdi_ptn_contradict(d, flow,
@@ -228,7 +259,7 @@ hwtdi_ptn_joint(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	const struct hwtdi_segment segment = d->segment;
 	struct hwtdi_ptn_ahead a;
-	struct psb psb;
+	struct hwtdi_ptn_psb psb;
 	bool whole;
 
 	if (d->n_pending != 0 || d->async || d->half)
@@ -250,7 +281,7 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
 	struct hwtdi_ptn_ahead a;
-	struct psb psb;
+	struct hwtdi_ptn_psb psb;
 	int rc;
 
 	if (!read_psb(d, d->at, &a, &psb))
