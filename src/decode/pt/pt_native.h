@@ -15,12 +15,11 @@
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_loop.h"
+#include "decode/pt/pt_native_target.h"
 #include "decode/pt/pt_packet.h"
 #include "decode/pt/pt_sync.h"
 #include "decode/pt/pt_time.h"
 
-/* Entries of the cache of branch targets. */
-#define HWTDI_PTN_TARGETS 4096u
 /* Calls that the hardware remembers for returns. */
 #define HWTDI_PTN_CALLS 64u
 /* Spans of code at hand. */
@@ -35,14 +34,6 @@
 #define HWTDI_PTN_ROOM_RARES 32
 #define HWTDI_PTN_ROOM_ANCHORS 8
 #define HWTDI_PTN_ROOM_PLACES 8
-
-/* A branch target that was found before. */
-struct hwtdi_ptn_target {
-	uint64_t ip;
-	uint32_t node;
-	/* It counts if this is the decoder's. */
-	uint32_t epoch;
-};
 
 /* Where a unit lies. */
 struct hwtdi_ptn_unit_place {
@@ -220,7 +211,7 @@ struct hwtdi_decoder {
 
 	/* Addresses to nodes. */
 	uint32_t epoch;
-	struct hwtdi_ptn_target targets[HWTDI_PTN_TARGETS];
+	struct hwtdi_ptn_targets targets;
 	struct hwtdi_code_span spans[HWTDI_PTN_SPANS];
 	uint32_t span_units[HWTDI_PTN_SPANS];
 	uint32_t n_spans, next_span;
@@ -295,21 +286,31 @@ hwtdi_ptn_isa(uint64_t mode)
 	return ((mode & 2) != 0 ? HWTD_ISA_X86_32 : HWTD_ISA_X86_16);
 }
 
-/* Where a target is remembered. */
-static inline uint32_t
-hwtdi_ptn_target_slot(uint64_t ip)
-{
-	return ((uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 52));
-}
-
 /* The node at an address, if it is known; else 0. */
 static inline uint32_t
-hwtdi_ptn_known(const struct hwtdi_decoder *d, uint64_t ip)
+hwtdi_ptn_target(const struct hwtdi_decoder *d, uint64_t ip)
 {
-	const struct hwtdi_ptn_target
-	    *t = &d->targets[hwtdi_ptn_target_slot(ip)];
+	const struct hwtdi_ptn_target *t = hwtdi_ptn_targets_slot(&d->targets,
+	    ip);
 
 	return (t->ip == ip && t->epoch == d->epoch ? t->node : 0);
+}
+
+/* The node to which another one goes on without trace, if it is known; else 0. */
+static inline uint32_t
+hwtdi_ptn_next(const struct hwtdi_decoder *d, uint32_t node)
+{
+	const struct hwtdi_node *n = &d->view.nodes[node];
+	const struct hwtdi_code_block *b;
+
+	if (n->kind == HWTDI_NODE_ON)
+		return (atomic_load_explicit(&n->next[0],
+		    memory_order_acquire));
+	if (n->kind != HWTDI_NODE_AWAY)
+		return (0);
+	b = hwtdi_graph_view_block(&d->view, node);
+	return (hwtdi_ptn_target(d,
+	    d->places[b->unit].address + (uint64_t)b->target));
 }
 
 /* The end of the node needs trace. */
@@ -317,6 +318,30 @@ static inline bool
 hwtdi_ptn_needs_trace(const struct hwtdi_node *n)
 {
 	return (n->kind >= HWTDI_NODE_COND && n->kind <= HWTDI_NODE_FAR);
+}
+
+static inline void
+hwtdi_ptn_put_token(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t token)
+{
+	flow->tokens[flow->n_tokens++] = token;
+	d->last_token = token;
+	d->wrote_cr3 = false;
+}
+
+/* Make a node a token, with its pushes. */
+static inline void
+hwtdi_ptn_put_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t node)
+{
+	const struct hwtdi_node *n = &d->view.nodes[node];
+
+	if (n->insns != 0)
+		hwtdi_ptn_put_token(d, flow, node);
+	for (uint32_t i = 0; i < n->pushes; i++) {
+		d->top = (d->top + 1) % HWTDI_PTN_CALLS;
+		d->calls[d->top] = n->push + i;
+	}
 }
 
 /* What follows belongs to packets that end at `off`. */
@@ -400,7 +425,6 @@ void hwtdi_ptn_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 void hwtdi_ptn_forget_code(struct hwtdi_decoder *d);
 /* The return stack. */
 void hwtdi_ptn_clear_calls(struct hwtdi_decoder *d);
-void hwtdi_ptn_push_all(struct hwtdi_decoder *d, uint32_t node);
 /* Take the newest call; false: there is none. */
 bool hwtdi_ptn_pop(struct hwtdi_decoder *d);
 /* Address of the last instruction that was executed, if there is one. */

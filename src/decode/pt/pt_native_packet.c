@@ -191,6 +191,15 @@ drop_suspicions(struct hwtdi_decoder *d, const struct hwtdi_pt_packet *p)
 	return (was && hwtdi_ptn_is_plain(d));
 }
 
+static int
+psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
+{
+	if (d->n_pending != 0 || d->async || d->half)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+		    "PSB between packets that belong together"));
+	return (hwtdi_ptn_psb(d, flow, err));
+}
+
 int
 hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -201,6 +210,8 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct hwtdi_pt_packet p;
 	int rc;
 
+	if (hwtdi_pt_is_psb(bytes) && left >= HWTDI_PT_PSB_BYTES)
+		return (psb(d, flow, err));
 	if (!hwtdi_pt_lex(&lex, bytes, bytes + 1, &p)) {
 		/* What goes before the next branch does not depend on it. */
 		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
@@ -216,12 +227,6 @@ hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (p.bytes > left)
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
 		    "the last packet is cut off"));
-	if (p.kind == HWTD_PK_PT_PSB) {
-		if (d->n_pending != 0 || d->async || d->half)
-			return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
-			    "PSB between packets that belong together"));
-		return (hwtdi_ptn_psb(d, flow, err));
-	}
 	if (p.kind == HWTD_PK_PT_OVF)
 		return (hwtdi_ptn_overflow(d, flow, err));
 	if (drop_suspicions(d, &p))

@@ -171,13 +171,47 @@ read_psb(struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
 	return (true);
 }
 
+/* It says of page tables and VMCS what is known. */
+static bool
+is_context(const struct hwtd_exec_context *c, const struct hwtdi_ptn_psb *psb)
+{
+	const uint32_t paging = HWTD_CTXF_CR3 |
+	    (psb->non_root ? HWTD_CTXF_GUEST : 0);
+
+	if (psb->has_pip &&
+	    (c->cr3 != psb->cr3 ||
+		(c->flags & (HWTD_CTXF_CR3 | HWTD_CTXF_GUEST)) != paging))
+		return (false);
+	return (!psb->has_vmcs ||
+	    (c->vmcs == psb->vmcs && (c->flags & HWTD_CTXF_VMCS) != 0));
+}
+
+static void
+apply_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_psb *psb, const uint64_t *ip)
+{
+	struct hwtd_exec_context now = d->context;
+
+	if (psb->has_pip) {
+		now.cr3 = psb->cr3;
+		now.flags |= HWTD_CTXF_CR3;
+		now.flags &= ~(uint32_t)HWTD_CTXF_GUEST;
+		if (psb->non_root)
+			now.flags |= HWTD_CTXF_GUEST;
+	}
+	if (psb->has_vmcs) {
+		now.vmcs = psb->vmcs;
+		now.flags |= HWTD_CTXF_VMCS;
+	}
+	hwtdi_ptn_context(d, flow, &now, HWTD_EVF_STATUS, ip);
+}
+
 /* What PSB+ says holds. */
 static void
 apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_ptn_psb *psb)
 {
 	const uint64_t *ip = psb->on ? &psb->ip : NULL;
-	struct hwtd_exec_context now = d->context;
 	struct hwtdi_rare *rare;
 
 	if (psb->has_tsc)
@@ -193,18 +227,8 @@ apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    ((psb->tsx & 1) != 0 ? HWTD_MODE_TRANSACTION : 0) |
 			((psb->tsx & 2) != 0 ? HWTD_MODE_ABORTED : 0),
 		    HWTD_EVF_STATUS, ip);
-	if (psb->has_pip) {
-		now.cr3 = psb->cr3;
-		now.flags |= HWTD_CTXF_CR3;
-		now.flags &= ~(uint32_t)HWTD_CTXF_GUEST;
-		if (psb->non_root)
-			now.flags |= HWTD_CTXF_GUEST;
-	}
-	if (psb->has_vmcs) {
-		now.vmcs = psb->vmcs;
-		now.flags |= HWTD_CTXF_VMCS;
-	}
-	hwtdi_ptn_context(d, flow, &now, HWTD_EVF_STATUS, ip);
+	if (!is_context(&d->context, psb))
+		apply_context(d, flow, psb, ip);
 	if (psb->has_cbr && psb->ratio != d->ratio) {
 		d->ratio = psb->ratio;
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_FREQUENCY);

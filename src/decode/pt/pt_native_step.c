@@ -18,24 +18,13 @@ block_at_hand(const struct hwtdi_decoder *d)
 	return (hwtdi_graph_block(d->graph, d->node));
 }
 
-static void
-put_token(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t token)
-{
-	flow->tokens[flow->n_tokens++] = token;
-	d->last_token = token;
-	d->wrote_cr3 = false;
-}
-
 void
 hwtdi_ptn_emit(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
-	const struct hwtdi_node *n = node_at_hand(d);
-	const uint32_t node = d->node;
+	const uint8_t kind = node_at_hand(d)->kind;
 
-	if (n->insns != 0)
-		put_token(d, flow, node);
-	hwtdi_ptn_push_all(d, node);
-	if (n->kind == HWTDI_NODE_RETURN)
+	hwtdi_ptn_put_node(d, flow, d->node);
+	if (kind == HWTDI_NODE_RETURN)
 		(void)hwtdi_ptn_pop(d);
 }
 
@@ -76,7 +65,7 @@ emit_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t insns,
 		d->calls[d->top] = n->push + i;
 	}
 	hwtdi_graph_see(d->graph, &d->view);
-	put_token(d, flow, token);
+	hwtdi_ptn_put_token(d, flow, token);
 	return (HWTD_OK);
 }
 

@@ -71,6 +71,17 @@ returned(const struct walk *w, const struct hwtdi_decoder *d,
 
 /* Nodes. */
 
+/* Pass a node that goes on without trace. */
+HWTDI_PT_INLINE void
+walk_past(struct walk *w, struct hwtdi_decoder *d, uint32_t node)
+{
+	const struct hwtdi_node *n = &w->nodes[node];
+
+	if (n->insns != 0)
+		w->tokens[w->n++] = node;
+	w->top = push(d->calls, w->top, n, n->pushes);
+}
+
 /*
  * Go on without trace to a node whose end needs it, if that is near and all is
  * known; false: it is for someone else.
@@ -79,18 +90,22 @@ HWTDI_PT_INLINE bool
 walk_on(struct walk *w, struct hwtdi_decoder *d)
 {
 	struct hwtdi_ptn_way way;
+	uint32_t next;
 
 	if (w->nodes[w->node].kind < HWTDI_NODE_ON ||
-	    w->n + w->n_bits + HWTDI_PTN_WAY + 1 > HWTDI_FLOW_TOKENS ||
-	    !hwtdi_ptn_find_way(d, w->node, &way))
+	    w->n + w->n_bits + HWTDI_PTN_WAY + 1 > HWTDI_FLOW_TOKENS)
 		return (false);
-	for (uint32_t i = 0; i < way.n_passed; i++) {
-		const struct hwtdi_node *n = &w->nodes[way.passed[i]];
-
-		if (n->insns != 0)
-			w->tokens[w->n++] = way.passed[i];
-		w->top = push(d->calls, w->top, n, n->pushes);
+	/* Mostly it is the next one. */
+	next = hwtdi_ptn_next(d, w->node);
+	if (next != 0 && hwtdi_ptn_needs_trace(&w->nodes[next])) {
+		walk_past(w, d, w->node);
+		w->node = next;
+		return (true);
 	}
+	if (next == 0 || !hwtdi_ptn_find_way(d, w->node, &way))
+		return (false);
+	for (uint32_t i = 0; i < way.n_passed; i++)
+		walk_past(w, d, way.passed[i]);
 	w->node = way.node;
 	return (true);
 }
@@ -109,7 +124,7 @@ walk_to(struct walk *w, struct hwtdi_decoder *d, uint64_t ip)
 		w->top = (w->top + HWTDI_PTN_CALLS - 1) % HWTDI_PTN_CALLS;
 	}
 	d->ip = ip;
-	w->node = hwtdi_ptn_known(d, ip);
+	w->node = hwtdi_ptn_target(d, ip);
 }
 
 /*
@@ -452,7 +467,7 @@ come_back(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct reach *r, bool plain)
 {
 	if (plain && d->node == 0)
-		d->node = hwtdi_ptn_known(d, d->ip);
+		d->node = hwtdi_ptn_target(d, d->ip);
 	begin(w, d, flow);
 	w->p = r->first + (d->at - r->at);
 }

@@ -6,33 +6,51 @@
  */
 #include "decode/pt/pt_native.h"
 
-bool
-hwtdi_ptn_before(const struct hwtdi_decoder *d, uint32_t node, uint64_t ip,
+HWTDI_PT_INLINE bool
+before(const struct hwtdi_decoder *d, uint32_t node, uint64_t ip,
     uint32_t *out)
 {
 	const struct hwtdi_code_block *b = hwtdi_graph_view_block(&d->view,
 	    node);
 	const uint64_t off = ip - d->places[b->unit].address;
 	const uint8_t *length = b->lengths;
-	uint32_t before = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->n_runs; i++) {
 		const struct hwtdi_code_run *r = &b->runs[i];
 
-		if (off >= r->off && off <= hwtdi_run_last(r)) {
+		if (off - r->off <= r->to_last) {
 			uint32_t at = r->off, k = 0;
 
 			while (at < off)
 				at += length[k++];
 			if (at == off) {
-				*out = before + k;
+				*out = n + k;
 				return (true);
 			}
 		}
-		before += r->insns;
+		n += r->insns;
 		length += r->insns;
 	}
 	return (false);
+}
+
+bool
+hwtdi_ptn_before(const struct hwtdi_decoder *d, uint32_t node, uint64_t ip,
+    uint32_t *out)
+{
+	return (before(d, node, ip, out));
+}
+
+/* The node goes on at the address, in another unit. */
+HWTDI_PT_INLINE bool
+leads_to(const struct hwtdi_decoder *d, uint32_t node, uint64_t ip)
+{
+	const struct hwtdi_code_block *b = hwtdi_graph_view_block(&d->view,
+	    node);
+
+	return (d->view.nodes[node].kind == HWTDI_NODE_AWAY &&
+	    d->places[b->unit].address + (uint64_t)b->target == ip);
 }
 
 HWTDI_PT_INLINE bool
@@ -45,8 +63,7 @@ find(const struct hwtdi_decoder *d, uint32_t node, const uint64_t *ip,
 	for (;;) {
 		const struct hwtdi_node *at = &d->view.nodes[node];
 
-		if (ip != NULL &&
-		    hwtdi_ptn_before(d, node, *ip, &out->before)) {
+		if (ip != NULL && before(d, node, *ip, &out->before)) {
 			out->has_ip = true;
 			break;
 		}
@@ -55,25 +72,14 @@ find(const struct hwtdi_decoder *d, uint32_t node, const uint64_t *ip,
 		if (n == HWTDI_PTN_WAY)
 			return (false);
 		out->passed[n++] = node;
-		if (at->kind == HWTDI_NODE_AWAY) {
-			const struct hwtdi_code_block
-			    *b = hwtdi_graph_view_block(&d->view, node);
-			const uint64_t to = d->places[b->unit].address +
-			    (uint64_t)b->target;
-
-			node = hwtdi_ptn_known(d, to);
-			if (ip != NULL && to == *ip) {
-				/* Its node is for who goes on there. */
-				node = 0;
-				out->has_ip = true;
-				out->before = 0;
-				break;
-			}
-		} else if (at->kind == HWTDI_NODE_ON)
-			node = atomic_load_explicit(&at->next[0],
-			    memory_order_acquire);
-		else
-			return (false);
+		if (ip != NULL && leads_to(d, node, *ip)) {
+			/* Its node is for who goes on there. */
+			node = 0;
+			out->has_ip = true;
+			out->before = 0;
+			break;
+		}
+		node = hwtdi_ptn_next(d, node);
 		if (node == 0)
 			return (false);
 	}
@@ -100,9 +106,7 @@ void
 hwtdi_ptn_go_way(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_ptn_way *way)
 {
-	for (uint32_t i = 0; i < way->n_passed; i++) {
-		d->node = way->passed[i];
-		hwtdi_ptn_emit(d, flow);
-	}
+	for (uint32_t i = 0; i < way->n_passed; i++)
+		hwtdi_ptn_put_node(d, flow, way->passed[i]);
 	d->node = way->node;
 }
