@@ -137,6 +137,28 @@ struct hwtdi_flow {
 	uint64_t last_count;
 };
 
+/* Nothing is in it then; what arrays hold does not count. */
+static inline void
+hwtdi_flow_clear(struct hwtdi_flow *flow)
+{
+	flow->n_places = 0;
+	flow->n_tokens = 0;
+	flow->n_rares = 0;
+	flow->n_anchors = 0;
+	flow->has_next_ip = false;
+}
+
+/* The same of a new one, in memory that is not set: it is a lot. */
+static inline void
+hwtdi_flow_init(struct hwtdi_flow *flow)
+{
+	hwtdi_flow_clear(flow);
+	flow->graph = NULL;
+	flow->next_ip = 0;
+	flow->has_last_count = false;
+	flow->last_count = 0;
+}
+
 /* A piece of one extent that is decoded from its own bytes alone. */
 struct hwtdi_segment {
 	/* [bytes, bytes + n): the segment; `tail` more bytes follow in place
