@@ -26,6 +26,8 @@
 #define HWTDI_PTN_SPANS 16u
 /* Events that wait for an address. */
 #define HWTDI_PTN_PENDING 16u
+/* PSB+ that are remembered. */
+#define HWTDI_PTN_PSBS 4u
 /* Sections that are remembered to fit. */
 #define HWTDI_PTN_CHOICES 64u
 
@@ -114,10 +116,10 @@ struct hwtdi_ptn_psb {
 	bool overflow, open;
 };
 
-/* PSB+ that was read last, up to PSBEND: where they are many, they are alike. */
-struct hwtdi_ptn_last_psb {
+/* PSB+ that was read before, up to PSBEND: where they are many, they are alike. */
+struct hwtdi_ptn_known_psb {
 	uint8_t bytes[96];
-	/* 0: none, or a longer one. */
+	/* 0: none. */
 	size_t n;
 	struct hwtdi_ptn_psb psb;
 	/* Of the state of packets behind it. */
@@ -145,7 +147,9 @@ struct hwtdi_decoder {
 	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
 	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_psb next_psb;
-	struct hwtdi_ptn_last_psb last_psb;
+	/* The last one that came, and others. */
+	struct hwtdi_ptn_known_psb psbs[HWTDI_PTN_PSBS];
+	uint32_t psb;
 	/* A PSB is behind the segment; `next_psb` is all of PSB+. */
 	bool at_joint, has_next_psb;
 	bool done;

@@ -89,22 +89,29 @@ read_status(const struct hwtdi_decoder *d, const struct hwtdi_ptn_ahead *a,
 	}
 }
 
-/* The same bytes as last time tell the same. */
+/* The same bytes as before tell the same. */
 static bool
-read_again(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
+read_again(struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
     struct hwtdi_ptn_psb *out)
 {
-	const struct hwtdi_ptn_last_psb *last = &d->last_psb;
+	const struct hwtdi_ptn_known_psb *known;
+	uint32_t i = 0;
 
-	if (last->n == 0 || d->segment.n - at < last->n ||
-	    memcmp(d->segment.bytes + at, last->bytes, last->n) != 0)
-		return (false);
-	*out = last->psb;
-	out->end = at + last->n;
+	for (;; i++) {
+		if (i == HWTDI_PTN_PSBS)
+			return (false);
+		known = &d->psbs[(d->psb + i) % HWTDI_PTN_PSBS];
+		if (known->n != 0 && d->segment.n - at >= known->n &&
+		    memcmp(d->segment.bytes + at, known->bytes, known->n) == 0)
+			break;
+	}
+	d->psb = (d->psb + i) % HWTDI_PTN_PSBS;
+	*out = known->psb;
+	out->end = at + known->n;
 	a->at = out->end;
 	a->lex.classes = hwtdi_pt_classes;
-	a->lex.last_ip = last->last_ip;
-	a->lex.ip_known = last->ip_known;
+	a->lex.last_ip = known->last_ip;
+	a->lex.ip_known = known->ip_known;
 	return (true);
 }
 
@@ -112,18 +119,20 @@ static void
 remember(struct hwtdi_decoder *d, size_t at, const struct hwtdi_ptn_ahead *a,
     const struct hwtdi_ptn_psb *psb)
 {
-	struct hwtdi_ptn_last_psb *last = &d->last_psb;
+	struct hwtdi_ptn_known_psb *known;
 
 	/* Only what ends with all of PSBEND: then nothing behind it counts. */
-	if (psb->open || psb->end - at > sizeof(last->bytes) ||
+	if (psb->open || psb->end - at > sizeof(known->bytes) ||
 	    d->segment.bytes[psb->end - 2] != 0x02 ||
 	    d->segment.bytes[psb->end - 1] != 0x23)
 		return;
-	last->n = psb->end - at;
-	memcpy(last->bytes, d->segment.bytes + at, last->n);
-	last->psb = *psb;
-	last->last_ip = a->lex.last_ip;
-	last->ip_known = a->lex.ip_known;
+	d->psb = (d->psb + 1) % HWTDI_PTN_PSBS;
+	known = &d->psbs[d->psb];
+	known->n = psb->end - at;
+	memcpy(known->bytes, d->segment.bytes + at, known->n);
+	known->psb = *psb;
+	known->last_ip = a->lex.last_ip;
+	known->ip_known = a->lex.ip_known;
 }
 
 /* Read the packets of PSB+ at `at`.  False: see read_psb(). */

@@ -9,7 +9,7 @@
 #define GROWTH 4
 
 /* So many of the slots may be fought for before. */
-#define CROWDED 8
+#define CROWDED 16
 
 void
 hwtdi_ptn_targets_init(struct hwtdi_ptn_targets *targets)

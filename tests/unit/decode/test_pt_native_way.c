@@ -79,6 +79,37 @@ a_branch_out_of_the_filter_is_passed_each_time(void **state)
 #undef ROUND
 }
 
+/* nop; nop; call *%rax; jmp to BASE */
+static void
+a_call_out_of_the_filter_comes_back_each_time(void **state)
+{
+	static const uint8_t code[] = { 0x90, 0x90, 0xff, 0xd0, 0xe9, 0xf7,
+		0xef, 0xff, 0xff };
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	put_jump(trace, 0);
+	(void)mt_code(trace, IMAGE(1), code, sizeof(code));
+	pt_psb_plus(&p, BASE, 64);
+	for (unsigned int i = 0; i < 3; i++) {
+		pt_pgd(&p, PT_IP_32, 0x200000);
+		pt_pge(&p, PT_IP_32, IMAGE(1) + 4);
+	}
+	pt_leave_at(&p, BASE);
+#define CALL                                                                  \
+	"block 100000 1/5 jump ->101000 taken 64 sec0\n"                      \
+	"block 101000 3/4 indirect-call ->200000 taken 64 sec1\n"             \
+	"disable ->200000\n"                                                  \
+	"enable 101004 resumed\n"
+#define BACK "block 101004 1/5 jump ->100000 taken 64 sec1\n"
+	check(trace, &p,
+	    "mode value=0 100000 status 64\n" CALL BACK CALL BACK CALL BACK
+	    "disable 100000 async\n");
+#undef CALL
+#undef BACK
+}
+
 /* The address is where the code at hand goes on in another image. */
 static void
 a_jump_to_the_address_is_the_branch_out(void **state)
@@ -383,6 +414,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    a_branch_out_of_the_filter_is_passed_each_time),
+		cmocka_unit_test(
+		    a_call_out_of_the_filter_comes_back_each_time),
 		cmocka_unit_test(a_jump_to_the_address_is_the_branch_out),
 		cmocka_unit_test(a_call_that_is_followed_ends_at_the_address),
 		cmocka_unit_test(a_long_way_is_passed_each_time),
