@@ -91,7 +91,7 @@ struct hwtdi_anchor {
 	/* HWTDI_ANCHOR_* */
 	uint32_t flags;
 	uint64_t stream_off;
-	/* Raw count of the stream's clock. */
+	/* With HWTDI_ANCHOR_TIME: raw count of the stream's clock. */
 	uint64_t count;
 };
 
