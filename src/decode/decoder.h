@@ -91,7 +91,7 @@ struct hwtdi_anchor {
 	/* HWTDI_ANCHOR_* */
 	uint32_t flags;
 	uint64_t stream_off;
-	/* Raw count of the stream's clock. */
+	/* With HWTDI_ANCHOR_TIME: raw count of the stream's clock. */
 	uint64_t count;
 };
 
@@ -136,6 +136,28 @@ struct hwtdi_flow {
 	bool has_last_count;
 	uint64_t last_count;
 };
+
+/* Nothing is in it then; what arrays hold does not count. */
+static inline void
+hwtdi_flow_clear(struct hwtdi_flow *flow)
+{
+	flow->n_places = 0;
+	flow->n_tokens = 0;
+	flow->n_rares = 0;
+	flow->n_anchors = 0;
+	flow->has_next_ip = false;
+}
+
+/* The same of a new one, in memory that is not set: it is a lot. */
+static inline void
+hwtdi_flow_init(struct hwtdi_flow *flow)
+{
+	hwtdi_flow_clear(flow);
+	flow->graph = NULL;
+	flow->next_ip = 0;
+	flow->has_last_count = false;
+	flow->last_count = 0;
+}
 
 /* A piece of one extent that is decoded from its own bytes alone. */
 struct hwtdi_segment {

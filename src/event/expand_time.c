@@ -83,11 +83,12 @@ count_at(const struct hwtdi_expander *x, const struct hwtdi_anchor *anchor,
 {
 	if ((anchor->flags & HWTDI_ANCHOR_ASK) != 0)
 		return (x->engine->time(x->decoder, anchor->stream_off, out));
+	if ((anchor->flags & HWTDI_ANCHOR_TIME) == 0)
+		return (HWTD_E_NOT_FOUND);
 	out->count = anchor->count;
 	out->until_off = 0;
 	out->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
-	return ((anchor->flags & HWTDI_ANCHOR_TIME) != 0 ? HWTD_OK
-							 : HWTD_E_NOT_FOUND);
+	return (HWTD_OK);
 }
 
 int

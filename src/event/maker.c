@@ -176,9 +176,11 @@ hwtdi_maker_ready(struct hwtdi_maker *maker, struct hwtd_error *err)
 	if (maker->ready)
 		return (HWTD_OK);
 	maker->ready = true;
-	maker->flow = hwtdi_zalloc(maker->library, sizeof(*maker->flow));
+	maker->flow = hwtdi_alloc(maker->library, sizeof(*maker->flow));
 	rc = maker->flow != NULL ? HWTD_OK
 				 : hwtdi_fail_nomem(err, sizeof(*maker->flow));
+	if (rc == HWTD_OK)
+		hwtdi_flow_init(maker->flow);
 	if (rc == HWTD_OK)
 		rc = hwtdi_segments_init(&maker->segments, maker->trace,
 		    maker->engine, maker->stream, err);
@@ -253,11 +255,7 @@ begin_segment(struct hwtdi_maker *maker, const struct hwtdi_segment *segment,
 	}
 	rows->stats.bytes += segment->n;
 	hwtdi_expander_start(&maker->expander);
-	maker->flow->n_tokens = 0;
-	maker->flow->n_rares = 0;
-	maker->flow->n_anchors = 0;
-	maker->flow->n_places = 0;
-	maker->flow->has_next_ip = false;
+	hwtdi_flow_clear(maker->flow);
 	maker->last_flow = false;
 	maker->behind_gap = false;
 	maker->state = HWTDI_MAKER_IN_SEGMENT;

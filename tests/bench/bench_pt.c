@@ -14,6 +14,9 @@
 /* Shorter traces are not worth several jobs. */
 #define JOBS_BYTES 10000000
 
+/* A round is as many runs as take this long. */
+#define LEAST_SECONDS 0.0005
+
 enum measure {
 	WARM = 1,
 	COLD = 2,
@@ -205,6 +208,32 @@ print_lines(const struct work *w, const char *how, const struct result *r)
 	return (same);
 }
 
+static void
+run(struct work *w, enum side side, bool cold, struct bench_count *out)
+{
+	if (cold)
+		run_cold(w, side, out);
+	else
+		run_warm(w, side, out);
+}
+
+/* Seconds of a run; of a short one, so many that the clock does not count. */
+static double
+time_run(struct work *w, enum side side, bool cold, struct bench_count *out)
+{
+	const double start = cpu_seconds();
+	unsigned int n = 0, until = 1;
+	double took;
+
+	do {
+		for (; n < until; n++)
+			run(w, side, cold, out);
+		until *= 2;
+		took = cpu_seconds() - start;
+	} while (took < LEAST_SECONDS && w->o->rounds > 1);
+	return (took / n);
+}
+
 static bool
 compare(struct work *w, bool cold)
 {
@@ -220,15 +249,11 @@ compare(struct work *w, bool cold)
 	for (unsigned int i = 0; i < w->o->rounds; i++)
 		for (enum side side = PEER; side < SIDES; side++) {
 			struct result *r = &results[side];
-			double start = cpu_seconds(), took;
+			double took;
 
 			if ((sides >> side & 1) == 0)
 				continue;
-			if (cold)
-				run_cold(w, side, &r->count);
-			else
-				run_warm(w, side, &r->count);
-			took = cpu_seconds() - start;
+			took = time_run(w, side, cold, &r->count);
 			if (!r->there || took < r->best)
 				r->best = took;
 			r->there = true;

@@ -18,7 +18,7 @@ struct bench_tokens {
 	struct hwtdi_code_table table;
 	struct hwtdi_code_answers answers;
 	struct hwtdi_segments segments;
-	struct hwtdi_flow flow;
+	struct hwtdi_flow *flow;
 };
 
 static int
@@ -59,6 +59,10 @@ bench_tokens_open(struct hwtd_trace *trace)
 
 	if (t == NULL)
 		bench_die("out of memory");
+	t->flow = hwtdi_alloc(library, sizeof(*t->flow));
+	if (t->flow == NULL)
+		bench_die("out of memory");
+	hwtdi_flow_init(t->flow);
 	t->trace = trace;
 	t->engine = hwtdi_engine_find(HWTD_TECH_INTEL_PT, "native");
 	if (t->engine == NULL)
@@ -96,6 +100,7 @@ bench_tokens_close(struct bench_tokens *t)
 	hwtdi_segments_fini(&t->segments);
 	hwtdi_graph_drop(t->graph);
 	hwtdi_code_table_fini(&t->table);
+	hwtdi_free(hwtdi_trace_library(t->trace), t->flow, sizeof(*t->flow));
 	hwtdi_free(hwtdi_trace_library(t->trace), t, sizeof(*t));
 }
 
@@ -115,16 +120,6 @@ count_flow(const struct hwtdi_flow *flow, struct bench_count *out)
 }
 
 static void
-clear_flow(struct hwtdi_flow *flow)
-{
-	flow->n_places = 0;
-	flow->n_tokens = 0;
-	flow->n_rares = 0;
-	flow->n_anchors = 0;
-	flow->has_next_ip = false;
-}
-
-static void
 walk_segment(struct bench_tokens *t, const struct hwtdi_segment *segment,
     struct bench_count *out)
 {
@@ -133,11 +128,11 @@ walk_segment(struct bench_tokens *t, const struct hwtdi_segment *segment,
 
 	bench_check(t->engine->start(t->decoder, segment, &err), &err);
 	do {
-		clear_flow(&t->flow);
-		rc = t->engine->read(t->decoder, &t->flow, &err);
+		hwtdi_flow_clear(t->flow);
+		rc = t->engine->read(t->decoder, t->flow, &err);
 		if (rc < 0)
 			bench_die("%s", err.message);
-		count_flow(&t->flow, out);
+		count_flow(t->flow, out);
 	} while (rc != HWTD_END);
 }
 

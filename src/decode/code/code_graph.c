@@ -157,7 +157,7 @@ new_node(struct hwtdi_code_graph *g, uint32_t *out, struct hwtd_error *err)
 
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
-	if (!hwtdi_graph_reserve_blocks(g, &g->blocks[no / HWTDI_CHUNK]))
+	if (!hwtdi_graph_reserve_block(g, no))
 		return (no_memory(err));
 	if (no == g->cap_nodes) {
 		nodes = hwtdi_graph_outgrow(g, nodes, no, sizeof(*nodes));
@@ -182,7 +182,7 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
-	if (!hwtdi_graph_reserve(g, &g->pushes[no / HWTDI_CHUNK],
+	if (!hwtdi_graph_reserve(g, g->pushes, &g->n_push_chunks, no,
 		sizeof(struct hwtdi_push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
@@ -482,7 +482,7 @@ add_unit(struct hwtdi_code_graph *g, const struct hwtdi_code_unit *unit,
 	if (index == NULL)
 		return (no_memory(err));
 	g->unit_index = index;
-	if (!hwtdi_graph_reserve(g, &g->units[no / HWTDI_CHUNK],
+	if (!hwtdi_graph_reserve(g, g->units, &g->n_unit_chunks, no,
 		sizeof(*kept)))
 		return (no_memory(err));
 	kept = &g->units[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
@@ -564,12 +564,13 @@ int
 hwtdi_graph_create(struct hwtd_context *library, struct hwtdi_code_graph **out,
     struct hwtd_error *err)
 {
-	struct hwtdi_code_graph *g = hwtdi_zalloc(library, sizeof(*g));
+	struct hwtdi_code_graph *g = hwtdi_alloc(library, sizeof(*g));
 	uint32_t no;
 	int rc;
 
 	if (g == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*g)));
+	memset(g, 0, offsetof(struct hwtdi_code_graph, blocks));
 	g->library = library;
 	atomic_init(&g->users, 1);
 	atomic_init(&g->bytes, sizeof(*g));
@@ -636,9 +637,8 @@ hwtdi_graph_drop(struct hwtdi_code_graph *g)
 	    g->cap_nodes * sizeof(struct hwtdi_node));
 	hwtdi_graph_give(g, (void *)(uintptr_t)g->returns,
 	    g->cap_returns * sizeof(uint32_t));
-	free_chunks(g, g->pushes, HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK,
-	    sizeof(struct hwtdi_push));
-	free_chunks(g, g->units, HWTDI_GRAPH_MAX_UNITS / HWTDI_CHUNK,
+	free_chunks(g, g->pushes, g->n_push_chunks, sizeof(struct hwtdi_push));
+	free_chunks(g, g->units, g->n_unit_chunks,
 	    sizeof(struct hwtdi_code_unit));
 	hwtdi_graph_index_free(g, g->index);
 	hwtdi_graph_index_free(g, g->parts);

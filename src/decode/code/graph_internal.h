@@ -43,7 +43,6 @@ struct hwtdi_code_graph {
 	_Atomic(struct hwtdi_node *) nodes;
 	uint32_t n_nodes;
 	_Atomic uint32_t cap_nodes;
-	struct hwtdi_code_block *blocks[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
 	/* Nodes by unit and offset; parts by node and instructions. */
 	_Atomic(struct hwtdi_graph_index *) index;
 	struct hwtdi_graph_index *parts;
@@ -52,15 +51,23 @@ struct hwtdi_code_graph {
 	_Atomic(_Atomic uint32_t *) returns;
 	uint32_t n_pushes;
 	_Atomic uint32_t cap_returns;
-	struct hwtdi_push *pushes[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
 
-	struct hwtdi_code_unit *units[HWTDI_GRAPH_MAX_UNITS / HWTDI_CHUNK];
 	uint32_t n_units;
 	/* Units by what they are of. */
 	struct hwtdi_graph_index *unit_index;
 
 	struct hwtdi_arena *arena;
 	struct hwtdi_retired *retired;
+
+	/*
+	 * Tables of chunks, of which the first so many are there.  What is
+	 * behind these is not set: it would be most of the work for short
+	 * streams.
+	 */
+	uint32_t n_block_chunks, n_push_chunks, n_unit_chunks;
+	struct hwtdi_code_block *blocks[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
+	struct hwtdi_push *pushes[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
+	struct hwtdi_code_unit *units[HWTDI_GRAPH_MAX_UNITS / HWTDI_CHUNK];
 };
 
 /* A superblock as it is being made. */
@@ -91,13 +98,12 @@ void hwtdi_graph_give(struct hwtdi_code_graph *g, void *memory, size_t bytes);
 /* `bytes` that never change; NULL: no memory. */
 void *hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes);
 /*
- * Room in an array in chunks: make sure that the chunk is there.  The table of
- * chunks has a fixed size.
+ * Room for element `no` of an array in chunks, of which *n_inout chunks are
+ * there; `table` has a fixed size.
  */
-bool hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *chunk_inout,
-    size_t elem);
-bool hwtdi_graph_reserve_blocks(struct hwtdi_code_graph *g,
-    struct hwtdi_code_block **chunk);
+bool hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *table,
+    uint32_t *n_inout, uint32_t no, size_t elem);
+bool hwtdi_graph_reserve_block(struct hwtdi_code_graph *g, uint32_t no);
 /*
  * Room for one more in an array that is read without a lock: the new one has
  * what the old one had, and is to be published.  NULL: no memory.

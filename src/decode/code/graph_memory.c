@@ -59,31 +59,36 @@ hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes)
 }
 
 bool
-hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *chunk_inout, size_t elem)
+hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *table, uint32_t *n_inout,
+    uint32_t no, size_t elem)
 {
+	const size_t i = no / HWTDI_CHUNK;
 	void *chunk;
 
-	memcpy(&chunk, chunk_inout, sizeof(chunk));
-	if (chunk != NULL)
+	if (i < *n_inout)
 		return (true);
 	chunk = hwtdi_graph_take(g, HWTDI_CHUNK * elem);
-	memcpy(chunk_inout, &chunk, sizeof(chunk));
-	return (chunk != NULL);
+	if (chunk == NULL)
+		return (false);
+	memcpy((uint8_t *)table + i * sizeof(chunk), &chunk, sizeof(chunk));
+	*n_inout += 1;
+	return (true);
 }
 
 /* Blocks begin with lines of the cache. */
 #define LINE 64
 
 bool
-hwtdi_graph_reserve_blocks(struct hwtdi_code_graph *g,
-    struct hwtdi_code_block **chunk)
+hwtdi_graph_reserve_block(struct hwtdi_code_graph *g, uint32_t no)
 {
-	const size_t bytes = HWTDI_CHUNK * sizeof(**chunk) + LINE;
+	const size_t bytes = HWTDI_CHUNK * sizeof(struct hwtdi_code_block) +
+	    LINE;
 	struct hwtdi_retired *note;
 	uint8_t *memory;
 
-	_Static_assert(sizeof(**chunk) == LINE, "a block is a line");
-	if (*chunk != NULL)
+	_Static_assert(sizeof(struct hwtdi_code_block) == LINE,
+	    "a block is a line");
+	if (no / HWTDI_CHUNK < g->n_block_chunks)
 		return (true);
 	note = hwtdi_graph_take(g, sizeof(*note));
 	memory = note != NULL ? hwtdi_graph_take(g, bytes) : NULL;
@@ -94,7 +99,8 @@ hwtdi_graph_reserve_blocks(struct hwtdi_code_graph *g,
 	/* It is given back at the end. */
 	retire(g, note, memory, bytes);
 	memory += LINE - (uintptr_t)memory % LINE;
-	*chunk = (struct hwtdi_code_block *)(void *)memory;
+	g->blocks[g->n_block_chunks++] = (struct hwtdi_code_block *)(void *)
+	    memory;
 	return (true);
 }
 

@@ -55,6 +55,8 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 						 : HWTD_AGAIN);
 	case HWTDI_PTN_STOP_END:
 		break;
+	case HWTDI_PTN_STOP_MORE:
+		return (HWTD_OK);
 	default:
 		return (why);
 	}
@@ -179,6 +181,7 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 void
 hwtdi_ptn_init(struct hwtdi_decoder *d)
 {
+	hwtdi_ptn_targets_init(&d->targets);
 	hwtdi_loop_init(&d->loop, d->library);
 	hwtdi_loop_init(&d->loop_starts, d->library);
 	hwtdi_pt_time_init(&d->row_time, d->library, &d->pt, d->near_count);
@@ -188,6 +191,7 @@ hwtdi_ptn_init(struct hwtdi_decoder *d)
 void
 hwtdi_ptn_fini(struct hwtdi_decoder *d)
 {
+	hwtdi_ptn_targets_fini(&d->targets, d->library);
 	hwtdi_loop_fini(&d->loop);
 	hwtdi_loop_fini(&d->loop_starts);
 	hwtdi_pt_time_fini(&d->row_time);

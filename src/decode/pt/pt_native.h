@@ -9,23 +9,25 @@
 #define HWTDI_PT_NATIVE_H
 
 #include <intel-pt.h>
+#include <string.h>
 
 #include "decode/code/code_graph.h"
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_loop.h"
+#include "decode/pt/pt_native_target.h"
 #include "decode/pt/pt_packet.h"
 #include "decode/pt/pt_sync.h"
 #include "decode/pt/pt_time.h"
 
-/* Entries of the cache of branch targets. */
-#define HWTDI_PTN_TARGETS 4096u
 /* Calls that the hardware remembers for returns. */
 #define HWTDI_PTN_CALLS 64u
 /* Spans of code at hand. */
 #define HWTDI_PTN_SPANS 16u
 /* Events that wait for an address. */
 #define HWTDI_PTN_PENDING 16u
+/* PSB+ that are remembered. */
+#define HWTDI_PTN_PSBS 4u
 /* Sections that are remembered to fit. */
 #define HWTDI_PTN_CHOICES 64u
 
@@ -34,14 +36,6 @@
 #define HWTDI_PTN_ROOM_RARES 32
 #define HWTDI_PTN_ROOM_ANCHORS 8
 #define HWTDI_PTN_ROOM_PLACES 8
-
-/* A branch target that was found before. */
-struct hwtdi_ptn_target {
-	uint64_t ip;
-	uint32_t node;
-	/* It counts if this is the decoder's. */
-	uint32_t epoch;
-};
 
 /* Where a unit lies. */
 struct hwtdi_ptn_unit_place {
@@ -110,6 +104,31 @@ struct hwtdi_ptn_entry {
 	struct hwtdi_moments moments;
 };
 
+/* What PSB+ tells. */
+struct hwtdi_ptn_psb {
+	/* Byte behind it; what stands there if that is not PSBEND. */
+	size_t end;
+	bool has_ip, on;
+	uint64_t ip;
+	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc, has_mnt;
+	uint8_t mode, tsx;
+	bool non_root;
+	uint64_t cr3, vmcs, tsc;
+	uint32_t ratio;
+	/* It ends with an OVF or a packet that should not be in it. */
+	bool overflow, open;
+};
+
+/* PSB+ that was read before, up to PSBEND: where they are many, they are alike. */
+struct hwtdi_ptn_known_psb {
+	uint8_t bytes[96];
+	/* 0: none. */
+	size_t n;
+	struct hwtdi_ptn_psb psb;
+	/* Of the state of packets behind it. */
+	uint64_t last_ip, ip_known;
+};
+
 struct hwtdi_decoder {
 	struct hwtd_context *library;
 	struct hwtdi_code_source code;
@@ -131,6 +150,9 @@ struct hwtdi_decoder {
 	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
 	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_psb next_psb;
+	/* The last one that came, and others. */
+	struct hwtdi_ptn_known_psb psbs[HWTDI_PTN_PSBS];
+	uint32_t psb;
 	/* A PSB is behind the segment; `next_psb` is all of PSB+. */
 	bool at_joint, has_next_psb;
 	bool done;
@@ -203,7 +225,7 @@ struct hwtdi_decoder {
 
 	/* Addresses to nodes. */
 	uint32_t epoch;
-	struct hwtdi_ptn_target targets[HWTDI_PTN_TARGETS];
+	struct hwtdi_ptn_targets targets;
 	struct hwtdi_code_span spans[HWTDI_PTN_SPANS];
 	uint32_t span_units[HWTDI_PTN_SPANS];
 	uint32_t n_spans, next_span;
@@ -278,11 +300,119 @@ hwtdi_ptn_isa(uint64_t mode)
 	return ((mode & 2) != 0 ? HWTD_ISA_X86_32 : HWTD_ISA_X86_16);
 }
 
-/* Where a target is remembered. */
+/* The node at an address, if it is known; else 0. */
 static inline uint32_t
-hwtdi_ptn_target_slot(uint64_t ip)
+hwtdi_ptn_target(const struct hwtdi_decoder *d, uint64_t ip)
 {
-	return ((uint32_t)((ip * 0x9e3779b97f4a7c15u) >> 52));
+	const struct hwtdi_ptn_target *t = hwtdi_ptn_targets_slot(&d->targets,
+	    ip);
+
+	return (t->ip == ip && t->epoch == d->epoch ? t->node : 0);
+}
+
+/* The node to which another one goes on without trace, if it is known; else 0. */
+static inline uint32_t
+hwtdi_ptn_next(const struct hwtdi_decoder *d, uint32_t node)
+{
+	const struct hwtdi_node *n = &d->view.nodes[node];
+	const struct hwtdi_code_block *b;
+
+	if (n->kind == HWTDI_NODE_ON)
+		return (atomic_load_explicit(&n->next[0],
+		    memory_order_acquire));
+	if (n->kind != HWTDI_NODE_AWAY)
+		return (0);
+	b = hwtdi_graph_view_block(&d->view, node);
+	return (hwtdi_ptn_target(d,
+	    d->places[b->unit].address + (uint64_t)b->target));
+}
+
+/* The end of the node needs trace. */
+static inline bool
+hwtdi_ptn_needs_trace(const struct hwtdi_node *n)
+{
+	return (n->kind >= HWTDI_NODE_COND && n->kind <= HWTDI_NODE_FAR);
+}
+
+static inline void
+hwtdi_ptn_put_token(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t token, uint32_t insns)
+{
+	flow->tokens[flow->n_tokens++] = token;
+	d->last_token = token;
+	d->passed = insns > UINT32_MAX - d->passed ? UINT32_MAX
+						   : d->passed + insns;
+	d->wrote_cr3 = false;
+}
+
+/* Make a node a token, with its pushes. */
+static inline void
+hwtdi_ptn_put_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t node)
+{
+	const struct hwtdi_node *n = &d->view.nodes[node];
+
+	if (n->insns != 0)
+		hwtdi_ptn_put_token(d, flow, node, n->insns);
+	for (uint32_t i = 0; i < n->pushes; i++) {
+		d->top = (d->top + 1) % HWTDI_PTN_CALLS;
+		d->calls[d->top] = n->push + i;
+	}
+}
+
+/* What follows belongs to packets that end at `off`. */
+static inline void
+hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off)
+{
+	struct hwtdi_anchor *a;
+
+	if (d->anchored && off == d->anchor_off && flow->n_anchors != 0)
+		return;
+	d->anchored = true;
+	d->anchor_off = off;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
+	a->stream_off = d->segment.stream_off + off;
+	a->count = 0;
+}
+
+/* A rare event of a kind without details. */
+static inline struct hwtdi_rare *
+hwtdi_ptn_bare(const struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint8_t kind)
+{
+	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
+
+	memset(&rare->row, 0, sizeof(rare->row));
+	rare->row.kind = kind;
+	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
+	rare->has_detail = false;
+	rare->has_stop_ip = false;
+	rare->at = (uint32_t)flow->n_tokens;
+	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
+	return (rare);
+}
+
+static inline void
+hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip)
+{
+	rare->row.ip = ip;
+	rare->row.flags |= HWTD_EVF_IP;
+}
+
+static inline void
+hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target)
+{
+	rare->row.target = target;
+	rare->row.flags |= HWTD_EVF_TARGET;
+}
+
+static inline void
+hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value)
+{
+	rare->row.value = value;
+	rare->row.flags |= HWTD_EVF_VALUE;
 }
 
 /*
@@ -292,13 +422,8 @@ hwtdi_ptn_target_slot(uint64_t ip)
  */
 
 /* pt_native_out.c */
-void hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    size_t off);
 struct hwtdi_rare *hwtdi_ptn_rare(struct hwtdi_decoder *d,
     struct hwtdi_flow *flow, uint8_t kind);
-void hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip);
-void hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target);
-void hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value);
 struct hwtd_gap *hwtdi_ptn_gap(struct hwtdi_decoder *d,
     struct hwtdi_flow *flow, uint32_t reason, size_t first, size_t end,
     const char *text);
@@ -316,7 +441,6 @@ void hwtdi_ptn_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 void hwtdi_ptn_forget_code(struct hwtdi_decoder *d);
 /* The return stack. */
 void hwtdi_ptn_clear_calls(struct hwtdi_decoder *d);
-void hwtdi_ptn_push_all(struct hwtdi_decoder *d, uint32_t node);
 /* Take the newest call; false: there is none. */
 bool hwtdi_ptn_pop(struct hwtdi_decoder *d);
 /* Address of the last instruction that was executed, if there is one. */
@@ -364,16 +488,53 @@ int hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 enum hwtdi_ptn_stop {
 	/* The flow is full. */
 	HWTDI_PTN_STOP_FULL,
-	/* The packet at `at` is another one. */
+	/* The packet at `at` is in a block. */
 	HWTDI_PTN_STOP_PACKET,
 	/* An outcome does not fit to the node at hand. */
 	HWTDI_PTN_STOP_NODE,
 	/* No packet is left, or code has to be looked up anew. */
-	HWTDI_PTN_STOP_END
+	HWTDI_PTN_STOP_END,
+	/* Behind another packet, to begin again from where that led. */
+	HWTDI_PTN_STOP_MORE
 };
-/* Walk by TNT and TIP packets as far as nothing else comes; or an error. */
+/* Walk by packets as far as one of these comes; or an error. */
 int hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+
+/* pt_native_way.c */
+/* Nodes that are passed at once without trace. */
+#define HWTDI_PTN_WAY 4u
+
+/* Where execution goes on from a node without trace. */
+struct hwtdi_ptn_way {
+	uint32_t passed[HWTDI_PTN_WAY];
+	uint32_t n_passed;
+	/* The node then; 0: it leads to the address, of which no node is known. */
+	uint32_t node;
+	/* Of `node`: instructions before the address, which is in it. */
+	bool has_ip;
+	uint32_t before;
+};
+
+/*
+ * Follow what is known from a node up to one whose end needs trace.  Nothing is
+ * passed twice then: behind it execution would go the same way again, and never
+ * come to that node.  False: the way is longer, or not known.
+ */
+bool hwtdi_ptn_find_way(const struct hwtdi_decoder *d, uint32_t node,
+    struct hwtdi_ptn_way *out);
+/* The same up to `ip`, if that comes before. */
+bool hwtdi_ptn_find_way_to(const struct hwtdi_decoder *d, uint32_t node,
+    uint64_t ip, struct hwtdi_ptn_way *out);
+/* Pass what is on it.  With `node` 0 the address is for the caller. */
+void hwtdi_ptn_go_way(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_way *way);
+/*
+ * Instructions of a node before the one at `ip`; false: it is not in the
+ * node.
+ */
+bool hwtdi_ptn_before(const struct hwtdi_decoder *d, uint32_t node,
+    uint64_t ip, uint32_t *out);
 
 /* pt_native_step.c */
 /* Make the node at hand a token, with its pushes and its pop. */
@@ -415,6 +576,18 @@ int hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 /* A node that is not walked over by the next outcome alone. */
 int hwtdi_ptn_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+
+/* pt_native_address.c */
+/* A packet with an address, or with a suppressed one. */
+int hwtdi_ptn_address(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_packet *p, struct hwtd_error *err);
+/*
+ * The same of a packet at `at` that begins with `bytes`, which are of class
+ * HWTDI_PT_IP, if it is a usual one; there is room in the flow.  False: it is
+ * not, and nothing has changed.
+ */
+bool hwtdi_ptn_quick(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const uint8_t *bytes);
 
 /* pt_native_event.c */
 int hwtdi_ptn_pend(struct hwtdi_decoder *d,

@@ -27,15 +27,6 @@ ends_evidence(uint32_t reason)
 	return (reason == HWTD_GAP_NO_CODE || reason == HWTD_GAP_TRUNCATED);
 }
 
-static void
-empty(struct hwtdi_flow *flow)
-{
-	flow->n_tokens = 0;
-	flow->n_rares = 0;
-	flow->n_anchors = 0;
-	flow->n_places = 0;
-}
-
 /* Begin where `d` was entered last. */
 static void
 enter_like(struct hwtdi_decoder *t, const struct hwtdi_decoder *d)
@@ -63,8 +54,9 @@ try_out(struct hwtdi_decoder *t, const struct hwtdi_decoder *d, size_t until,
 	int rc;
 
 	enter_like(t, d);
+	hwtdi_flow_init(flow);
 	do {
-		empty(flow);
+		hwtdi_flow_clear(flow);
 		rc = hwtdi_ptn_read(t, flow, NULL);
 	} while (rc == HWTD_OK && !t->lost && t->at < until);
 	if (rc < 0)
@@ -129,7 +121,7 @@ hwtdi_ptn_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
 	if (d->n_chosen == HWTDI_PTN_CHOICES)
 		return (HWTD_E_STATE);
 	t = hwtdi_alloc(d->library, sizeof(*t));
-	flow = hwtdi_zalloc(d->library, sizeof(*flow));
+	flow = hwtdi_alloc(d->library, sizeof(*flow));
 	while (t != NULL && flow != NULL && best != TO_THE_END) {
 		rc = d->code.find(d->code.arg, &q, ip, &span);
 		if (rc != HWTD_END)

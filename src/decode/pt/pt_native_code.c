@@ -13,19 +13,10 @@
 void
 hwtdi_ptn_clear_calls(struct hwtdi_decoder *d)
 {
-	memset(d->calls, 0, sizeof(d->calls));
+	/* Below the newest that is not there, none is. */
+	if (d->calls[d->top] != 0)
+		memset(d->calls, 0, sizeof(d->calls));
 	d->top = 0;
-}
-
-void
-hwtdi_ptn_push_all(struct hwtdi_decoder *d, uint32_t node)
-{
-	const struct hwtdi_node *n = &d->view.nodes[node];
-
-	for (uint32_t i = 0; i < n->pushes; i++) {
-		d->top = (d->top + 1) % HWTDI_PTN_CALLS;
-		d->calls[d->top] = n->push + i;
-	}
 }
 
 static uint64_t
@@ -77,10 +68,13 @@ hwtdi_ptn_last_ip(const struct hwtdi_decoder *d)
 static void
 keep_addresses(struct hwtdi_decoder *d)
 {
-	for (uint32_t i = 0; i < HWTDI_PTN_CALLS; i++) {
+	uint32_t i = d->top;
+
+	for (uint32_t n = 0; n < HWTDI_PTN_CALLS && d->calls[i] != 0;
+	     n++, i = (i + HWTDI_PTN_CALLS - 1) % HWTDI_PTN_CALLS) {
 		const struct hwtdi_push *push;
 
-		if (d->calls[i] == 0 || d->calls[i] == BY_ADDRESS)
+		if (d->calls[i] == BY_ADDRESS)
 			continue;
 		push = hwtdi_graph_push(d->graph, d->calls[i]);
 		d->call_ips[i] = address_of(d, push->unit, push->off);
@@ -99,7 +93,7 @@ static void
 forget_targets(struct hwtdi_decoder *d)
 {
 	if (++d->epoch == 0) {
-		memset(d->targets, 0, sizeof(d->targets));
+		hwtdi_ptn_targets_clear(&d->targets);
 		d->epoch = 1;
 	}
 }
@@ -277,12 +271,19 @@ set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
 	return (HWTD_OK);
 }
 
+static void
+remember(struct hwtdi_decoder *d, uint64_t ip, uint32_t node)
+{
+	const struct hwtdi_ptn_target t = { ip, node, d->epoch };
+
+	hwtdi_ptn_targets_put(&d->targets, d->library, &t);
+}
+
 static int
 make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
 	const uint64_t ip = d->ip;
-	struct hwtdi_ptn_target *t;
 	struct hwtdi_code_span *span;
 	uint32_t *unit, node;
 	int rc = HWTD_OK;
@@ -312,10 +313,7 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	d->node = node;
 	if (d->narrowed)
 		return (HWTD_OK);
-	t = &d->targets[hwtdi_ptn_target_slot(ip)];
-	t->ip = ip;
-	t->node = node;
-	t->epoch = d->epoch;
+	remember(d, ip, node);
 	return (HWTD_OK);
 }
 
@@ -341,7 +339,8 @@ int
 hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
-	struct hwtdi_ptn_target *t = &d->targets[hwtdi_ptn_target_slot(d->ip)];
+	const struct hwtdi_ptn_target *t = hwtdi_ptn_targets_slot(&d->targets,
+	    d->ip);
 	uint32_t unit;
 	int rc;
 
@@ -356,8 +355,9 @@ hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	    d->places[unit].section, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	t->epoch = d->epoch;
+	/* Which may have begun another epoch. */
 	d->node = t->node;
+	remember(d, t->ip, t->node);
 	return (HWTD_OK);
 }
 

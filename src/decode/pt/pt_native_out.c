@@ -6,30 +6,10 @@
 
 #include "decode/pt/pt_native.h"
 
-void
-hwtdi_ptn_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t off)
-{
-	struct hwtdi_anchor *a;
-
-	if (d->anchored && off == d->anchor_off && flow->n_anchors != 0)
-		return;
-	d->anchored = true;
-	d->anchor_off = off;
-	a = &flow->anchors[flow->n_anchors++];
-	a->at = (uint32_t)flow->n_tokens;
-	a->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
-	a->stream_off = d->segment.stream_off + off;
-	a->count = 0;
-}
-
-/* Clear what is read of a rare event of a kind: a gap is much bigger. */
+/* Clear what is read of the details of a kind: a gap is much bigger. */
 static void
-clear_rare(struct hwtdi_rare *rare, uint8_t kind)
+clear_detail(struct hwtdi_rare *rare, uint8_t kind)
 {
-	memset(&rare->row, 0, sizeof(rare->row));
-	rare->row.kind = kind;
-	rare->has_detail = false;
-	rare->has_stop_ip = false;
 	switch (kind) {
 	case HWTD_EV_GAP:
 		memset(&rare->detail.gap, 0, sizeof(rare->detail.gap));
@@ -51,34 +31,10 @@ clear_rare(struct hwtdi_rare *rare, uint8_t kind)
 struct hwtdi_rare *
 hwtdi_ptn_rare(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t kind)
 {
-	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
+	struct hwtdi_rare *rare = hwtdi_ptn_bare(d, flow, kind);
 
-	clear_rare(rare, kind);
-	rare->at = (uint32_t)flow->n_tokens;
-	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
-	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
+	clear_detail(rare, kind);
 	return (rare);
-}
-
-void
-hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip)
-{
-	rare->row.ip = ip;
-	rare->row.flags |= HWTD_EVF_IP;
-}
-
-void
-hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target)
-{
-	rare->row.target = target;
-	rare->row.flags |= HWTD_EVF_TARGET;
-}
-
-void
-hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value)
-{
-	rare->row.value = value;
-	rare->row.flags |= HWTD_EVF_VALUE;
 }
 
 struct hwtd_gap *

@@ -5,20 +5,6 @@
 
 #include "decode/pt/pt_native.h"
 
-struct psb {
-	/* Byte behind it; what stands there if that is not PSBEND. */
-	size_t end;
-	bool has_ip, on;
-	uint64_t ip;
-	bool has_mode, has_tsx, has_pip, has_vmcs, has_cbr, has_tsc, has_mnt;
-	uint8_t mode, tsx;
-	bool non_root;
-	uint64_t cr3, vmcs, tsc;
-	uint32_t ratio;
-	/* It ends with an OVF or a packet that should not be in it. */
-	bool overflow, open;
-};
-
 /*
  * Erratum BDM70: a FUP in PSB+ though tracing is off.  Nothing else has a
  * TIP.PGE behind a PSB+ with a FUP.
@@ -50,7 +36,7 @@ is_off_anyway(const struct hwtdi_decoder *d,
 }
 
 static void
-read_mode(struct psb *out, const struct hwtdi_pt_packet *p)
+read_mode(struct hwtdi_ptn_psb *out, const struct hwtdi_pt_packet *p)
 {
 	if (p->kind == HWTD_PK_PT_MODE_EXEC) {
 		out->has_mode = true;
@@ -64,7 +50,7 @@ read_mode(struct psb *out, const struct hwtdi_pt_packet *p)
 /* One packet of PSB+.  False: it is none. */
 static bool
 read_status(const struct hwtdi_decoder *d, const struct hwtdi_ptn_ahead *a,
-    struct psb *out)
+    struct hwtdi_ptn_psb *out)
 {
 	const struct hwtdi_pt_packet *p = &a->packet;
 
@@ -103,13 +89,58 @@ read_status(const struct hwtdi_decoder *d, const struct hwtdi_ptn_ahead *a,
 	}
 }
 
-/* Read PSB+ at `at`.  False: its end is missing, or it is damaged. */
+/* The same bytes as before tell the same. */
 static bool
-read_psb(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
-    struct psb *out)
+read_again(struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
+    struct hwtdi_ptn_psb *out)
+{
+	const struct hwtdi_ptn_known_psb *known;
+	uint32_t i = 0;
+
+	for (;; i++) {
+		if (i == HWTDI_PTN_PSBS)
+			return (false);
+		known = &d->psbs[(d->psb + i) % HWTDI_PTN_PSBS];
+		if (known->n != 0 && d->segment.n - at >= known->n &&
+		    memcmp(d->segment.bytes + at, known->bytes, known->n) == 0)
+			break;
+	}
+	d->psb = (d->psb + i) % HWTDI_PTN_PSBS;
+	*out = known->psb;
+	out->end = at + known->n;
+	a->at = out->end;
+	a->lex.classes = hwtdi_pt_classes;
+	a->lex.last_ip = known->last_ip;
+	a->lex.ip_known = known->ip_known;
+	return (true);
+}
+
+static void
+remember(struct hwtdi_decoder *d, size_t at, const struct hwtdi_ptn_ahead *a,
+    const struct hwtdi_ptn_psb *psb)
+{
+	struct hwtdi_ptn_known_psb *known;
+
+	/* Only what ends with all of PSBEND: then nothing behind it counts. */
+	if (psb->open || psb->end - at > sizeof(known->bytes) ||
+	    d->segment.bytes[psb->end - 2] != 0x02 ||
+	    d->segment.bytes[psb->end - 1] != 0x23)
+		return;
+	d->psb = (d->psb + 1) % HWTDI_PTN_PSBS;
+	known = &d->psbs[d->psb];
+	known->n = psb->end - at;
+	memcpy(known->bytes, d->segment.bytes + at, known->n);
+	known->psb = *psb;
+	known->last_ip = a->lex.last_ip;
+	known->ip_known = a->lex.ip_known;
+}
+
+/* Read the packets of PSB+ at `at`.  False: see read_psb(). */
+static bool
+read_packets(const struct hwtdi_decoder *d, struct hwtdi_ptn_ahead *a,
+    struct hwtdi_ptn_psb *out)
 {
 	memset(out, 0, sizeof(*out));
-	hwtdi_ptn_look(d, a, at);
 	if (!hwtdi_ptn_peek(d, a))
 		return (false);
 	a->at += a->packet.bytes;
@@ -125,12 +156,21 @@ read_psb(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
 		}
 	}
 	out->end = a->at;
-	if (a->at < d->segment.n && !out->open &&
-	    a->packet.kind != HWTD_PK_PT_PSBEND)
-		return (false);
+	return (out->open || a->packet.kind == HWTD_PK_PT_PSBEND);
+}
+
+/* Read PSB+ at `at`.  False: its end is missing, or it is damaged. */
+static bool
+read_psb(struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
+    struct hwtdi_ptn_psb *out)
+{
+	hwtdi_ptn_look(d, a, at);
+	if (!read_again(d, at, a, out)) {
+		if (!read_packets(d, a, out))
+			return (false);
+		remember(d, at, a, out);
+	}
 	a->lex.place = 0;
-	if (!out->open && a->packet.kind != HWTD_PK_PT_PSBEND)
-		return (false);
 	out->on = out->has_ip;
 	if (out->on) {
 		struct hwtdi_ptn_ahead more = *a;
@@ -140,13 +180,47 @@ read_psb(const struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
 	return (true);
 }
 
+/* It says of page tables and VMCS what is known. */
+static bool
+is_context(const struct hwtd_exec_context *c, const struct hwtdi_ptn_psb *psb)
+{
+	const uint32_t paging = HWTD_CTXF_CR3 |
+	    (psb->non_root ? HWTD_CTXF_GUEST : 0);
+
+	if (psb->has_pip &&
+	    (c->cr3 != psb->cr3 ||
+		(c->flags & (HWTD_CTXF_CR3 | HWTD_CTXF_GUEST)) != paging))
+		return (false);
+	return (!psb->has_vmcs ||
+	    (c->vmcs == psb->vmcs && (c->flags & HWTD_CTXF_VMCS) != 0));
+}
+
+static void
+apply_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_ptn_psb *psb, const uint64_t *ip)
+{
+	struct hwtd_exec_context now = d->context;
+
+	if (psb->has_pip) {
+		now.cr3 = psb->cr3;
+		now.flags |= HWTD_CTXF_CR3;
+		now.flags &= ~(uint32_t)HWTD_CTXF_GUEST;
+		if (psb->non_root)
+			now.flags |= HWTD_CTXF_GUEST;
+	}
+	if (psb->has_vmcs) {
+		now.vmcs = psb->vmcs;
+		now.flags |= HWTD_CTXF_VMCS;
+	}
+	hwtdi_ptn_context(d, flow, &now, HWTD_EVF_STATUS, ip);
+}
+
 /* What PSB+ says holds. */
 static void
 apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct psb *psb)
+    const struct hwtdi_ptn_psb *psb)
 {
 	const uint64_t *ip = psb->on ? &psb->ip : NULL;
-	struct hwtd_exec_context now = d->context;
 	struct hwtdi_rare *rare;
 
 	if (psb->has_tsc)
@@ -162,18 +236,8 @@ apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    ((psb->tsx & 1) != 0 ? HWTD_MODE_TRANSACTION : 0) |
 			((psb->tsx & 2) != 0 ? HWTD_MODE_ABORTED : 0),
 		    HWTD_EVF_STATUS, ip);
-	if (psb->has_pip) {
-		now.cr3 = psb->cr3;
-		now.flags |= HWTD_CTXF_CR3;
-		now.flags &= ~(uint32_t)HWTD_CTXF_GUEST;
-		if (psb->non_root)
-			now.flags |= HWTD_CTXF_GUEST;
-	}
-	if (psb->has_vmcs) {
-		now.vmcs = psb->vmcs;
-		now.flags |= HWTD_CTXF_VMCS;
-	}
-	hwtdi_ptn_context(d, flow, &now, HWTD_EVF_STATUS, ip);
+	if (!is_context(&d->context, psb))
+		apply_context(d, flow, psb, ip);
 	if (psb->has_cbr && psb->ratio != d->ratio) {
 		d->ratio = psb->ratio;
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_FREQUENCY);
@@ -206,7 +270,7 @@ tell_mnts(struct hwtdi_decoder *d, struct hwtdi_flow *flow, size_t at,
 /* Go on to where PSB+ says that execution is. */
 static int
 reach_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct psb *psb, struct hwtd_error *err)
+    const struct hwtdi_ptn_psb *psb, struct hwtd_error *err)
 {
 	if (d->on && !psb->on && !psb->overflow)
 		return (hwtdi_ptn_contradict(d, flow,
@@ -228,7 +292,7 @@ hwtdi_ptn_joint(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	const struct hwtdi_segment segment = d->segment;
 	struct hwtdi_ptn_ahead a;
-	struct psb psb;
+	struct hwtdi_ptn_psb psb;
 	bool whole;
 
 	if (d->n_pending != 0 || d->async || d->half)
@@ -250,7 +314,7 @@ hwtdi_ptn_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
 	struct hwtdi_ptn_ahead a;
-	struct psb psb;
+	struct hwtdi_ptn_psb psb;
 	int rc;
 
 	if (!read_psb(d, d->at, &a, &psb))

@@ -18,27 +18,13 @@ block_at_hand(const struct hwtdi_decoder *d)
 	return (hwtdi_graph_block(d->graph, d->node));
 }
 
-static void
-put_token(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t token,
-    uint32_t insns)
-{
-	flow->tokens[flow->n_tokens++] = token;
-	d->last_token = token;
-	d->passed = insns > UINT32_MAX - d->passed ? UINT32_MAX
-						   : d->passed + insns;
-	d->wrote_cr3 = false;
-}
-
 void
 hwtdi_ptn_emit(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
-	const struct hwtdi_node *n = node_at_hand(d);
-	const uint32_t node = d->node;
+	const uint8_t kind = node_at_hand(d)->kind;
 
-	if (n->insns != 0)
-		put_token(d, flow, node, n->insns);
-	hwtdi_ptn_push_all(d, node);
-	if (n->kind == HWTDI_NODE_RETURN)
+	hwtdi_ptn_put_node(d, flow, d->node);
+	if (kind == HWTDI_NODE_RETURN)
 		(void)hwtdi_ptn_pop(d);
 }
 
@@ -79,15 +65,8 @@ emit_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t insns,
 		d->calls[d->top] = n->push + i;
 	}
 	hwtdi_graph_see(d->graph, &d->view);
-	put_token(d, flow, token, insns);
+	hwtdi_ptn_put_token(d, flow, token, insns);
 	return (HWTD_OK);
-}
-
-/* The end of the node at hand needs trace. */
-static bool
-needs_trace(const struct hwtdi_node *n)
-{
-	return (n->kind >= HWTDI_NODE_COND && n->kind <= HWTDI_NODE_FAR);
 }
 
 static int
@@ -248,7 +227,7 @@ advance(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (rc != HWTD_OK)
 		return (rc);
 	n = node_at_hand(d);
-	if (needs_trace(n))
+	if (hwtdi_ptn_needs_trace(n))
 		return (HWTD_E_NOT_FOUND);
 	switch (n->kind) {
 	case HWTDI_NODE_BAD:
@@ -268,12 +247,29 @@ advance(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 }
 
+/*
+ * Short ways may be taken from the node at hand: it is the one that lies there,
+ * and no branches were passed before it for the rule above.
+ */
+static bool
+may_hurry(const struct hwtdi_decoder *d, const struct hwtdi_flow *flow)
+{
+	return (d->node != 0 && !d->stale &&
+	    (d->loop_at != d->at || d->loop_bits != d->n_bits) &&
+	    hwtdi_ptn_has_room(flow));
+}
+
 int
 hwtdi_ptn_pass(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
+	struct hwtdi_ptn_way way;
 	int rc;
 
+	if (may_hurry(d, flow) && hwtdi_ptn_find_way(d, d->node, &way)) {
+		hwtdi_ptn_go_way(d, flow, &way);
+		return (HWTD_OK);
+	}
 	do {
 		rc = advance(d, flow, err);
 	} while (rc == HWTD_OK);
@@ -300,7 +296,7 @@ hwtdi_ptn_contradict(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc = HWTD_OK;
 
-	if (d->node != 0 && needs_trace(node_at_hand(d)) && !d->half)
+	if (d->node != 0 && hwtdi_ptn_needs_trace(node_at_hand(d)) && !d->half)
 		rc = emit_unfinished(d, flow, err);
 	return (rc == HWTD_OK || rc == HWTD_E_LIMIT
 		? lose_here(d, flow, HWTD_GAP_BAD_FLOW, text, NULL)
@@ -319,37 +315,6 @@ hwtdi_ptn_run_out(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (rc == HWTD_OK ? emit_unfinished(d, flow, err) : rc);
 }
 
-/*
- * Instructions of the node at hand before the one at `ip`; false: it is not in
- * the node.
- */
-static bool
-insns_before(const struct hwtdi_decoder *d, uint64_t ip, uint32_t *out)
-{
-	const struct hwtdi_code_block *b = block_at_hand(d);
-	const uint64_t off = ip - d->places[b->unit].address;
-	const uint8_t *length = b->lengths;
-	uint32_t before = 0;
-
-	for (uint32_t i = 0; i < b->n_runs; i++) {
-		const struct hwtdi_code_run *r = &b->runs[i];
-
-		if (off >= r->off && off <= hwtdi_run_last(r)) {
-			uint32_t at = r->off, k = 0;
-
-			while (at < off)
-				at += length[k++];
-			if (at == off) {
-				*out = before + k;
-				return (true);
-			}
-		}
-		before += r->insns;
-		length += r->insns;
-	}
-	return (false);
-}
-
 /* Pass the node at hand if what cannot be decoded begins behind it, at `ip`. */
 static bool
 stops_at(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
@@ -365,10 +330,26 @@ stops_at(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
 	return (true);
 }
 
+/* Pass the first instructions of the node at hand, up to the one at `ip`. */
+static int
+go_inside(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t before,
+    uint64_t ip, struct hwtd_error *err)
+{
+	int rc;
+
+	/* It is its first: stay at the node. */
+	if (before == 0 && d->node != 0)
+		return (HWTD_OK);
+	rc = before != 0 ? emit_part(d, flow, before, err) : HWTD_OK;
+	hwtdi_ptn_go(d, ip);
+	return (rc);
+}
+
 int
 hwtdi_ptn_to_ip(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
     struct hwtd_error *err)
 {
+	struct hwtdi_ptn_way way;
 	uint32_t before;
 	int rc;
 
@@ -378,11 +359,14 @@ hwtdi_ptn_to_ip(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
 		rc = resolve(d, flow, err);
 		if (rc != HWTD_OK)
 			return (rc);
-		if (insns_before(d, ip, &before)) {
-			rc = emit_part(d, flow, before, err);
-			hwtdi_ptn_go(d, ip);
-			return (rc);
+		if (may_hurry(d, flow) &&
+		    hwtdi_ptn_find_way_to(d, d->node, ip, &way) &&
+		    way.has_ip) {
+			hwtdi_ptn_go_way(d, flow, &way);
+			return (go_inside(d, flow, way.before, ip, err));
 		}
+		if (hwtdi_ptn_before(d, d->node, ip, &before))
+			return (go_inside(d, flow, before, ip, err));
 		if (stops_at(d, flow, ip))
 			continue;
 		rc = advance(d, flow, err);
@@ -417,7 +401,7 @@ hwtdi_ptn_reaches(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    hwtdi_ptn_find_node(d, flow, NULL) != HWTD_OK)
 			break;
 		n = node_at_hand(d);
-		found = insns_before(d, ip, &before);
+		found = hwtdi_ptn_before(d, d->node, ip, &before);
 		insns += n->insns + 1u;
 		if (found ||
 		    (n->kind != HWTDI_NODE_ON && n->kind != HWTDI_NODE_AWAY) ||
@@ -479,7 +463,7 @@ hwtdi_ptn_one(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		hwtdi_ptn_go(d, next);
 		return (rc);
 	}
-	if (!needs_trace(n))
+	if (!hwtdi_ptn_needs_trace(n))
 		return (advance(d, flow, err));
 	hwtdi_ptn_emit(d, flow);
 	hwtdi_ptn_note_resume(d);
@@ -619,15 +603,41 @@ leaves_filter(const struct hwtdi_decoder *d, uint32_t *insns_out)
 	return (false);
 }
 
+/* Tracing may go off at the end of the node at hand, if no address says so. */
+static bool
+is_mov_cr3(const struct hwtdi_decoder *d, uint32_t node)
+{
+	return (d->view.nodes[node].kind == HWTDI_NODE_ON &&
+	    (hwtdi_graph_view_block(&d->view, node)->binds &
+		HWTDI_X86_MOV_CR3) != 0);
+}
+
+/* A short way to where tracing goes off. */
+static bool
+find_way_off(const struct hwtdi_decoder *d, const struct hwtdi_flow *flow,
+    const uint64_t *ip, struct hwtdi_ptn_way *out)
+{
+	if (!may_hurry(d, flow))
+		return (false);
+	if (ip != NULL)
+		return (hwtdi_ptn_find_way_to(d, d->node, *ip, out));
+	if (d->filtered || !hwtdi_ptn_find_way(d, d->node, out))
+		return (false);
+	for (uint32_t i = 0; i < out->n_passed; i++)
+		if (is_mov_cr3(d, out->passed[i]))
+			return (false);
+	return (true);
+}
+
 int
 hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const uint64_t *ip, struct hwtd_error *err)
 {
+	struct hwtdi_ptn_way way;
 	uint32_t insns;
 	int rc;
 
 	for (;;) {
-		const struct hwtdi_node *n;
 		bool cr3;
 
 		if (ip != NULL && hwtdi_ptn_ip(d) == *ip)
@@ -635,22 +645,25 @@ hwtdi_ptn_to_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		rc = resolve(d, flow, err);
 		if (rc != HWTD_OK)
 			return (rc);
-		n = node_at_hand(d);
-		if (ip != NULL && insns_before(d, *ip, &insns)) {
-			rc = emit_part(d, flow, insns, err);
-			hwtdi_ptn_go(d, *ip);
-			continue;
+		if (find_way_off(d, flow, ip, &way)) {
+			hwtdi_ptn_go_way(d, flow, &way);
+			if (way.has_ip)
+				return (go_inside(d, flow, way.before, *ip,
+				    err));
+			hwtdi_ptn_emit(d, flow);
+			return (HWTD_OK);
 		}
+		if (ip != NULL && hwtdi_ptn_before(d, d->node, *ip, &insns))
+			return (go_inside(d, flow, insns, *ip, err));
 		if (ip != NULL && stops_at(d, flow, *ip))
 			continue;
 		if (ip == NULL && leaves_filter(d, &insns))
 			return (emit_part(d, flow, insns, err));
-		if (needs_trace(n)) {
+		if (hwtdi_ptn_needs_trace(node_at_hand(d))) {
 			hwtdi_ptn_emit(d, flow);
 			return (HWTD_OK);
 		}
-		cr3 = ip == NULL && n->kind == HWTDI_NODE_ON &&
-		    (block_at_hand(d)->binds & HWTDI_X86_MOV_CR3) != 0;
+		cr3 = ip == NULL && is_mov_cr3(d, d->node);
 		rc = advance(d, flow, err);
 		if (rc != HWTD_OK || cr3)
 			return (rc);

@@ -69,88 +69,44 @@ returned(const struct walk *w, const struct hwtdi_decoder *d,
 	return (hwtdi_graph_returned(&d->view, call));
 }
 
-/* The node at an address, if it is known. */
-HWTDI_PT_INLINE uint32_t
-target(const struct hwtdi_decoder *d, uint64_t ip)
-{
-	const struct hwtdi_ptn_target
-	    *t = &d->targets[hwtdi_ptn_target_slot(ip)];
-
-	return (t->ip == ip && t->epoch == d->epoch ? t->node : 0);
-}
-
 /* Nodes. */
 
-/* Nodes that are passed at once without trace. */
-#define SKIPPED 4u
+/* Pass a node that goes on without trace. */
+HWTDI_PT_INLINE void
+walk_past(struct walk *w, struct hwtdi_decoder *d, uint32_t node)
+{
+	const struct hwtdi_node *n = &w->nodes[node];
 
-struct skipped {
-	/* Where execution stands then; 0: it is for someone else. */
-	uint32_t node;
-	uint32_t top;
-	uint32_t tokens;
-};
+	if (n->insns != 0)
+		w->tokens[w->n++] = node;
+	w->top = push(d->calls, w->top, n, n->pushes);
+}
 
 /*
  * Go on without trace to a node whose end needs it, if that is near and all is
- * known.  Nothing is passed twice then: behind it execution would go the same
- * way again, and never come to that node.
+ * known; false: it is for someone else.
  */
-static struct skipped
-skip(struct hwtdi_decoder *d, uint32_t *tokens, uint32_t node, uint32_t top)
-{
-	struct skipped out = { 0, top, 0 };
-	uint32_t path[SKIPPED];
-	unsigned int n = 0;
-
-	for (;; n++) {
-		const struct hwtdi_node *at = &d->view.nodes[node];
-
-		if (at->kind >= HWTDI_NODE_COND && at->kind <= HWTDI_NODE_FAR)
-			break;
-		if (n == SKIPPED)
-			return (out);
-		path[n] = node;
-		if (at->kind == HWTDI_NODE_AWAY) {
-			const struct hwtdi_code_block
-			    *b = hwtdi_graph_view_block(&d->view, node);
-
-			node = target(d,
-			    d->places[b->unit].address + (uint64_t)b->target);
-		} else if (at->kind == HWTDI_NODE_ON)
-			node = atomic_load_explicit(&at->next[0],
-			    memory_order_acquire);
-		else
-			return (out);
-		if (node == 0)
-			return (out);
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		const struct hwtdi_node *at = &d->view.nodes[path[i]];
-
-		if (at->insns != 0)
-			tokens[out.tokens++] = path[i];
-		out.top = push(d->calls, out.top, at, at->pushes);
-	}
-	out.node = node;
-	return (out);
-}
-
-/* The same of the node at hand; false: it is for someone else. */
 HWTDI_PT_INLINE bool
 walk_on(struct walk *w, struct hwtdi_decoder *d)
 {
-	struct skipped s;
+	struct hwtdi_ptn_way way;
+	uint32_t next;
 
 	if (w->nodes[w->node].kind < HWTDI_NODE_ON ||
-	    w->n + w->n_bits + SKIPPED + 1 > HWTDI_FLOW_TOKENS)
+	    w->n + w->n_bits + HWTDI_PTN_WAY + 1 > HWTDI_FLOW_TOKENS)
 		return (false);
-	s = skip(d, w->tokens + w->n, w->node, w->top);
-	if (s.node == 0)
+	/* Mostly it is the next one. */
+	next = hwtdi_ptn_next(d, w->node);
+	if (next != 0 && hwtdi_ptn_needs_trace(&w->nodes[next])) {
+		walk_past(w, d, w->node);
+		w->node = next;
+		return (true);
+	}
+	if (next == 0 || !hwtdi_ptn_find_way(d, w->node, &way))
 		return (false);
-	w->node = s.node;
-	w->top = s.top;
-	w->n += s.tokens;
+	for (uint32_t i = 0; i < way.n_passed; i++)
+		walk_past(w, d, way.passed[i]);
+	w->node = way.node;
 	return (true);
 }
 
@@ -168,7 +124,7 @@ walk_to(struct walk *w, struct hwtdi_decoder *d, uint64_t ip)
 		w->top = (w->top + HWTDI_PTN_CALLS - 1) % HWTDI_PTN_CALLS;
 	}
 	d->ip = ip;
-	w->node = target(d, ip);
+	w->node = hwtdi_ptn_target(d, ip);
 }
 
 /*
@@ -316,15 +272,47 @@ walk_bits(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 /* Packets. */
 
+/* The bytes that the loop goes over: of the segment, or of its edge. */
+struct reach {
+	/* That at `at` of the segment. */
+	const uint8_t *first;
+	size_t at;
+	/* No packet is begun here. */
+	const uint8_t *stop;
+	const uint8_t *end;
+	/* With the address of a byte it is the offset in the stream. */
+	uint64_t base;
+	/* Of anchors. */
+	uint32_t flags;
+};
+
+static void
+reach_from(struct reach *r, const struct hwtdi_decoder *d)
+{
+	size_t limit = d->segment.n;
+
+	r->first = hwtdi_ptn_bytes(d, d->at);
+	r->at = d->at;
+	r->end = r->first + (limit - d->at);
+	if (d->at < d->edge_at && limit > d->edge_at)
+		limit = d->edge_at;
+	if (limit > d->recheck_at)
+		limit = d->recheck_at;
+	r->stop = limit > d->at ? r->first + (limit - d->at) : r->first;
+	r->base = d->segment.stream_off + d->at -
+	    (uint64_t)(uintptr_t)r->first;
+	r->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
+}
+
 HWTDI_PT_INLINE void
-put_anchor(struct hwtdi_flow *flow, size_t at, uint32_t flags,
-    uint64_t stream_off)
+put_anchor(const struct reach *r, struct hwtdi_flow *flow, size_t at,
+    const uint8_t *behind)
 {
 	struct hwtdi_anchor *a = &flow->anchors[flow->n_anchors++];
 
 	a->at = (uint32_t)at;
-	a->flags = flags;
-	a->stream_off = stream_off;
+	a->flags = r->flags;
+	a->stream_off = r->base + (uint64_t)(uintptr_t)behind;
 }
 
 HWTDI_PT_INLINE bool
@@ -334,148 +322,228 @@ has_room(const struct walk *w, const struct hwtdi_flow *flow)
 	    flow->n_anchors + HWTDI_PTN_ROOM_ANCHORS <= HWTDI_FLOW_ANCHORS);
 }
 
-int
-hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    struct hwtd_error *err)
+/* What became of a packet. */
+enum taken {
+	TAKEN,
+	/* It is for someone else: nothing of it was used. */
+	OTHER,
+	FULL
+};
+
+/* `n` outcomes, the first in the top bit, of a packet of some bytes. */
+HWTDI_PT_INLINE enum taken
+take_outcomes(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r, uint64_t bits, unsigned int n, uint32_t bytes)
 {
-	const bool plain = hwtdi_ptn_is_plain(d);
-	const uint32_t flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
-	size_t limit = d->segment.n;
-	const uint8_t *start, *stop, *bytes_end;
-	uint64_t base;
+	if (!has_room(w, flow))
+		return (FULL);
+	w->bits = bits;
+	w->n_bits = n;
+	d->tnt_bytes = bytes;
+	w->p += bytes;
+	put_anchor(r, flow, w->n, w->p);
+	return (TAKEN);
+}
+
+HWTDI_PT_INLINE enum taken
+take_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r)
+{
+	const unsigned int n = hwtdi_pt_stop_bit(w->p[0]);
+
+	/* The lowest bit is none of them. */
+	return (take_outcomes(w, d, flow, r, (uint64_t)w->p[0] << (64 - n),
+	    n - 1, 1));
+}
+
+HWTDI_PT_INLINE enum taken
+take_long_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r)
+{
+	const uint64_t v = hwtdi_pt_load(w->p + 2, 6);
+	unsigned int n;
+
+	if (w->p[1] != 0xa3 || v <= 1 || r->end - w->p < 8)
+		return (OTHER);
+	n = hwtdi_pt_stop_bit(v);
+	return (take_outcomes(w, d, flow, r, v << (64 - n), n, 8));
+}
+
+HWTDI_PT_INLINE enum taken
+take_tip(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r)
+{
+	/* What is passed without trace belongs to the packet. */
+	const size_t first = w->n;
 	struct hwtdi_pt_packet packet;
-	struct walk w;
-	int rc = HWTD_OK, why = HWTDI_PTN_STOP_END;
 
-	if (d->n_bits != 0 && d->stale)
-		return (HWTDI_PTN_STOP_NODE);
-	if (d->lex.classes != hwtdi_pt_classes && d->at < limit)
-		return (HWTDI_PTN_STOP_PACKET);
-	if (d->n_bits == 0 && d->ahead != 0) {
-		d->at = d->ahead;
-		d->ahead = 0;
-	}
-	start = w.p = hwtdi_ptn_bytes(d, d->at);
-	bytes_end = w.p + (limit - d->at);
-	if (d->at < d->edge_at && limit > d->edge_at)
-		limit = d->edge_at;
-	if (limit > d->recheck_at)
-		limit = d->recheck_at;
-	stop = limit > d->at ? w.p + (limit - d->at) : w.p;
-	base = d->segment.stream_off + d->at - (uint64_t)(uintptr_t)start;
-	if (plain && d->node == 0)
-		d->node = target(d, d->ip);
-	begin(&w, d, flow);
-	for (;;) {
-		unsigned int n;
-		uint8_t class;
-		uint64_t v;
-		size_t first;
+	if ((w->p[0] & 0x1f) != 0x0d)
+		return (OTHER);
+	if (!has_room(w, flow))
+		return (FULL);
+	if (w->nodes[w->node].kind > HWTDI_NODE_FAR && !walk_on(w, d))
+		return (OTHER);
+	if (w->nodes[w->node].kind < HWTDI_NODE_RETURN)
+		return (OTHER);
+	hwtdi_pt_lex_ip(&d->lex, w->p, &packet);
+	if ((packet.flags & HWTD_PKF_IP) == 0 ||
+	    packet.bytes > (size_t)(r->end - w->p))
+		return (OTHER);
+	w->p += packet.bytes;
+	put_anchor(r, flow, first, w->p);
+	walk_to(w, d, packet.ip);
+	return (TAKEN);
+}
 
-		if (w.n_bits != 0) {
-			if (!walk_bits(&w, d, flow, bytes_end, &rc, err)) {
-				why = HWTDI_PTN_STOP_NODE;
-				break;
-			}
-			/* A TIP was taken ahead of its turn. */
-			if (d->ahead != 0) {
-				if (w.p >= stop)
-					break;
-				w.p = bytes_end - (d->segment.n - d->ahead);
-				d->ahead = 0;
-			}
-		}
-		if (w.p >= stop)
-			break;
-		class = hwtdi_pt_classes[w.p[0]];
-		/* A branch is foreseen better than a jump through a table. */
-		if (class == HWTDI_PT_TNT) {
-			if (!plain)
-				goto other;
-			if (!has_room(&w, flow))
-				goto full;
-			n = hwtdi_pt_stop_bit(w.p[0]);
-			w.bits = (uint64_t)w.p[0] << (64 - n);
-			w.n_bits = n - 1;
-			d->tnt_bytes = 1;
-			w.p++;
-			put_anchor(flow, w.n, flags,
-			    base + (uint64_t)(uintptr_t)w.p);
-			continue;
-		}
-		switch (class) {
-		case HWTDI_PT_CYC:
-			v = hwtdi_pt_load(w.p, 2);
-			if (((v | d->lex.skd007) & HWTDI_PT_CYC_LONG) ==
-			    HWTDI_PT_CYC_LONG)
-				goto other;
-			n = 1 + (w.p[0] >> 2 & 1);
-			if (n > (size_t)(bytes_end - w.p))
-				goto other;
-			w.p += n;
-			continue;
-		case HWTDI_PT_PAD:
-			w.p += hwtdi_pt_pad_run(w.p, stop);
-			continue;
-		case HWTDI_PT_IP:
-			if ((w.p[0] & 0x1f) != 0x0d || !plain)
-				goto other;
-			if (!has_room(&w, flow))
-				goto full;
-			/* What is passed without trace belongs to the packet. */
-			first = w.n;
-			if (w.nodes[w.node].kind > HWTDI_NODE_FAR &&
-			    !walk_on(&w, d))
-				goto other;
-			if (w.nodes[w.node].kind < HWTDI_NODE_RETURN)
-				goto other;
-			hwtdi_pt_lex_ip(&d->lex, w.p, &packet);
-			if ((packet.flags & HWTD_PKF_IP) == 0 ||
-			    packet.bytes > (size_t)(bytes_end - w.p))
-				goto other;
-			w.p += packet.bytes;
-			put_anchor(flow, first, flags,
-			    base + (uint64_t)(uintptr_t)w.p);
-			walk_to(&w, d, packet.ip);
-			continue;
-		case HWTDI_PT_MTC:
-			if (bytes_end - w.p < 2)
-				goto other;
-			w.p += 2;
-			continue;
-		case HWTDI_PT_EXT:
-			v = hwtdi_pt_load(w.p + 2, 6);
-			if (w.p[1] != 0xa3 || v <= 1 || !plain ||
-			    bytes_end - w.p < 8)
-				goto other;
-			if (!has_room(&w, flow))
-				goto full;
-			n = hwtdi_pt_stop_bit(v);
-			w.bits = v << (64 - n);
-			w.n_bits = n;
-			d->tnt_bytes = 8;
-			w.p += 8;
-			put_anchor(flow, w.n, flags,
-			    base + (uint64_t)(uintptr_t)w.p);
-			continue;
-		default:
-			goto other;
-		}
+HWTDI_PT_INLINE enum taken
+take_cyc(struct walk *w, const struct hwtdi_decoder *d, const struct reach *r)
+{
+	const uint64_t v = hwtdi_pt_load(w->p, 2);
+	const unsigned int n = 1 + (w->p[0] >> 2 & 1);
+
+	if (((v | d->lex.skd007) & HWTDI_PT_CYC_LONG) == HWTDI_PT_CYC_LONG ||
+	    n > (size_t)(r->end - w->p))
+		return (OTHER);
+	w->p += n;
+	return (TAKEN);
+}
+
+/* The packet at hand; `plain`: hwtdi_ptn_is_plain(). */
+HWTDI_PT_INLINE enum taken
+take(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r, bool plain)
+{
+	const uint8_t class = hwtdi_pt_classes[w->p[0]];
+
+	/* A branch is foreseen better than a jump through a table. */
+	if (class == HWTDI_PT_TNT)
+		return (plain ? take_tnt(w, d, flow, r) : OTHER);
+	switch (class) {
+	case HWTDI_PT_CYC:
+		return (take_cyc(w, d, r));
+	case HWTDI_PT_PAD:
+		w->p += hwtdi_pt_pad_run(w->p, r->stop);
+		return (TAKEN);
+	case HWTDI_PT_IP:
+		return (plain ? take_tip(w, d, flow, r) : OTHER);
+	case HWTDI_PT_MTC:
+		if (r->end - w->p < 2)
+			return (OTHER);
+		w->p += 2;
+		return (TAKEN);
+	case HWTDI_PT_EXT:
+		return (plain ? take_long_tnt(w, d, flow, r) : OTHER);
+	default:
+		return (OTHER);
 	}
-	goto done;
-full:
-	why = HWTDI_PTN_STOP_FULL;
-	goto done;
-other:
-	why = HWTDI_PTN_STOP_PACKET;
-done:
-	if (rc == HWTD_OK)
-		end(&w, d, flow);
-	d->at += (size_t)(w.p - start);
+}
+
+/* A TIP behind the outcomes may have been taken ahead of its turn. */
+HWTDI_PT_INLINE void
+step_over(struct walk *w, struct hwtdi_decoder *d, const struct reach *r)
+{
+	if (d->ahead == 0 || w->p >= r->stop)
+		return;
+	w->p = r->end - (d->segment.n - d->ahead);
+	d->ahead = 0;
+}
+
+/* Tell the decoder how far the loop is. */
+HWTDI_PT_INLINE void
+note_place(const struct walk *w, struct hwtdi_decoder *d,
+    const struct hwtdi_flow *flow, const struct reach *r)
+{
+	d->at = r->at + (size_t)(w->p - r->first);
 	if (flow->n_anchors != 0) {
 		d->anchor_off = flow->anchors[flow->n_anchors - 1].stream_off -
 		    d->segment.stream_off;
 		d->anchored = true;
 	}
-	return (rc != HWTD_OK ? rc : why);
+}
+
+/* Go on in the loop where the decoder stands. */
+HWTDI_PT_INLINE void
+come_back(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r, bool plain)
+{
+	if (plain && d->node == 0)
+		d->node = hwtdi_ptn_target(d, d->ip);
+	begin(w, d, flow);
+	w->p = r->first + (d->at - r->at);
+}
+
+/*
+ * A packet that needs more than the loop.  TAKEN: go on in the loop; else
+ * *stop_out is an hwtdi_ptn_stop or an error.
+ */
+HWTDI_PT_INLINE enum taken
+pass_on(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r, bool *plain, int *stop_out, struct hwtd_error *err)
+{
+	int rc;
+
+	end(w, d, flow);
+	note_place(w, d, flow, r);
+	if (!hwtdi_ptn_has_room(flow))
+		return (FULL);
+	rc = HWTD_OK;
+	if (hwtdi_pt_classes[w->p[0]] != HWTDI_PT_IP ||
+	    !hwtdi_ptn_quick(d, flow, w->p))
+		rc = hwtdi_ptn_packet(d, flow, err);
+	*stop_out = rc < 0 ? rc : HWTDI_PTN_STOP_MORE;
+	if (rc == HWTD_AGAIN)
+		return (FULL);
+	if (rc != HWTD_OK || d->n_bits != 0 ||
+	    d->at >= r->at + (size_t)(r->stop - r->first) ||
+	    d->lex.classes != hwtdi_pt_classes)
+		return (OTHER);
+	*plain = hwtdi_ptn_is_plain(d);
+	come_back(w, d, flow, r, *plain);
+	return (TAKEN);
+}
+
+int
+hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	bool plain = hwtdi_ptn_is_plain(d);
+	int rc = HWTD_OK, stop = HWTDI_PTN_STOP_MORE;
+	enum taken taken = TAKEN;
+	struct reach r;
+	struct walk w;
+
+	if (d->n_bits != 0 && d->stale)
+		return (HWTDI_PTN_STOP_NODE);
+	if (d->lex.classes != hwtdi_pt_classes && d->at < d->segment.n)
+		return (HWTDI_PTN_STOP_PACKET);
+	if (d->n_bits == 0 && d->ahead != 0) {
+		d->at = d->ahead;
+		d->ahead = 0;
+	}
+	reach_from(&r, d);
+	come_back(&w, d, flow, &r, plain);
+	while (taken == TAKEN) {
+		if (w.n_bits != 0) {
+			if (!walk_bits(&w, d, flow, r.end, &rc, err)) {
+				stop = HWTDI_PTN_STOP_NODE;
+				break;
+			}
+			step_over(&w, d, &r);
+		}
+		if (w.p >= r.stop) {
+			stop = HWTDI_PTN_STOP_END;
+			break;
+		}
+		taken = take(&w, d, flow, &r, plain);
+		if (taken != OTHER)
+			continue;
+		taken = pass_on(&w, d, flow, &r, &plain, &stop, err);
+		if (taken != TAKEN)
+			return (taken == FULL ? HWTDI_PTN_STOP_FULL : stop);
+	}
+	note_place(&w, d, flow, &r);
+	if (rc != HWTD_OK)
+		return (rc);
+	end(&w, d, flow);
+	return (taken == FULL ? HWTDI_PTN_STOP_FULL : stop);
 }

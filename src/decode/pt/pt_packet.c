@@ -130,9 +130,8 @@ static bool
 lex_psb(struct hwtdi_pt_lex_state *state, const uint8_t *p,
     struct hwtdi_pt_packet *out)
 {
-	for (unsigned int i = 2; i < 16; i += 2)
-		if (p[i] != 0x02 || p[i + 1] != 0x82)
-			return (false);
+	if (!hwtdi_pt_is_psb(p))
+		return (false);
 	state->last_ip = 0;
 	state->ip_known = UINT64_MAX;
 	state->classes = hwtdi_pt_classes;

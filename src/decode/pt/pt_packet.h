@@ -115,6 +115,16 @@ hwtdi_pt_stop_bit(uint64_t bits)
 	return (63u - (unsigned int)__builtin_clzll(bits));
 }
 
+/* PSB, whose 16 bytes are there. */
+static inline bool
+hwtdi_pt_is_psb(const uint8_t *p)
+{
+	const uint64_t half = 0x8202820282028202;
+
+	return (hwtdi_pt_load(p, 8) == half &&
+	    hwtdi_pt_load(p + 8, 8) == half);
+}
+
 #define HWTDI_PT_INLINE static inline __attribute__((always_inline))
 
 /*
@@ -151,9 +161,10 @@ hwtdi_pt_pad_run(const uint8_t *p, const uint8_t *end)
 	if ((uint64_t)(end - p) > UINT32_MAX)
 		end = p + UINT32_MAX;
 	while (end - at >= 8) {
-		memcpy(&v, at, sizeof(v));
+		v = hwtdi_pt_load(at, 8);
 		if (v != 0)
-			break;
+			return ((unsigned int)(at - p) +
+			    ((unsigned int)__builtin_ctzll(v) >> 3));
 		at += 8;
 	}
 	while (at < end && *at == 0)
