@@ -20,10 +20,15 @@
 /* Batches that are handed over at once. */
 #define HAND_OVER 16
 
-/* The most batches that are kept of a unit, and the least: what is in no cache
- * when it is taken costs more than it saves. */
-#define MOST_OF_UNIT 192
+/* The least batches that are kept of a unit. */
 #define LEAST_OF_UNIT 2
+
+/*
+ * A batch is made in again when so many others were read behind it.  Sooner it
+ * is still in the cache of the reader's CPU, and to have each line from there
+ * takes longer than to make a row.
+ */
+#define MOST_SPARE 40
 
 struct batch {
 	struct batch *next;
@@ -65,7 +70,8 @@ struct hwtdi_crew {
 	struct hwtd_context *library;
 	struct hwtdi_pool *pool;
 	const atomic_bool *cancel;
-	size_t most_of_unit;
+	/* Batches that are kept of a unit, and of all. */
+	size_t most_of_unit, most_of_all;
 
 	pthread_mutex_t lock;
 	/* Rows of the first unit came, or no job is left. */
@@ -82,11 +88,17 @@ struct hwtdi_crew {
 	uint64_t next_unit, first_unit;
 	/* Batches to hand over at once: few at the start. */
 	size_t hand_over;
+	/* Batches that are ready, and all that there are. */
+	size_t n_ready, n_batches;
 
-	struct batch *spare;
+	/* Batches to make rows in, those first that were read first. */
+	struct chain spare;
 	/* What the reader has: rows to come, and those to be given back. */
-	struct chain taken;
-	struct batch *used, *front;
+	struct chain taken, used;
+	struct batch *front;
+	/* The one that the reader makes rows in itself; it is at hand. */
+	struct batch *mine;
+	bool mine_free;
 
 	struct unit *units;
 	unsigned int n_units;
@@ -196,6 +208,7 @@ hand_over(struct hwtdi_crew *crew, struct worker *w)
 		return;
 	if (crew->hand_over < HAND_OVER)
 		crew->hand_over *= 2;
+	crew->n_ready += w->made.n;
 	chain_move(&w->unit->ready, &w->made);
 	if (w->unit == unit_at(crew, crew->first_unit))
 		pthread_cond_signal(&crew->came);
@@ -214,11 +227,9 @@ static void
 end_unit(struct hwtdi_crew *crew, struct worker *w, int rc)
 {
 	hand_over(crew, w);
-	if (w->now != NULL) {
-		w->now->next = crew->spare;
-		crew->spare = w->now;
-		w->now = NULL;
-	}
+	if (w->now != NULL)
+		chain_add(&crew->spare, w->now);
+	w->now = NULL;
 	w->unit->done = true;
 	w->unit->rc = rc;
 	w->idle = true;
@@ -232,25 +243,42 @@ end_unit(struct hwtdi_crew *crew, struct worker *w, int rc)
 
 /* A maker's job. */
 
+static struct batch *
+new_batch(const struct hwtdi_crew *crew)
+{
+	struct batch *batch = hwtdi_alloc(crew->library, sizeof(*batch));
+
+	if (batch != NULL)
+		hwtdi_rows_init(&batch->rows, crew->library);
+	return (batch);
+}
+
+/* With the lock held: one that can be made in, or NULL: a new one is needed. */
+static struct batch *
+take_spare(struct hwtdi_crew *crew)
+{
+	if (crew->spare.n >= MOST_SPARE ||
+	    (crew->spare.n > 0 && crew->n_batches >= crew->most_of_all))
+		return (chain_take(&crew->spare));
+	crew->n_batches++;
+	return (NULL);
+}
+
 /* Have a batch to make rows in. */
 static bool
 need_batch(struct hwtdi_crew *crew, struct worker *w)
 {
-	struct batch *batch = w->now;
+	struct batch *batch;
 
-	if (batch != NULL)
+	if (w->now != NULL)
 		return (true);
 	pthread_mutex_lock(&crew->lock);
-	batch = crew->spare;
-	if (batch != NULL)
-		crew->spare = batch->next;
+	batch = take_spare(crew);
 	pthread_mutex_unlock(&crew->lock);
-	if (batch == NULL) {
-		batch = hwtdi_alloc(crew->library, sizeof(*batch));
-		if (batch == NULL)
-			return (false);
-		hwtdi_rows_init(&batch->rows, crew->library);
-	}
+	if (batch == NULL)
+		batch = new_batch(crew);
+	if (batch == NULL)
+		return (false);
 	hwtdi_rows_clear(&batch->rows);
 	w->now = batch;
 	return (true);
@@ -342,7 +370,7 @@ settle(struct hwtdi_crew *crew, struct worker *w, enum step step,
 	else if (step == STEP_DONE || step == STEP_NOMEM)
 		end_unit(crew, w, step == STEP_NOMEM ? HWTD_E_NOMEM : HWTD_OK);
 	else if (unit->ready.n >= crew->most_of_unit ||
-	    atomic_load(&w->wanted))
+	    crew->n_ready >= crew->most_of_all || atomic_load(&w->wanted))
 		unit->parked = true;
 	else
 		on = true;
@@ -376,8 +404,8 @@ run_job(void *arg)
 /* The reader. */
 
 /* Batches of rows that are kept for each job, and at the most. */
-#define BATCHES_OF_JOB 1024
-#define MOST_BATCHES 4096
+#define BATCHES_OF_JOB 160
+#define MOST_BATCHES 2560
 
 void
 hwtdi_crew_share(struct hwtdi_crew_args *args, uint32_t jobs)
@@ -420,14 +448,16 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 	crew->library = library;
 	crew->pool = args->pool;
 	crew->cancel = args->cancel;
-	crew->most_of_unit = args->batches / n_units;
-	if (crew->most_of_unit > MOST_OF_UNIT)
-		crew->most_of_unit = MOST_OF_UNIT;
+	/* Most units are kept in part only. */
+	crew->most_of_all = args->batches;
+	crew->most_of_unit = 2 * args->batches / n_units;
 	if (crew->most_of_unit < LEAST_OF_UNIT)
 		crew->most_of_unit = LEAST_OF_UNIT;
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->came, NULL);
+	chain_init(&crew->spare);
 	chain_init(&crew->taken);
+	chain_init(&crew->used);
 	crew->n_units = n_units;
 	crew->units = hwtdi_zalloc(library, n_units * sizeof(*crew->units));
 	crew->workers = hwtdi_zalloc(library,
@@ -472,39 +502,26 @@ hwtdi_crew_start(struct hwtdi_crew *crew, const struct hwtdi_segments *from)
 }
 
 static void
-drop_chain(struct hwtdi_crew *crew, struct chain *chain)
-{
-	while (chain->n > 0) {
-		struct batch *batch = chain_take(chain);
-
-		batch->next = crew->spare;
-		crew->spare = batch;
-	}
-}
-
-static void
 free_batches(struct hwtdi_crew *crew)
 {
-	while (crew->spare != NULL) {
-		struct batch *batch = crew->spare;
+	while (crew->spare.n > 0) {
+		struct batch *batch = chain_take(&crew->spare);
 
-		crew->spare = batch->next;
 		hwtdi_rows_fini(&batch->rows);
 		hwtdi_free(crew->library, batch, sizeof(*batch));
 	}
+	crew->n_batches = 0;
 }
 
-/* With the lock held: what the reader is done with can be made in again. */
+/* The reader is done with the batch that it reads. */
 static void
-give_back(struct hwtdi_crew *crew)
+leave_front(struct hwtdi_crew *crew)
 {
-	while (crew->used != NULL) {
-		struct batch *batch = crew->used;
-
-		crew->used = batch->next;
-		batch->next = crew->spare;
-		crew->spare = batch;
-	}
+	if (crew->front == crew->mine)
+		crew->mine_free = true;
+	else
+		chain_add(&crew->used, crew->front);
+	crew->front = NULL;
 }
 
 void
@@ -519,23 +536,24 @@ hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up)
 		struct worker *w = &crew->workers[i];
 
 		w->idle = true;
-		drop_chain(crew, &w->made);
+		chain_move(&crew->spare, &w->made);
 		if (w->now != NULL)
-			chain_add(&w->made, w->now);
+			chain_add(&crew->spare, w->now);
 		w->now = NULL;
-		drop_chain(crew, &w->made);
 		if (give_up)
 			hwtdi_maker_rest(&w->maker);
 	}
 	for (unsigned int i = 0; i < crew->n_units; i++)
-		drop_chain(crew, &crew->units[i].ready);
-	drop_chain(crew, &crew->taken);
-	give_back(crew);
-	if (crew->front != NULL) {
-		crew->front->next = crew->spare;
-		crew->spare = crew->front;
-	}
-	crew->front = NULL;
+		chain_move(&crew->spare, &crew->units[i].ready);
+	crew->n_ready = 0;
+	if (crew->front != NULL)
+		leave_front(crew);
+	chain_move(&crew->spare, &crew->taken);
+	chain_move(&crew->spare, &crew->used);
+	if (crew->mine_free)
+		chain_add(&crew->spare, crew->mine);
+	crew->mine = NULL;
+	crew->mine_free = false;
 	if (give_up)
 		free_batches(crew);
 	pthread_mutex_unlock(&crew->lock);
@@ -568,7 +586,8 @@ take_some(struct hwtdi_crew *crew)
 	int rc = HWTD_OK;
 
 	pthread_mutex_lock(&crew->lock);
-	give_back(crew);
+	/* What the reader is done with can be made in again. */
+	chain_move(&crew->spare, &crew->used);
 	for (;;) {
 		unit = unit_at(crew, crew->first_unit);
 		if (unit->ready.n > 0)
@@ -596,28 +615,46 @@ take_some(struct hwtdi_crew *crew)
 	}
 	while (unit->ready.n > 0 && crew->taken.n < HAND_OVER)
 		chain_add(&crew->taken, chain_take(&unit->ready));
+	crew->n_ready -= crew->taken.n;
 	pthread_mutex_unlock(&crew->lock);
 	return (rc);
 }
 
-/* Make rows of the first unit here.  The batch that was read is at hand. */
+/* Have the reader's own batch to make rows in, which no other CPU writes to. */
+static void
+need_mine(struct hwtdi_crew *crew, struct worker *w)
+{
+	if (w->now != NULL)
+		return;
+	if (crew->mine == NULL) {
+		crew->mine = new_batch(crew);
+		crew->mine_free = crew->mine != NULL;
+	}
+	if (!crew->mine_free)
+		return;
+	crew->mine_free = false;
+	w->now = crew->mine;
+	hwtdi_rows_clear(&w->now->rows);
+}
+
+/* Make rows of the first unit here. */
 static int
 make_own(struct hwtdi_crew *crew)
 {
 	struct worker *w = crew->own;
 	enum step step;
 
-	if (w->now == NULL && crew->used != NULL) {
-		w->now = crew->used;
-		crew->used = w->now->next;
-		hwtdi_rows_clear(&w->now->rows);
-	}
+	need_mine(crew, w);
 	step = make_batch(crew, w, 1);
 	chain_move(&crew->taken, &w->made);
 	if (step != STEP_DONE && step != STEP_NOMEM)
 		return (HWTD_OK);
 	pthread_mutex_lock(&crew->lock);
 	crew->own = NULL;
+	if (w->now != NULL && w->now == crew->mine) {
+		crew->mine_free = true;
+		w->now = NULL;
+	}
 	end_unit(crew, w, step == STEP_NOMEM ? HWTD_E_NOMEM : HWTD_OK);
 	begin_next(crew);
 	pthread_mutex_unlock(&crew->lock);
@@ -629,11 +666,8 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
 
-	if (crew->front != NULL) {
-		crew->front->next = crew->used;
-		crew->used = crew->front;
-		crew->front = NULL;
-	}
+	if (crew->front != NULL)
+		leave_front(crew);
 	while (crew->taken.n == 0 && rc == HWTD_OK)
 		rc = crew->own != NULL ? make_own(crew) : take_some(crew);
 	if (rc != HWTD_OK) {
