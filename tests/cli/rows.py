@@ -57,6 +57,7 @@ OTHER_KEYS = {
     "source",
     "payload",
     "payload_size",
+    "multiple",
     "what",
     "hints",
     "extensions",

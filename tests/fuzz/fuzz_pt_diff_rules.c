@@ -480,10 +480,16 @@ is_over(const struct diff_pair *p)
 static bool
 runs_out(const struct diff_pair *p)
 {
+	const struct fuzz_row *last = row_at(p->native, p->native->n - 1);
+	size_t end = p->n;
+
 	if (!is_over(p))
 		return (false);
+	/* A PSB+ that is cut off counts as the end. */
+	if (is_kind(last, HWTD_EV_GAP) && has_reason(last, HWTD_GAP_TRUNCATED))
+		end = (size_t)last->detail.gap.first;
 	for (size_t i = p->i; i < p->native->n; i++)
-		if (p->native->at[i].e.stream_off + LAST < p->n)
+		if (p->native->at[i].e.stream_off + LAST < end)
 			return (false);
 	return (true);
 }
