@@ -213,12 +213,13 @@ pops_nothing(const struct diff_pair *p)
 		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_GAP))));
 }
 
-/* Rows that outcomes of one packet make; about. */
-#define OUTCOMES 16
+/* Rows that the outcomes of one packet make, at the most about. */
+#define OUTCOMES 64
 
 /*
  * Without a call native finds none, too, or takes the TIP behind the outcomes;
- * then they differ behind the return if the address is the same by chance.
+ * if the address is the same by chance they differ behind the return, in the
+ * same packet.
  */
 static bool
 call_is_gone(const struct diff_pair *p)
@@ -233,13 +234,17 @@ call_is_gone(const struct diff_pair *p)
 		find_calls(p, &calls);
 		return (calls.n == 0);
 	}
-	for (at.i++; at.i-- > 0 && at.i + OUTCOMES > p->i;) {
+	while (p->a != NULL && at.i < p->native->n && p->i - at.i < OUTCOMES &&
+	    p->native->at[at.i].e.stream_off == p->a->e.stream_off) {
 		if (!ends_with(row_at(p->native, at.i), HWTD_BRANCH_RETURN) ||
 		    !ends_with(row_at(p->libipt, at.i), HWTD_BRANCH_RETURN))
-			continue;
-		find_calls(&at, &calls);
+			calls.n = 1;
+		else
+			find_calls(&at, &calls);
 		if (calls.n == 0)
 			return (true);
+		if (at.i-- == 0)
+			break;
 	}
 	return (false);
 }
