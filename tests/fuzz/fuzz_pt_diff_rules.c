@@ -137,10 +137,14 @@ resumed_elsewhere(const struct diff_pair *p)
 	for (size_t i = 0; i < p->i; i++)
 		if (is_kind(&p->native->at[i], HWTD_EV_BLOCK))
 			code = &p->native->at[i];
-	return (memcmp(&x, p->b, sizeof(x)) == 0 && code != NULL &&
-	    (code->e.branch == HWTD_BRANCH_NONE ||
-		code->e.branch == HWTD_BRANCH_JUMP ||
-		code->e.branch == HWTD_BRANCH_CALL));
+	if (memcmp(&x, p->b, sizeof(x)) != 0)
+		return (false);
+	/* Where there was none yet, libipt compares with address 0. */
+	if (code == NULL)
+		return (p->a->e.ip == 0);
+	return (code->e.branch == HWTD_BRANCH_NONE ||
+	    code->e.branch == HWTD_BRANCH_JUMP ||
+	    code->e.branch == HWTD_BRANCH_CALL);
 }
 
 /* What the hardware remembers of calls. */
