@@ -168,10 +168,12 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 	if (stream_off > d->segment.stream_off)
 		stream_off--;
 	rc = hwtdi_pt_time_pass(&d->row_time, stream_off);
+	if (rc == HWTD_E_NOMEM)
+		return (rc);
+	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off) + 1;
 	if (rc != HWTD_OK)
 		return (rc);
 	out->count = hwtdi_pt_time_told(&d->row_time, stream_off);
-	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off);
 	out->estimated = d->row_time.now.estimated;
 	return (HWTD_OK);
 }

@@ -352,7 +352,7 @@ hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
 uint64_t
 hwtdi_pt_time_until(const struct hwtdi_pt_time *time, uint64_t stream_off)
 {
-	if (stream_off <= time->now.stream_off)
+	if (time->has_now && stream_off <= time->now.stream_off)
 		return (time->now.stream_off + 1);
 	return (time->has_next ? time->next.stream_off : time->at);
 }
