@@ -51,7 +51,8 @@ struct hwtdi_pt_moment {
 	/* At this packet, and from the next one on. */
 	uint64_t count, count_after;
 	/*
-	 * They are not off by more.  UINT64_MAX: nobody knows.  It is relied
+	 * They are not off by more, unless only what was told is asked for.
+	 * UINT64_MAX: nobody knows.  It is relied
 	 * upon that, where no TSC is behind, less than 256 MTC are missing in a
 	 * row without a sign of it.
 	 */
@@ -62,7 +63,7 @@ struct hwtdi_pt_moment {
 	uint64_t ref_off, ref_count;
 };
 
-/* Moments that are found at a time. */
+/* Moments that are found at a time, at least 2. */
 #define HWTDI_PT_MOMENTS 32
 
 struct hwtdi_pt_time {
@@ -75,6 +76,8 @@ struct hwtdi_pt_time {
 	uint64_t near;
 	/* There were MTC packets that tell nothing without CPUID 15h. */
 	bool mtc_ignored;
+	/* Only what hwtdi_pt_time_told() tells is asked for. */
+	bool only_told;
 
 	/* The segment, and the block [at, end) of it that is left. */
 	struct hwtdi_pt_stretch segment;
@@ -93,13 +96,13 @@ struct hwtdi_pt_time {
 	uint64_t rate_counts, rate_weight;
 	/* No count of the segment is below this one. */
 	uint64_t least;
-	/* Moments that were found and not handed out yet. */
-	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS];
-	unsigned int n_found, i_found;
-
-	/* For hwtdi_pt_time_at(). */
-	struct hwtdi_pt_moment now, next;
-	bool has_now, has_next;
+	/*
+	 * Moments that were found: `i_now` is the one that holds, if there is
+	 * one yet; those behind it are to come.
+	 */
+	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS + 1];
+	unsigned int i_now, n_found;
+	bool has_now;
 };
 
 /* `config` may be NULL. */
@@ -115,10 +118,6 @@ void hwtdi_pt_time_fini(struct hwtdi_pt_time *time);
 void hwtdi_pt_time_start(struct hwtdi_pt_time *time,
     const struct hwtdi_pt_stretch *segment, bool synced);
 
-/* The next moment.  HWTD_OK, HWTD_END, HWTD_E_NOMEM. */
-int hwtdi_pt_time_next(struct hwtdi_pt_time *time,
-    struct hwtdi_pt_moment *out);
-
 /* What a moment tells of a packet at or behind it, before the next moment. */
 void hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment,
     uint64_t stream_off, struct hwtdi_pt_moment *out);
@@ -133,15 +132,44 @@ int hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
 /* Only find out what hwtdi_pt_time_told() tells at an offset, likewise. */
 int hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off);
 
+/* The moment that holds, if there is one, and the one behind it, or NULL. */
+static inline const struct hwtdi_pt_moment *
+hwtdi_pt_time_now(const struct hwtdi_pt_time *time)
+{
+	return (&time->found[time->i_now]);
+}
+
+static inline const struct hwtdi_pt_moment *
+hwtdi_pt_time_next(const struct hwtdi_pt_time *time)
+{
+	return (time->i_now + 1 < time->n_found ? &time->found[time->i_now + 1]
+						: NULL);
+}
+
 /*
  * Of the offset that was asked for last: the last count that was told there or
  * before, which has passed for sure.
  */
-uint64_t hwtdi_pt_time_told(const struct hwtdi_pt_time *time,
-    uint64_t stream_off);
+static inline uint64_t
+hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	const struct hwtdi_pt_moment *const now = hwtdi_pt_time_now(time);
+
+	return (stream_off > now->stream_off ? now->count_after : now->count);
+}
+
 /* The same is told up to before this offset. */
-uint64_t hwtdi_pt_time_until(const struct hwtdi_pt_time *time,
-    uint64_t stream_off);
+static inline uint64_t
+hwtdi_pt_time_until(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	const struct hwtdi_pt_moment *const now = hwtdi_pt_time_now(time);
+	const struct hwtdi_pt_moment *const next = hwtdi_pt_time_next(time);
+
+	if (time->has_now && stream_off <= now->stream_off &&
+	    now->count_after != now->count)
+		return (now->stream_off + 1);
+	return (next != NULL ? next->stream_off : time->at);
+}
 
 /* What the files share. */
 
@@ -154,13 +182,26 @@ hwtdi_pt_add(uint64_t a, uint64_t b)
 /* a * b / c, at most UINT64_MAX. */
 uint64_t hwtdi_pt_scale(uint64_t a, uint64_t b, uint64_t c);
 
-/* No cycles yet; `n` more; and a CBR. */
+/* Not so many core clocks pass between two packets. */
+#define HWTDI_PT_MANY_CYCLES ((uint64_t)1 << 36)
+
+static inline void
+hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n)
+{
+	if (n > HWTDI_PT_MANY_CYCLES)
+		n = HWTDI_PT_MANY_CYCLES;
+	cycles->weight = hwtdi_pt_add(cycles->weight, n * cycles->each);
+}
+
+/* No cycles yet, and a CBR. */
 void hwtdi_pt_no_cycles(const struct hwtdi_pt_time *time,
     struct hwtdi_pt_cycles *cycles);
-void hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n);
 void hwtdi_pt_pass_cbr(struct hwtdi_pt_cycles *cycles, uint64_t ratio);
 
-/* Find the references of the block that begins at `at`, and where it ends. */
+/*
+ * Find the references of the block that begins at `at`, and where it ends.
+ * HWTD_OK, HWTD_E_NOMEM.
+ */
 int hwtdi_pt_find_refs(struct hwtdi_pt_time *time);
 
 #endif /* HWTDI_PT_TIME_H */
