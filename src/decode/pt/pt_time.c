@@ -235,7 +235,7 @@ see_cyc(void *arg, uint64_t off, uint64_t n)
 
 /* Most packets are CYC, or tell no time. */
 static const uint8_t *
-skim(void *arg, const uint8_t *at, const uint8_t *end)
+skim_moments(void *arg, const uint8_t *at, const uint8_t *end)
 {
 	struct hwtdi_pt_time *const time = arg;
 	const struct hwtdi_pt_stretch *const segment = &time->segment;
@@ -299,19 +299,18 @@ find_moments(struct hwtdi_pt_time *time)
 	s.n -= before;
 	s.kinds = ~OF_NO_TIME;
 	s.visitor = &visitor;
-	s.skim = skim;
+	s.skim = skim_moments;
 	s.arg = time;
 	rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);
 	time->at = rc == BLOCK_ENDS ? time->end : time->at + used;
 }
 
-/* Have the next moment, unless there is none; HWTD_OK, HWTD_E_NOMEM. */
-static int
-look_ahead(struct hwtdi_pt_time *time)
+int
+hwtdi_pt_time_look_ahead(struct hwtdi_pt_time *time)
 {
 	int rc;
 
-	if (time->i_now + 1 < time->n_found)
+	if (hwtdi_pt_time_next(time) != NULL)
 		return (HWTD_OK);
 	time->found[0] = time->found[time->i_now];
 	time->i_now = 0;
@@ -357,24 +356,6 @@ hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment, uint64_t stream_off,
 		out->error -= later;
 	if (out->error < before)
 		out->error = before;
-}
-
-int
-hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off)
-{
-	const struct hwtdi_pt_moment *next;
-	int rc;
-
-	for (;;) {
-		rc = look_ahead(time);
-		if (rc != HWTD_OK)
-			return (rc);
-		next = hwtdi_pt_time_next(time);
-		if (next == NULL || next->stream_off > stream_off)
-			return (time->has_now ? HWTD_OK : HWTD_E_NOT_FOUND);
-		time->i_now++;
-		time->has_now = true;
-	}
 }
 
 int

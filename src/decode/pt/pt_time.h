@@ -129,8 +129,8 @@ void hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment,
 int hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
     struct hwtdi_pt_moment *out);
 
-/* Only find out what hwtdi_pt_time_told() tells at an offset, likewise. */
-int hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off);
+/* Have the next moment, unless there is none; HWTD_OK, HWTD_E_NOMEM. */
+int hwtdi_pt_time_look_ahead(struct hwtdi_pt_time *time);
 
 /* The moment that holds, if there is one, and the one behind it, or NULL. */
 static inline const struct hwtdi_pt_moment *
@@ -144,6 +144,27 @@ hwtdi_pt_time_next(const struct hwtdi_pt_time *time)
 {
 	return (time->i_now + 1 < time->n_found ? &time->found[time->i_now + 1]
 						: NULL);
+}
+
+/* Only find out what hwtdi_pt_time_told() tells at an offset, likewise. */
+static inline int
+hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	for (;;) {
+		const struct hwtdi_pt_moment *next = hwtdi_pt_time_next(time);
+
+		if (next == NULL) {
+			const int rc = hwtdi_pt_time_look_ahead(time);
+
+			if (rc != HWTD_OK)
+				return (rc);
+			next = hwtdi_pt_time_next(time);
+		}
+		if (next == NULL || next->stream_off > stream_off)
+			return (time->has_now ? HWTD_OK : HWTD_E_NOT_FOUND);
+		time->i_now++;
+		time->has_now = true;
+	}
 }
 
 /*

@@ -405,7 +405,7 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 
 /* Most packets are CYC, or tell no time. */
 static const uint8_t *
-skim(void *arg, const uint8_t *at, const uint8_t *end)
+skim_refs(void *arg, const uint8_t *at, const uint8_t *end)
 {
 	struct pass *const p = arg;
 	const uint16_t skd007 = p->time->lexer.state.skd007;
@@ -568,7 +568,7 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	}
 	s.kinds = UINT64_MAX;
 	s.visitor = &visitor;
-	s.skim = skim;
+	s.skim = skim_refs;
 	s.arg = &p;
 	hwtdi_pt_lexer_restart(&lexer, time->synced);
 	(void)hwtdi_pt_lexer_visit(&lexer, &s, &used);
