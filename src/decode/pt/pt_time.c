@@ -31,6 +31,10 @@ hwtdi_pt_time_fini(struct hwtdi_pt_time *time)
 	    sizeof(*time->refs));
 	time->refs = NULL;
 	time->cap_refs = 0;
+	hwtdi_array_free(time->library, time->cycs, time->cap_cycs,
+	    sizeof(*time->cycs));
+	time->cycs = NULL;
+	time->cap_cycs = 0;
 }
 
 void
@@ -61,6 +65,7 @@ next_block(struct hwtdi_pt_time *time)
 	if (time->at >= end)
 		return (HWTD_END);
 	time->i_ref = 0;
+	time->i_cyc = 0;
 	rc = hwtdi_pt_find_refs(time);
 	if (rc != HWTD_OK) {
 		/* It can be tried again. */
@@ -212,16 +217,24 @@ many(const struct hwtdi_pt_time *time)
 	return (time->n_found == HWTDI_PT_MOMENTS + 1 ? MANY_MOMENTS : 0);
 }
 
+/* CYC at an offset, whose cycles were counted. */
 static inline void
-pass_cyc(struct hwtdi_pt_time *time, uint64_t off, uint64_t n)
+pass_cyc(struct hwtdi_pt_time *time, uint64_t off)
 {
 	uint64_t count;
 	bool estimated;
 
-	hwtdi_pt_count_cycles(&time->cycles, n);
 	/* Before the first reference there is no time. */
 	if (time->i_ref != 0 && place_cyc(time, &count, &estimated))
 		put_moment(time, off, count, estimated);
+}
+
+static inline void
+pass_ref(struct hwtdi_pt_time *time)
+{
+	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref++];
+
+	put_moment(time, ref->stream_off, ref->count, ref->estimated);
 }
 
 static int
@@ -229,42 +242,15 @@ see_cyc(void *arg, uint64_t off, uint64_t n)
 {
 	struct hwtdi_pt_time *const time = arg;
 
-	pass_cyc(time, off, n);
+	hwtdi_pt_count_cycles(&time->cycles, n);
+	pass_cyc(time, off);
 	return (many(time));
-}
-
-/* Most packets are CYC, or tell no time. */
-static const uint8_t *
-skim_moments(void *arg, const uint8_t *at, const uint8_t *end)
-{
-	struct hwtdi_pt_time *const time = arg;
-	const struct hwtdi_pt_stretch *const segment = &time->segment;
-	const uint16_t skd007 = time->lexer.state.skd007;
-
-	/* The packet at which this ends may tell a moment, too. */
-	while (time->n_found < HWTDI_PT_MOMENTS) {
-		uint64_t cycles;
-		unsigned int n;
-
-		at = hwtdi_pt_skip(at, end);
-		if (at >= end || hwtdi_pt_classes[at[0]] != HWTDI_PT_CYC)
-			break;
-		n = hwtdi_pt_short_cyc(at, skd007, &cycles);
-		if (n == 0)
-			break;
-		pass_cyc(time,
-		    segment->stream_off + (uint64_t)(at - segment->bytes),
-		    cycles);
-		at += n;
-	}
-	return (at);
 }
 
 static int
 see_packet(void *arg, const struct hwtd_packet *packet)
 {
 	struct hwtdi_pt_time *const time = arg;
-	const struct hwtdi_pt_ref *ref;
 
 	/* The PSB of the next block; it is seen so that bytes before it are
 	 * named as in the first pass. */
@@ -275,14 +261,13 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	if (time->i_ref == time->n_refs ||
 	    time->refs[time->i_ref].stream_off != packet->stream_off)
 		return (0);
-	ref = &time->refs[time->i_ref++];
-	put_moment(time, packet->stream_off, ref->count, ref->estimated);
+	pass_ref(time);
 	return (many(time));
 }
 
-/* Find moments in what is left of the block. */
+/* Find moments in what is left of the block, whose CYC are not remembered. */
 static void
-find_moments(struct hwtdi_pt_time *time)
+read_moments(struct hwtdi_pt_time *time)
 {
 	static const struct hwtd_packet_visitor visitor = {
 		.size = sizeof(visitor),
@@ -299,10 +284,35 @@ find_moments(struct hwtdi_pt_time *time)
 	s.n -= before;
 	s.kinds = ~OF_NO_TIME;
 	s.visitor = &visitor;
-	s.skim = skim_moments;
 	s.arg = time;
 	rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);
 	time->at = rc == BLOCK_ENDS ? time->end : time->at + used;
+}
+
+/* The same of one whose CYC are remembered. */
+static void
+find_moments(struct hwtdi_pt_time *time)
+{
+	/* The reference behind the block is not in it. */
+	while (many(time) == 0) {
+		const uint64_t ref_off = time->i_ref < time->n_refs
+		    ? time->refs[time->i_ref].stream_off
+		    : time->end;
+		const struct hwtdi_pt_cyc
+		    *const cyc = &time->cycs[time->i_cyc];
+
+		if (time->i_cyc < time->n_cycs &&
+		    (cyc->stream_off < ref_off || ref_off >= time->end)) {
+			time->cycles.weight = cyc->weight;
+			time->i_cyc++;
+			pass_cyc(time, cyc->stream_off);
+		} else if (ref_off < time->end) {
+			pass_ref(time);
+		} else {
+			time->at = time->end;
+			break;
+		}
+	}
 }
 
 int
@@ -321,11 +331,10 @@ hwtdi_pt_time_look_ahead(struct hwtdi_pt_time *time)
 			if (rc != HWTD_OK)
 				return (rc < 0 ? rc : HWTD_OK);
 		}
-		/* Without a reference there is no time. */
-		if (time->n_refs == 0)
-			time->at = time->end;
-		else
+		if (time->has_cycs)
 			find_moments(time);
+		else
+			read_moments(time);
 	}
 	return (HWTD_OK);
 }

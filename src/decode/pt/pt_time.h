@@ -10,8 +10,9 @@
  * Two passes go over a block.  The first finds its *references*, the packets
  * that tell a count of the time stamp counter: TSC, and MTC where TMA says
  * which edge of the crystal clock it stands for.  The second places CYC between
- * those that are around it.  Packets between two references without any CYC are
- * spread by their bytes.
+ * those that are around it; it reads the block once more only if there were too
+ * many CYC to remember.  Packets between two references without any CYC are spread by
+ * their bytes.
  *
  * What is told lies between two references, and they bound the error.
  */
@@ -34,6 +35,17 @@ struct hwtdi_pt_ref {
 };
 
 #define HWTDI_PT_NEVER UINT64_MAX
+
+/* A CYC: the weighted cycles of the block up to and with it. */
+struct hwtdi_pt_cyc {
+	uint64_t stream_off;
+	uint64_t weight;
+};
+
+/* The first pass remembers so many in a block. */
+#ifndef HWTDI_PT_CYCS
+#define HWTDI_PT_CYCS ((size_t)1 << 14)
+#endif
 
 /* Core clocks, each weighted by its length as CBR tells it. */
 struct hwtdi_pt_cycles {
@@ -86,11 +98,18 @@ struct hwtdi_pt_time {
 	bool synced;
 	struct hwtdi_pt_ref *refs;
 	size_t n_refs, cap_refs;
+	/* All CYC of the block, if `has_cycs`. */
+	struct hwtdi_pt_cyc *cycs;
+	size_t n_cycs, cap_cycs;
+	bool has_cycs;
 	/* Counts in the block are not above this one. */
 	uint64_t most;
 
-	/* How far the second pass is: the next reference, and what was last. */
-	size_t i_ref;
+	/*
+	 * How far the second pass is: the next reference and CYC, and what was
+	 * last.
+	 */
+	size_t i_ref, i_cyc;
 	struct hwtdi_pt_cycles cycles;
 	/* So many counts in so many weighted cycles of the block; else 0. */
 	uint64_t rate_counts, rate_weight;

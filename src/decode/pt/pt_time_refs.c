@@ -377,13 +377,36 @@ see_ip(void *arg, uint64_t off, uint32_t kind, uint64_t ip, int known)
 	return (stop(p, off));
 }
 
+/* Remember a CYC for the second pass. */
 static inline void
-pass_cyc(struct pass *p, uint64_t cycles)
+keep_cyc(struct pass *p, uint64_t off)
+{
+	struct hwtdi_pt_time *const t = p->time;
+
+	if (p->behind || !t->has_cycs)
+		return;
+	if (t->n_cycs == HWTDI_PT_CYCS) {
+		t->has_cycs = false;
+		return;
+	}
+	if (t->n_cycs == t->cap_cycs &&
+	    hwtdi_array_grow(t->library, &t->cycs, &t->cap_cycs, t->n_cycs + 1,
+		sizeof(*t->cycs), NULL) != HWTD_OK) {
+		p->rc = HWTD_E_NOMEM;
+		return;
+	}
+	t->cycs[t->n_cycs].stream_off = off;
+	t->cycs[t->n_cycs++].weight = p->cycles.weight;
+}
+
+static inline void
+pass_cyc(struct pass *p, uint64_t off, uint64_t cycles)
 {
 	if (!p->after_cyc)
 		p->before_cyc = p->cycles.weight;
 	hwtdi_pt_count_cycles(&p->cycles, cycles);
 	p->after_cyc = true;
+	keep_cyc(p, off);
 	for (; p->after_cycs < p->time->n_refs; p->after_cycs++) {
 		struct hwtdi_pt_ref *const ref = &p->time->refs[p->after_cycs];
 
@@ -399,20 +422,21 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 
 	if (stop(p, off))
 		return (1);
-	pass_cyc(p, cycles);
+	pass_cyc(p, off, cycles);
 	return (0);
 }
 
 /* Most packets are CYC, or tell no time. */
 static const uint8_t *
-skim_refs(void *arg, const uint8_t *at, const uint8_t *end)
+skim(void *arg, const uint8_t *at, const uint8_t *end)
 {
 	struct pass *const p = arg;
+	const struct hwtdi_pt_stretch *const segment = &p->time->segment;
 	const uint16_t skd007 = p->time->lexer.state.skd007;
 
-	if (p->in_psb || p->behind || p->after_ovf || p->rc != HWTD_OK)
+	if (p->in_psb || p->behind || p->after_ovf)
 		return (at);
-	for (;;) {
+	while (p->rc == HWTD_OK) {
 		const uint8_t *const next = hwtdi_pt_skip(at, end);
 		uint64_t cycles;
 		unsigned int n;
@@ -421,13 +445,16 @@ skim_refs(void *arg, const uint8_t *at, const uint8_t *end)
 		p->after_cyc = p->after_cyc && next == at;
 		at = next;
 		if (at >= end || hwtdi_pt_classes[at[0]] != HWTDI_PT_CYC)
-			return (at);
+			break;
 		n = hwtdi_pt_short_cyc(at, skd007, &cycles);
 		if (n == 0)
-			return (at);
-		pass_cyc(p, cycles);
+			break;
+		pass_cyc(p,
+		    segment->stream_off + (uint64_t)(at - segment->bytes),
+		    cycles);
 		at += n;
 	}
+	return (at);
 }
 
 static int
@@ -549,6 +576,8 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	size_t used;
 
 	time->n_refs = 0;
+	time->n_cycs = 0;
+	time->has_cycs = true;
 	time->end = segment->stream_off + segment->n;
 	time->most = UINT64_MAX;
 	hwtdi_pt_no_cycles(time, &p.cycles);
@@ -568,7 +597,7 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	}
 	s.kinds = UINT64_MAX;
 	s.visitor = &visitor;
-	s.skim = skim_refs;
+	s.skim = skim;
 	s.arg = &p;
 	hwtdi_pt_lexer_restart(&lexer, time->synced);
 	(void)hwtdi_pt_lexer_visit(&lexer, &s, &used);
