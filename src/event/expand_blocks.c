@@ -87,7 +87,7 @@ begin(struct blocks *b, const struct hwtdi_expander *x,
 	const struct hwtd_event *row = &x->row;
 
 	b->first = b->out = &rows->rows[rows->n];
-	b->last = &rows->rows[HWTDI_ROWS - HWTDI_EXPAND_ROOM + 1];
+	b->last = &rows->rows[rows->cap - HWTDI_EXPAND_ROOM + 1];
 	*b->out = *row;
 	b->end = row->ip + row->bytes;
 	b->flags = row->flags;
