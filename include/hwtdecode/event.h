@@ -377,7 +377,7 @@ struct hwtd_batch {
 	/** sizeof(struct hwtd_event) as the caller knows it; by 8. */
 	size_t stride;
 	size_t cap;
-	/** Rows stored. */
+	/** Rows stored; the room behind them may have been used. */
 	size_t n;
 
 	/** Details, each array `..._stride` bytes apart.  Borrowed. */

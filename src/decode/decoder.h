@@ -191,7 +191,7 @@ struct hwtdi_decoder_args {
 struct hwtdi_when {
 	/* Raw count of the stream's clock. */
 	uint64_t count;
-	/* The same holds of packets that end up to this byte. */
+	/* The same holds of packets that end before this byte. */
 	uint64_t until_off;
 	bool estimated;
 };
@@ -217,7 +217,8 @@ struct hwtdi_engine {
 	/*
 	 * For anchors that say so: the time of the packet that ends at a byte
 	 * of the segment at hand; bytes must not go back.  HWTD_OK,
-	 * HWTD_E_NOT_FOUND: not known yet; HWTD_E_NOMEM.
+	 * HWTD_E_NOT_FOUND: not known yet, and not before `until_off`;
+	 * HWTD_E_NOMEM.
 	 */
 	int (*time)(struct hwtdi_decoder *decoder, uint64_t stream_off,
 	    struct hwtdi_when *out);

@@ -343,19 +343,20 @@ number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
 	return (HWTD_OK);
 }
 
-/* The next row of the lane as it is handed out. */
+/* The next row of the lane as it is handed out; `out` may be where it is. */
 static int
 take(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
-    struct hwtd_event *row, struct hwtd_error *err)
+    struct hwtd_event *out, struct hwtd_error *err)
 {
 	const struct hwtdi_rows *rows = lane->front;
-	int rc;
+	struct hwtd_event row = rows->rows[i];
+	int rc = number_context(ev, lane, &row, err);
 
-	*row = rows->rows[i];
-	rc = number_context(ev, lane, row, err);
-	if (rc == HWTD_OK && has_detail(row) &&
-	    copy_detail(ev, rows, row) != HWTD_OK)
+	if (rc == HWTD_OK && has_detail(&row) &&
+	    copy_detail(ev, rows, &row) != HWTD_OK)
 		rc = hwtdi_fail_nomem(err, sizeof(struct hwtd_gap));
+	if (rc == HWTD_OK)
+		*out = row;
 	return (rc);
 }
 
@@ -486,7 +487,8 @@ take_code(const struct hwtdi_lane *lane, size_t first, size_t n,
 			row->kind != HWTD_EV_INSN) ||
 		    id == UINT32_MAX)
 			break;
-		*out = *row;
+		if (out != row)
+			*out = *row;
 		out->context = id;
 	}
 	batch->n += i;
@@ -532,6 +534,9 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 	int rc;
 
 	while (batch->n < batch->cap && !ev->strict_end) {
+		/* No row but those of the lane can come. */
+		if (ev->n_lanes == 1 && ev->records.n == 0)
+			hwtdi_lane_lend(ev->lanes[0], batch);
 		rc = next_lane(ev, &lane, err);
 		if (rc == HWTD_OK)
 			rc = lane == RECORDS
@@ -593,6 +598,8 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 		rc = start(ev, &inner);
 	if (rc == HWTD_OK)
 		rc = fill(ev, &batch, &inner);
+	if (ev->n_lanes == 1)
+		hwtdi_lane_take_back(ev->lanes[0]);
 	if (rc == HWTD_OK && ev->strict_end && batch.n == 0)
 		rc = hwtdi_fail(&inner, HWTD_E_CORRUPT,
 		    "the trace has a gap, and the cursor is strict");

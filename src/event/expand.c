@@ -362,7 +362,7 @@ expand_insns(struct hwtdi_expander *x, const struct stretch *s,
 		x->insn_ip = s->ip;
 	}
 	while (rc == HWTD_OK && x->i_insn < s->insns &&
-	    rows->n + HWTDI_EXPAND_ROOM <= HWTDI_ROWS) {
+	    rows->n + HWTDI_EXPAND_ROOM <= rows->cap) {
 		struct hwtd_event *row = &x->row;
 		bool is_last = x->i_insn + 1 == s->insns;
 
@@ -672,7 +672,7 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 	int rc = HWTD_OK;
 
 	while (rc == HWTD_OK) {
-		if (rows->n + HWTDI_EXPAND_ROOM > HWTDI_ROWS ||
+		if (rows->n + HWTDI_EXPAND_ROOM > rows->cap ||
 		    rows->n_hidden >= MANY_HIDDEN)
 			return (HWTDI_EXPAND_FULL);
 		if (x->i_placed < flow->n_places &&
@@ -710,7 +710,7 @@ hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
 	struct hwtd_event row;
 	struct hwtd_gap copy = *gap;
 
-	if (rows->n + HWTDI_EXPAND_ROOM > HWTDI_ROWS)
+	if (rows->n + HWTDI_EXPAND_ROOM > rows->cap)
 		return (HWTDI_EXPAND_FULL);
 	memset(&row, 0, sizeof(row));
 	row.kind = HWTD_EV_GAP;

@@ -56,8 +56,8 @@ struct hwtdi_expander {
 	/* The count that none is above was this one, which is so many ns. */
 	bool has_most;
 	uint64_t most, most_ns;
-	/* Anchors up to this byte, if they ask, have the time at hand. */
-	uint64_t time_until;
+	/* Anchors before this byte have the time at hand, or none. */
+	uint64_t same_off;
 
 	/* From this time or offset on another thread runs; UINT64_MAX: never. */
 	uint64_t until;

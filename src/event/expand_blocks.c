@@ -12,8 +12,8 @@ struct blocks {
 	struct hwtd_event *out, *first, *last;
 	/* Its flags; the byte behind it, and its branch again. */
 	uint64_t end;
-	uint16_t flags;
-	uint8_t branch;
+	unsigned int flags;
+	unsigned int branch;
 
 	/* Instructions of all rows. */
 	uint64_t insns;
@@ -21,16 +21,18 @@ struct blocks {
 	/* Of rows to come. */
 	uint64_t time_ns, stream_off;
 	uint32_t stream, context;
-	uint16_t common;
+	unsigned int common;
 	/* The row that waited when the time was told. */
 	struct hwtd_event *before;
+	/* Anchors before this byte change nothing but `stream_off`. */
+	uint64_t same_off;
 
 	/* Where the unit at hand lies. */
 	uint32_t unit;
 	uint32_t section;
 	uint64_t address;
 	/* Flags of rows of it. */
-	uint16_t flags_of_unit;
+	unsigned int flags_of_unit;
 };
 
 static inline void
@@ -39,8 +41,13 @@ set_time(struct blocks *b, const struct hwtdi_expander *x)
 	b->stream_off = x->stream_off;
 	b->before = b->out;
 	b->time_ns = 0;
-	if (!x->has_time)
+	b->same_off = x->same_off;
+	if (!x->has_time) {
+		/* Who runs is asked by the byte then. */
+		if (b->same_off > x->until)
+			b->same_off = x->until;
 		return;
+	}
 	b->time_ns = x->time_ns;
 	b->common |= HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED;
 }
@@ -55,7 +62,7 @@ keep_time(struct blocks *b, struct hwtdi_expander *x)
 		return;
 	if (x->fresh_time && !x->estimated) {
 		if (row == b->out)
-			b->flags &= (uint16_t)~HWTD_EVF_TIME_ESTIMATED;
+			b->flags &= ~(unsigned int)HWTD_EVF_TIME_ESTIMATED;
 		else
 			row->flags &= (uint16_t)~HWTD_EVF_TIME_ESTIMATED;
 	}
@@ -80,7 +87,7 @@ begin(struct blocks *b, const struct hwtdi_expander *x,
 	const struct hwtd_event *row = &x->row;
 
 	b->first = b->out = &rows->rows[rows->n];
-	b->last = &rows->rows[HWTDI_ROWS - HWTDI_EXPAND_ROOM + 1];
+	b->last = &rows->rows[rows->cap - HWTDI_EXPAND_ROOM + 1];
 	*b->out = *row;
 	b->end = row->ip + row->bytes;
 	b->flags = row->flags;
@@ -105,8 +112,8 @@ finish(struct blocks *b, struct hwtdi_expander *x, struct hwtdi_rows *rows)
 
 	keep_time(b, x);
 	x->row = *b->out;
-	x->row.flags = b->flags;
-	x->row.branch = b->branch;
+	x->row.flags = (uint16_t)b->flags;
+	x->row.branch = (uint8_t)b->branch;
 	x->row.target = 0;
 	rows->n += (size_t)n;
 	stats->blocks += n;
@@ -127,9 +134,9 @@ finish(struct blocks *b, struct hwtdi_expander *x, struct hwtdi_rows *rows)
 /* Add a run to the row that waits.  False: it does not go on there. */
 static inline bool
 extend(const struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
-    uint16_t flags)
+    unsigned int flags)
 {
-	const uint16_t same = HWTD_EVF_ISA_MASK | HWTD_EVF_SPECULATIVE;
+	const unsigned int same = HWTD_EVF_ISA_MASK | HWTD_EVF_SPECULATIVE;
 
 	if (b->branch != HWTD_BRANCH_NONE || b->end != ip ||
 	    b->out->section != b->section ||
@@ -145,13 +152,13 @@ extend(const struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
 /* End the row that waits, and begin one with a run. */
 static inline void
 put(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
-    uint16_t flags)
+    unsigned int flags)
 {
 	struct hwtd_event *out = b->out;
 
 	out->target = ip;
-	out->flags = b->flags | HWTD_EVF_TARGET |
-	    (ip != b->end ? HWTD_EVF_TAKEN : 0);
+	out->flags = (uint16_t)(b->flags | HWTD_EVF_TARGET |
+	    (ip != b->end ? HWTD_EVF_TAKEN : 0));
 	b->out = ++out;
 	out->time_ns = b->time_ns;
 	out->ip = ip;
@@ -168,78 +175,44 @@ put(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
 }
 
 /*
- * Make rows of tokens from the one at hand on, up to `end`, or as long as there
- * is room.
+ * Make rows of the runs of token `*i` from `*k` on, and of those behind it up
+ * to `end`.  False: there is no room for more.
  */
-static void
-put_tokens(struct blocks *all, struct hwtdi_expander *x,
-    const struct hwtdi_graph_view *view, const uint32_t *tokens, size_t end)
+static inline bool
+put_tokens(struct blocks *b, const struct hwtdi_expander *x,
+    const struct hwtdi_graph_view *view, const uint32_t *tokens, size_t *i,
+    uint32_t *k, size_t end)
 {
-	uint32_t k = x->i_run;
-	size_t i = x->i_token;
-	/* In registers. */
-	struct blocks b = *all;
-
-	for (; i < end; i++) {
+	for (; *i < end; ++*i, *k = 0) {
 		const struct hwtdi_code_block
-		    *block = hwtdi_graph_view_block(view, tokens[i]);
+		    *block = hwtdi_graph_view_block(view, tokens[*i]);
 		const uint32_t n = block->n_runs;
-		uint16_t flags;
+		unsigned int flags;
 
-		if (block->unit != b.unit)
-			set_unit(&b, x, block->unit);
-		flags = b.common | b.flags_of_unit;
+		if (block->unit != b->unit)
+			set_unit(b, x, block->unit);
+		flags = b->common | b->flags_of_unit;
 		do {
-			const struct hwtdi_code_run *r = &block->runs[k];
-			const uint64_t ip = b.address + r->off;
+			const struct hwtdi_code_run *r = &block->runs[*k];
+			const uint64_t ip = b->address + r->off;
 
-			if (!extend(&b, r, ip, flags)) {
-				if (b.out == b.last)
-					goto full;
-				put(&b, r, ip, flags);
+			if (!extend(b, r, ip, flags)) {
+				if (b->out == b->last)
+					return (false);
+				put(b, r, ip, flags);
 			}
-			b.branch = r->branch;
-			b.end = ip + r->bytes;
-			b.insns += r->insns;
-		} while (++k < n);
-		k = 0;
+			b->branch = r->branch;
+			b->end = ip + r->bytes;
+			b->insns += r->insns;
+		} while (++*k < n);
 	}
-full:
-	x->i_run = k;
-	x->i_token = i;
-	*all = b;
-}
-
-/* Pass the next anchor; results as of hwtdi_expand_blocks(). */
-static inline int
-pass_anchor(struct blocks *b, struct hwtdi_expander *x,
-    const struct hwtdi_flow *flow)
-{
-	const struct hwtdi_anchor *a = &flow->anchors[x->i_anchor++];
-	int rc = HWTD_OK;
-
-	if (hwtdi_expand_same_time(x, a)) {
-		if (a->stream_off > x->stream_off)
-			x->stream_off = a->stream_off;
-		b->stream_off = x->stream_off;
-		return (HWTD_OK);
-	}
-	keep_time(b, x);
-	if (a->flags != 0) {
-		rc = hwtdi_expand_anchor(x, flow, a);
-	} else {
-		if (a->stream_off > x->stream_off)
-			x->stream_off = a->stream_off;
-		x->fresh_time = false;
-	}
-	set_time(b, x);
-	return (rc == HWTD_OK && hwtdi_expand_may_switch(x) ? HWTD_AGAIN : rc);
+	return (true);
 }
 
 /* Where execution goes behind the last run that was passed. */
 static void
 set_target(struct hwtdi_expander *x, const struct hwtdi_graph_view *view,
-    const struct hwtdi_flow *flow, uint8_t branch)
+    const struct hwtdi_flow *flow, unsigned int branch)
 {
 	const struct hwtdi_code_block *block;
 
@@ -253,11 +226,18 @@ set_target(struct hwtdi_expander *x, const struct hwtdi_graph_view *view,
 	    (uint64_t)block->target;
 }
 
-static inline bool
-anchor_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+/* Pass an anchor with another time; results as of hwtdi_expand_blocks(). */
+static inline int
+pass_anchor(struct blocks *b, struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow, const struct hwtdi_anchor *a)
 {
-	return (x->i_anchor < flow->n_anchors &&
-	    flow->anchors[x->i_anchor].at <= x->i_token);
+	int rc;
+
+	keep_time(b, x);
+	x->stream_off = b->stream_off;
+	rc = hwtdi_expand_anchor(x, flow, a);
+	set_time(b, x);
+	return (rc == HWTD_OK && hwtdi_expand_may_switch(x) ? HWTD_AGAIN : rc);
 }
 
 int
@@ -265,29 +245,36 @@ hwtdi_expand_blocks(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     struct hwtdi_rows *rows)
 {
 	const size_t limit = hwtdi_expand_plain_end(x, flow);
-	const size_t from = x->i_token;
-	const uint32_t from_run = x->i_run;
+	const struct hwtdi_anchor *a = &flow->anchors[x->i_anchor];
+	const struct hwtdi_anchor
+	    *const a_end = &flow->anchors[flow->n_anchors];
+	size_t i = x->i_token, end;
+	uint32_t k = x->i_run;
 	struct hwtdi_graph_view view;
 	struct blocks b = { 0 };
-	size_t end;
 	int rc = HWTD_OK;
 
 	hwtdi_graph_see(flow->graph, &view);
 	begin(&b, x, rows);
 	do {
-		while (x->i_run == 0 && anchor_is_next(x, flow) &&
-		    rc == HWTD_OK)
-			rc = pass_anchor(&b, x, flow);
+		for (; a < a_end && a->at <= i && rc == HWTD_OK; a++) {
+			if (a->stream_off >= b.same_off)
+				rc = pass_anchor(&b, x, flow, a);
+			else if (a->stream_off > b.stream_off)
+				b.stream_off = a->stream_off;
+		}
 		if (rc != HWTD_OK)
 			break;
-		end = limit;
-		if (x->i_anchor < flow->n_anchors &&
-		    flow->anchors[x->i_anchor].at < end)
-			end = flow->anchors[x->i_anchor].at;
-		put_tokens(&b, x, &view, flow->tokens, end);
-	} while (x->i_token == end && end < limit);
-	if (x->i_token != from || x->i_run != from_run)
+		end = a < a_end && a->at < limit ? a->at : limit;
+	} while (put_tokens(&b, x, &view, flow->tokens, &i, &k, end) &&
+	    end < limit);
+	x->i_anchor = (size_t)(a - flow->anchors);
+	x->stream_off = b.stream_off;
+	if (i != x->i_token || k != x->i_run) {
+		x->i_token = i;
+		x->i_run = k;
 		set_target(x, &view, flow, b.branch);
+	}
 	finish(&b, x, rows);
 	return (rc);
 }

@@ -25,7 +25,7 @@ int hwtdi_expand_anchor(struct hwtdi_expander *x,
  * The time at which a gap ends: that of the first anchor after it.  False: not
  * known.  *wait: the next flow may tell.
  */
-bool hwtdi_expand_time_after(const struct hwtdi_expander *x,
+bool hwtdi_expand_time_after(struct hwtdi_expander *x,
     const struct hwtdi_flow *flow, bool last, bool *wait, uint64_t *ns);
 
 /* expand_blocks.c */
@@ -50,15 +50,6 @@ hwtdi_expand_plain_end(const struct hwtdi_expander *x,
 	if (x->i_placed < flow->n_places && flow->places[x->i_placed].at < end)
 		end = flow->places[x->i_placed].at;
 	return (end);
-}
-
-/* The anchor has the time at hand. */
-static inline bool
-hwtdi_expand_same_time(const struct hwtdi_expander *x,
-    const struct hwtdi_anchor *anchor)
-{
-	return ((anchor->flags & HWTDI_ANCHOR_ASK) != 0 &&
-	    anchor->stream_off <= x->time_until);
 }
 
 /* Another thread may run from here on. */

@@ -36,7 +36,7 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->context_new = true;
 	x->until = 0;
 	x->has_time = false;
-	x->time_until = 0;
+	x->same_off = 0;
 	x->fresh_time = false;
 	x->estimated = false;
 	x->stream_off = 0;

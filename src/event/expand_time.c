@@ -101,16 +101,20 @@ hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 
 	if (anchor->stream_off > x->stream_off)
 		x->stream_off = anchor->stream_off;
-	if (hwtdi_expand_same_time(x, anchor))
+	if (anchor->stream_off < x->same_off)
 		return (HWTD_OK);
+	if (x->clock.counts_per == 0) {
+		x->same_off = UINT64_MAX;
+		return (HWTD_OK);
+	}
 	rc = count_at(x, anchor, &when);
+	if (rc == HWTD_E_NOMEM)
+		return (rc);
+	x->same_off = when.until_off;
 	if (rc != HWTD_OK) {
 		x->fresh_time = false;
-		return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
-	}
-	if (x->clock.counts_per == 0)
 		return (HWTD_OK);
-	x->time_until = when.until_off;
+	}
 	now = clock_ns(x, when.count);
 	x->estimated = when.estimated || now == UINT64_MAX;
 	if (flow->has_last_count) {
@@ -135,12 +139,15 @@ hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 }
 
 bool
-hwtdi_expand_time_after(const struct hwtdi_expander *x,
+hwtdi_expand_time_after(struct hwtdi_expander *x,
     const struct hwtdi_flow *flow, bool last, bool *wait, uint64_t *ns)
 {
 	*wait = false;
 	if (x->clock.counts_per == 0)
 		return (false);
+	/* The engine is asked for what comes later, and may then know more. */
+	if (!x->has_time)
+		x->same_off = 0;
 	for (size_t i = x->i_anchor; i < flow->n_anchors; i++) {
 		struct hwtdi_when when;
 

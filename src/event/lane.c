@@ -103,6 +103,44 @@ hwtdi_lane_destroy(struct hwtdi_lane *lane)
 	hwtdi_free(lane->library, lane, sizeof(*lane));
 }
 
+/* Lending. */
+
+/* Of fewer rows it is not worth it. */
+#define FEW_ROWS 64
+
+void
+hwtdi_lane_lend(struct hwtdi_lane *lane, const struct hwtd_batch *batch)
+{
+	const size_t room = batch->cap - batch->n;
+
+	lane->lent = NULL;
+	lane->room = 0;
+	if (batch->stride != sizeof(struct hwtd_event) ||
+	    batch->cap < HWTDI_ROWS / 2 || lane->skip != HWTDI_SKIP_NOTHING)
+		return;
+	/* What fills it up, so that the next one can be lent soon. */
+	lane->room = FEW_ROWS;
+	if (room < FEW_ROWS)
+		return;
+	lane->room = room < HWTDI_ROWS ? room : HWTDI_ROWS;
+	lane->lent = batch->events + batch->n;
+}
+
+void
+hwtdi_lane_take_back(struct hwtdi_lane *lane)
+{
+	struct hwtdi_rows *rows = lane->rows;
+
+	lane->lent = NULL;
+	lane->room = 0;
+	if (rows == NULL || rows->rows == rows->own)
+		return;
+	memcpy(rows->own + lane->at, rows->rows + lane->at,
+	    (rows->n - lane->at) * sizeof(rows->own[0]));
+	rows->rows = rows->own;
+	rows->cap = HWTDI_ROWS;
+}
+
 /* Turning. */
 
 /* `n` rows are left out, and with them records before rows before `ns`. */
@@ -202,6 +240,10 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 		front = next_of_crew(lane);
 	} else {
 		lane->maker.by_segment = lane->skip != HWTDI_SKIP_NOTHING;
+		if (lane->lent != NULL)
+			front->rows = lane->lent;
+		if (lane->room != 0)
+			front->cap = lane->room;
 		hwtdi_maker_make(&lane->maker, front);
 	}
 	if (lane->skip != HWTDI_SKIP_NOTHING)

@@ -29,6 +29,9 @@ struct hwtdi_lane {
 
 	/* The batch that is read: `rows`, or one of the crew's. */
 	struct hwtdi_rows *front, *rows;
+	/* Where to make the next one, and how many; 0: as usual. */
+	struct hwtd_event *lent;
+	size_t room;
 	/* The next row and mark of the front batch, the ids of its contexts. */
 	size_t at, mark;
 	uint32_t *ids;
@@ -54,6 +57,14 @@ void hwtdi_lane_rest(struct hwtdi_lane *lane);
 
 /* Let nothing go on in the background; the lane is to be sought then. */
 void hwtdi_lane_halt(struct hwtdi_lane *lane);
+
+/*
+ * Let the next batch be made where the user wants it: all rows go there as they
+ * come.  Until the batch is taken back nothing else may be put there, but for
+ * rows of this lane that were taken before.
+ */
+void hwtdi_lane_lend(struct hwtdi_lane *lane, const struct hwtd_batch *batch);
+void hwtdi_lane_take_back(struct hwtdi_lane *lane);
 
 /*
  * Make the next batch of a ready lane the front one; its `rc` says if more

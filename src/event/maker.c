@@ -394,7 +394,7 @@ in_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows, bool *full)
 static bool
 has_room(const struct hwtdi_rows *rows)
 {
-	return (rows->n + ROOM <= HWTDI_ROWS);
+	return (rows->n + ROOM <= rows->cap);
 }
 
 static void

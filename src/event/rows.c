@@ -3,12 +3,13 @@
  */
 #include "event/rows.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void
 hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library)
 {
-	memset(rows, 0, sizeof(*rows));
+	memset(rows, 0, offsetof(struct hwtdi_rows, own));
 	rows->library = library;
 	hwtdi_rows_clear(rows);
 }
@@ -35,7 +36,9 @@ hwtdi_rows_fini(struct hwtdi_rows *rows)
 void
 hwtdi_rows_clear(struct hwtdi_rows *rows)
 {
+	rows->rows = rows->own;
 	rows->n = 0;
+	rows->cap = HWTDI_ROWS;
 	rows->n_gaps = 0;
 	rows->n_markers = 0;
 	rows->n_powers = 0;

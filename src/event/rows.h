@@ -22,9 +22,13 @@ struct hwtdi_mark {
 
 struct hwtdi_rows {
 	struct hwtd_context *library;
-	size_t n;
-	/* `value` of rows with details and `context` are indices below. */
-	struct hwtd_event rows[HWTDI_ROWS];
+	/*
+	 * There is room for `cap`, at most HWTDI_ROWS: those of `own`, unless
+	 * whoever has them made lends others.  `value` of rows with details and
+	 * `context` are indices below.
+	 */
+	struct hwtd_event *rows;
+	size_t n, cap;
 
 	struct hwtd_gap *gaps;
 	size_t n_gaps, cap_gaps;
@@ -53,6 +57,8 @@ struct hwtdi_rows {
 	/* Why there are no more: HWTD_OK, HWTD_END or an error. */
 	int rc;
 	struct hwtd_error err;
+
+	struct hwtd_event own[HWTDI_ROWS];
 };
 
 void hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library);

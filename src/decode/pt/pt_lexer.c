@@ -308,8 +308,8 @@ wants_all(const struct hwtdi_pt_stretch *s)
 {
 	const struct hwtd_packet_visitor *const v = s->visitor;
 
-	return (s->kinds == UINT64_MAX && v->tnt != NULL && v->ip != NULL &&
-	    v->cyc != NULL);
+	return (s->kinds == UINT64_MAX && s->skim == NULL && v->tnt != NULL &&
+	    v->ip != NULL && v->cyc != NULL);
 }
 
 /*
@@ -411,6 +411,12 @@ lex_all(struct hwtdi_pt_lexer *lexer, const struct hwtdi_pt_stretch *s,
 		safe = safe_until(p, until, &view);
 		hot = lexer->state.place == 0 ? safe : p;
 		while (p < hot && n < max) {
+			if (choose && s->skim != NULL &&
+			    classes == hwtdi_pt_classes) {
+				p = s->skim(s->arg, p, hot);
+				if (p >= hot)
+					break;
+			}
 			class = hwtdi_pt_lex_hot(&lexer->state, classes, p,
 			    end, &packet);
 			if (class == HWTDI_PT_BAD) {

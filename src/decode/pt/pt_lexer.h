@@ -52,6 +52,15 @@ struct hwtdi_pt_stretch {
 	uint64_t kinds;
 	/* Not for rows. */
 	const struct hwtd_packet_visitor *visitor;
+	/*
+	 * Passes packets on its own, from `p` on and at most those that begin
+	 * before `end`; HWTDI_PT_PACKET_MAX bytes are readable there.  Returns
+	 * where it stopped: the visitor is told what is there.  It is called
+	 * again and again, where packets are as in hwtdi_pt_classes.  NULL:
+	 * the visitor sees all.  With it, IPs are not followed.
+	 */
+	const uint8_t *(*skim)(void *arg, const uint8_t *p,
+	    const uint8_t *end);
 	void *arg;
 };
 

@@ -170,11 +170,13 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 	if (stream_off > d->segment.stream_off)
 		stream_off--;
 	rc = hwtdi_pt_time_pass(&d->row_time, stream_off);
+	if (rc == HWTD_E_NOMEM)
+		return (rc);
+	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off) + 1;
 	if (rc != HWTD_OK)
 		return (rc);
 	out->count = hwtdi_pt_time_told(&d->row_time, stream_off);
-	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off);
-	out->estimated = d->row_time.now.estimated;
+	out->estimated = hwtdi_pt_time_now(&d->row_time)->estimated;
 	return (HWTD_OK);
 }
 
@@ -186,6 +188,8 @@ hwtdi_ptn_init(struct hwtdi_decoder *d)
 	hwtdi_loop_init(&d->loop_starts, d->library);
 	hwtdi_pt_time_init(&d->row_time, d->library, &d->pt, d->near_count);
 	hwtdi_pt_time_init(&d->code_time, d->library, &d->pt, d->near_count);
+	d->row_time.only_told = true;
+	d->code_time.only_told = true;
 }
 
 void

@@ -401,8 +401,6 @@ hwtdi_ptn_link(struct hwtdi_decoder *d, unsigned int taken,
 static int
 time_at(struct hwtdi_decoder *d, uint64_t off)
 {
-	struct hwtdi_pt_moment moment;
-
 	if (!d->code_timed) {
 		const struct hwtdi_pt_stretch s = { .bytes = d->segment.bytes,
 			.n = d->segment.n,
@@ -412,7 +410,7 @@ time_at(struct hwtdi_decoder *d, uint64_t off)
 		d->code_timed = true;
 		hwtdi_pt_time_start(&d->code_time, &s, true);
 	}
-	return (hwtdi_pt_time_at(&d->code_time, off, &moment));
+	return (hwtdi_pt_time_pass(&d->code_time, off));
 }
 
 /* The first byte behind `off` at which the count is told, or a first count. */
@@ -425,15 +423,19 @@ byte_of_count(struct hwtdi_decoder *d, uint64_t off, uint64_t count,
 	int rc;
 
 	for (off++; off < end;) {
+		const struct hwtdi_pt_moment *next;
+
 		rc = time_at(d, off);
 		if (rc == HWTD_E_NOMEM)
 			return (rc);
 		if (rc == HWTD_OK && hwtdi_pt_time_told(time, off) >= count)
 			break;
-		if (rc == HWTD_OK && off == time->now.stream_off)
+		next = hwtdi_pt_time_next(time);
+		if (rc == HWTD_OK &&
+		    off == hwtdi_pt_time_now(time)->stream_off)
 			off++;
 		else
-			off = time->has_next ? time->next.stream_off : end;
+			off = next != NULL ? next->stream_off : end;
 	}
 	*out = off;
 	return (HWTD_OK);

@@ -151,6 +151,23 @@ hwtdi_pt_lex_ip(struct hwtdi_pt_lex_state *state, const uint8_t *p,
 	out->ip = tell ? ip : 0;
 }
 
+/*
+ * Of a CYC packet of at most two bytes: its bytes and the cycles; else 0.
+ * `skd007` is that of the state.
+ */
+HWTDI_PT_INLINE unsigned int
+hwtdi_pt_short_cyc(const uint8_t *p, uint16_t skd007, uint64_t *cycles_out)
+{
+	const uint64_t v = hwtdi_pt_load(p, 2);
+	const unsigned int more = p[0] >> 2 & 1;
+
+	/* One or two bytes, without a branch: both are frequent. */
+	*cycles_out = p[0] >> 3 | ((v >> 9 & -(uint64_t)more) << 5);
+	return (((v | skd007) & HWTDI_PT_CYC_LONG) == HWTDI_PT_CYC_LONG
+		? 0
+		: 1 + more);
+}
+
 /* Bytes of the run of padding that begins at `p`, before `end`. */
 static inline unsigned int
 hwtdi_pt_pad_run(const uint8_t *p, const uint8_t *end)
@@ -197,14 +214,10 @@ hwtdi_pt_lex_hot(struct hwtdi_pt_lex_state *state, const uint8_t *classes,
 		return (HWTDI_PT_TNT);
 	}
 	if (class == HWTDI_PT_CYC) {
-		/* One or two bytes, without a branch: both are frequent. */
-		v = hwtdi_pt_load(p, 2);
-		if (((v | state->skd007) & HWTDI_PT_CYC_LONG) ==
-		    HWTDI_PT_CYC_LONG)
+		n = hwtdi_pt_short_cyc(p, state->skd007, &v);
+		if (n == 0)
 			return (HWTDI_PT_BAD);
-		n = b >> 2 & 1;
-		hwtdi_pt_put(out, HWTD_PK_PT_CYC, 1 + n,
-		    b >> 3 | ((v >> 9 & -(uint64_t)n) << 5), 0);
+		hwtdi_pt_put(out, HWTD_PK_PT_CYC, n, v, 0);
 		return (HWTDI_PT_CYC);
 	}
 	if (class == HWTDI_PT_IP) {
@@ -252,6 +265,26 @@ hwtdi_pt_lex(struct hwtdi_pt_lex_state *state, const uint8_t *p,
 	return (hwtdi_pt_lex_hot(state, state->classes, p, end, out) !=
 		HWTDI_PT_BAD ||
 	    hwtdi_pt_lex_cold(state, p, out));
+}
+
+/*
+ * The first packet from `p` on, before `end`, that is neither a short TNT nor
+ * has an IP.
+ */
+HWTDI_PT_INLINE const uint8_t *
+hwtdi_pt_skip(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end) {
+		const uint8_t class = hwtdi_pt_classes[p[0]];
+
+		if (class == HWTDI_PT_TNT)
+			p++;
+		else if (class == HWTDI_PT_IP)
+			p += hwtdi_pt_ip_modes[p[0] >> 5].bytes;
+		else
+			break;
+	}
+	return (p);
 }
 
 #endif /* HWTDI_PT_PACKET_H */

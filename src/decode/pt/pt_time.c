@@ -31,6 +31,10 @@ hwtdi_pt_time_fini(struct hwtdi_pt_time *time)
 	    sizeof(*time->refs));
 	time->refs = NULL;
 	time->cap_refs = 0;
+	hwtdi_array_free(time->library, time->cycs, time->cap_cycs,
+	    sizeof(*time->cycs));
+	time->cycs = NULL;
+	time->cap_cycs = 0;
 }
 
 void
@@ -44,10 +48,9 @@ hwtdi_pt_time_start(struct hwtdi_pt_time *time,
 	time->end = segment->stream_off;
 	time->n_refs = 0;
 	time->least = 0;
-	time->n_found = 0;
-	time->i_found = 0;
+	time->n_found = 1;
+	time->i_now = 0;
 	time->has_now = false;
-	time->has_next = false;
 }
 
 /* Blocks. */
@@ -62,6 +65,7 @@ next_block(struct hwtdi_pt_time *time)
 	if (time->at >= end)
 		return (HWTD_END);
 	time->i_ref = 0;
+	time->i_cyc = 0;
 	rc = hwtdi_pt_find_refs(time);
 	if (rc != HWTD_OK) {
 		/* It can be tried again. */
@@ -140,51 +144,59 @@ error_of(const struct hwtdi_pt_time *time, uint64_t count)
 }
 
 /* Where counts go back, the last one of the segment holds. */
-static void
-keep_order(struct hwtdi_pt_time *time, uint64_t *count, uint64_t *error,
-    bool *estimated)
+static inline uint64_t
+keep_order(struct hwtdi_pt_time *time, uint64_t count)
 {
-	uint64_t as = *count < time->most ? *count : time->most;
-
-	if (as < time->least)
-		as = time->least;
-	time->least = as;
-	if (as == *count)
-		return;
-	*error = hwtdi_pt_add(*error, distance(*count, as));
-	*count = as;
-	*estimated = true;
+	if (count > time->most)
+		count = time->most;
+	if (count < time->least)
+		count = time->least;
+	time->least = count;
+	return (count);
 }
 
+/*
+ * How far a moment can be off, and what is known of the time behind it; `count`
+ * and `count_after` are its counts before they were kept in order.
+ */
 static void
-put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count)
+put_errors(const struct hwtdi_pt_time *time, struct hwtdi_pt_moment *m,
+    uint64_t count, uint64_t count_after)
+{
+	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref - 1];
+
+	m->error = ref->stream_off == m->stream_off ? ref->error
+						    : error_of(time, count);
+	m->error = hwtdi_pt_add(m->error, distance(count, m->count));
+	m->error_after = hwtdi_pt_add(error_of(time, count_after),
+	    distance(count_after, m->count_after));
+	m->has_ref = false;
+	if (time->i_ref == time->n_refs)
+		return;
+	m->has_ref = ref[1].told == time->cycles.weight;
+	m->ref_off = ref[1].stream_off;
+	m->ref_count = ref[1].count < time->most ? ref[1].count : time->most;
+}
+
+static inline void
+put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count,
+    bool estimated)
 {
 	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref - 1];
 	struct hwtdi_pt_moment *const m = &time->found[time->n_found++];
+	uint64_t after = count;
 	bool ignored;
 
+	/* Cycles before an MTC can tell that it was made late. */
+	if (ref->stream_off == stream_off && time->cycles.weight > ref->weight)
+		(void)place_cyc(time, &after, &ignored);
 	m->stream_off = stream_off;
-	m->count = count;
-	m->count_after = count;
-	m->error_after = error_of(time, count);
-	m->error = m->error_after;
-	if (ref->stream_off == stream_off) {
-		m->error = ref->error;
-		m->estimated = ref->estimated;
-		/* Cycles before an MTC can tell that it was made late. */
-		if (time->cycles.weight > ref->weight &&
-		    place_cyc(time, &m->count_after, &ignored))
-			m->error_after = error_of(time, m->count_after);
-	}
-	m->has_ref = false;
-	if (time->i_ref < time->n_refs) {
-		m->has_ref = ref[1].told == time->cycles.weight;
-		m->ref_off = ref[1].stream_off;
-		m->ref_count = ref[1].count < time->most ? ref[1].count
-							 : time->most;
-	}
-	keep_order(time, &m->count, &m->error, &m->estimated);
-	keep_order(time, &m->count_after, &m->error_after, &m->estimated);
+	m->count = keep_order(time, count);
+	m->count_after = keep_order(time, after);
+	m->estimated = estimated || m->count != count ||
+	    m->count_after != after;
+	if (!time->only_told)
+		put_errors(time, m, count, after);
 }
 
 /* What stops the second pass. */
@@ -200,25 +212,45 @@ put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count)
 	    (uint64_t)1 << HWTD_PK_PT_FUP | (uint64_t)1 << HWTD_PK_PT_PAD)
 
 static int
+many(const struct hwtdi_pt_time *time)
+{
+	return (time->n_found == HWTDI_PT_MOMENTS + 1 ? MANY_MOMENTS : 0);
+}
+
+/* CYC at an offset, whose cycles were counted. */
+static inline void
+pass_cyc(struct hwtdi_pt_time *time, uint64_t off)
+{
+	uint64_t count;
+	bool estimated;
+
+	/* Before the first reference there is no time. */
+	if (time->i_ref != 0 && place_cyc(time, &count, &estimated))
+		put_moment(time, off, count, estimated);
+}
+
+static inline void
+pass_ref(struct hwtdi_pt_time *time)
+{
+	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref++];
+
+	put_moment(time, ref->stream_off, ref->count, ref->estimated);
+}
+
+static int
 see_cyc(void *arg, uint64_t off, uint64_t n)
 {
 	struct hwtdi_pt_time *const time = arg;
-	uint64_t count;
 
 	hwtdi_pt_count_cycles(&time->cycles, n);
-	/* Before the first reference there is no time. */
-	if (time->i_ref == 0 ||
-	    !place_cyc(time, &count, &time->found[time->n_found].estimated))
-		return (0);
-	put_moment(time, off, count);
-	return (time->n_found == HWTDI_PT_MOMENTS ? MANY_MOMENTS : 0);
+	pass_cyc(time, off);
+	return (many(time));
 }
 
 static int
 see_packet(void *arg, const struct hwtd_packet *packet)
 {
 	struct hwtdi_pt_time *const time = arg;
-	const struct hwtdi_pt_ref *ref;
 
 	/* The PSB of the next block; it is seen so that bytes before it are
 	 * named as in the first pass. */
@@ -229,46 +261,82 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	if (time->i_ref == time->n_refs ||
 	    time->refs[time->i_ref].stream_off != packet->stream_off)
 		return (0);
-	ref = &time->refs[time->i_ref++];
-	put_moment(time, packet->stream_off, ref->count);
-	return (time->n_found == HWTDI_PT_MOMENTS ? MANY_MOMENTS : 0);
+	pass_ref(time);
+	return (many(time));
 }
 
-int
-hwtdi_pt_time_next(struct hwtdi_pt_time *time, struct hwtdi_pt_moment *out)
+/* Find moments in what is left of the block, whose CYC are not remembered. */
+static void
+read_moments(struct hwtdi_pt_time *time)
 {
 	static const struct hwtd_packet_visitor visitor = {
 		.size = sizeof(visitor),
 		.cyc = see_cyc,
 		.packet = see_packet,
 	};
-	const struct hwtdi_pt_stretch *const segment = &time->segment;
+	const size_t before = (size_t)(time->at - time->segment.stream_off);
+	struct hwtdi_pt_stretch s = time->segment;
+	size_t used;
 	int rc;
 
-	for (;;) {
-		struct hwtdi_pt_stretch s = *segment;
-		size_t used;
+	s.bytes += before;
+	s.stream_off += before;
+	s.n -= before;
+	s.kinds = ~OF_NO_TIME;
+	s.visitor = &visitor;
+	s.arg = time;
+	rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);
+	time->at = rc == BLOCK_ENDS ? time->end : time->at + used;
+}
 
-		if (time->i_found < time->n_found) {
-			*out = time->found[time->i_found++];
-			return (HWTD_OK);
+/* The same of one whose CYC are remembered. */
+static void
+find_moments(struct hwtdi_pt_time *time)
+{
+	/* The reference behind the block is not in it. */
+	while (many(time) == 0) {
+		const uint64_t ref_off = time->i_ref < time->n_refs
+		    ? time->refs[time->i_ref].stream_off
+		    : time->end;
+		const struct hwtdi_pt_cyc
+		    *const cyc = &time->cycs[time->i_cyc];
+
+		if (time->i_cyc < time->n_cycs &&
+		    (cyc->stream_off < ref_off || ref_off >= time->end)) {
+			time->cycles.weight = cyc->weight;
+			time->i_cyc++;
+			pass_cyc(time, cyc->stream_off);
+		} else if (ref_off < time->end) {
+			pass_ref(time);
+		} else {
+			time->at = time->end;
+			break;
 		}
-		time->n_found = 0;
-		time->i_found = 0;
+	}
+}
+
+int
+hwtdi_pt_time_look_ahead(struct hwtdi_pt_time *time)
+{
+	int rc;
+
+	if (hwtdi_pt_time_next(time) != NULL)
+		return (HWTD_OK);
+	time->found[0] = time->found[time->i_now];
+	time->i_now = 0;
+	time->n_found = 1;
+	while (time->n_found == 1) {
 		if (time->at >= time->end) {
 			rc = next_block(time);
 			if (rc != HWTD_OK)
-				return (rc);
+				return (rc < 0 ? rc : HWTD_OK);
 		}
-		s.bytes += time->at - segment->stream_off;
-		s.stream_off = time->at;
-		s.n -= (size_t)(time->at - segment->stream_off);
-		s.kinds = ~OF_NO_TIME;
-		s.visitor = &visitor;
-		s.arg = time;
-		rc = hwtdi_pt_lexer_visit(&time->lexer, &s, &used);
-		time->at = rc == BLOCK_ENDS ? time->end : time->at + used;
+		if (time->has_cycs)
+			find_moments(time);
+		else
+			read_moments(time);
 	}
+	return (HWTD_OK);
 }
 
 void
@@ -299,60 +367,21 @@ hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment, uint64_t stream_off,
 		out->error = before;
 }
 
-static int
-turn(struct hwtdi_pt_time *time)
-{
-	const int rc = hwtdi_pt_time_next(time, &time->next);
-
-	time->has_next = rc == HWTD_OK;
-	return (rc < 0 ? rc : HWTD_OK);
-}
-
-int
-hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off)
-{
-	int rc = HWTD_OK;
-
-	if (!time->has_next && time->at <= stream_off)
-		rc = turn(time);
-	while (rc == HWTD_OK && time->has_next &&
-	    time->next.stream_off <= stream_off) {
-		time->now = time->next;
-		time->has_now = true;
-		rc = turn(time);
-	}
-	return (rc == HWTD_OK && !time->has_now ? HWTD_E_NOT_FOUND : rc);
-}
-
 int
 hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
     struct hwtdi_pt_moment *out)
 {
 	const int rc = hwtdi_pt_time_pass(time, stream_off);
+	const struct hwtdi_pt_moment *const next = hwtdi_pt_time_next(time);
 
 	if (rc != HWTD_OK)
 		return (rc);
-	hwtdi_pt_moment_at(&time->now, stream_off, out);
+	hwtdi_pt_moment_at(hwtdi_pt_time_now(time), stream_off, out);
 	/* A CYC of no clocks may say that no time went by. */
-	if (time->has_next && out->count > time->next.count) {
+	if (next != NULL && out->count > next->count) {
 		out->error = hwtdi_pt_add(out->error,
-		    out->count - time->next.count);
-		out->count = time->next.count;
+		    out->count - next->count);
+		out->count = next->count;
 	}
 	return (HWTD_OK);
-}
-
-uint64_t
-hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
-{
-	return (stream_off > time->now.stream_off ? time->now.count_after
-						  : time->now.count);
-}
-
-uint64_t
-hwtdi_pt_time_until(const struct hwtdi_pt_time *time, uint64_t stream_off)
-{
-	if (stream_off <= time->now.stream_off)
-		return (time->now.stream_off + 1);
-	return (time->has_next ? time->next.stream_off : time->at);
 }

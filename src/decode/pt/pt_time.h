@@ -10,8 +10,9 @@
  * Two passes go over a block.  The first finds its *references*, the packets
  * that tell a count of the time stamp counter: TSC, and MTC where TMA says
  * which edge of the crystal clock it stands for.  The second places CYC between
- * those that are around it.  Packets between two references without any CYC are
- * spread by their bytes.
+ * those that are around it; it reads the block once more only if there were too
+ * many CYC to remember.  Packets between two references without any CYC are spread by
+ * their bytes.
  *
  * What is told lies between two references, and they bound the error.
  */
@@ -35,6 +36,17 @@ struct hwtdi_pt_ref {
 
 #define HWTDI_PT_NEVER UINT64_MAX
 
+/* A CYC: the weighted cycles of the block up to and with it. */
+struct hwtdi_pt_cyc {
+	uint64_t stream_off;
+	uint64_t weight;
+};
+
+/* The first pass remembers so many in a block. */
+#ifndef HWTDI_PT_CYCS
+#define HWTDI_PT_CYCS ((size_t)1 << 14)
+#endif
+
 /* Core clocks, each weighted by its length as CBR tells it. */
 struct hwtdi_pt_cycles {
 	uint64_t weight;
@@ -51,7 +63,8 @@ struct hwtdi_pt_moment {
 	/* At this packet, and from the next one on. */
 	uint64_t count, count_after;
 	/*
-	 * They are not off by more.  UINT64_MAX: nobody knows.  It is relied
+	 * They are not off by more, unless only what was told is asked for.
+	 * UINT64_MAX: nobody knows.  It is relied
 	 * upon that, where no TSC is behind, less than 256 MTC are missing in a
 	 * row without a sign of it.
 	 */
@@ -62,7 +75,7 @@ struct hwtdi_pt_moment {
 	uint64_t ref_off, ref_count;
 };
 
-/* Moments that are found at a time. */
+/* Moments that are found at a time, at least 2. */
 #define HWTDI_PT_MOMENTS 32
 
 struct hwtdi_pt_time {
@@ -75,6 +88,8 @@ struct hwtdi_pt_time {
 	uint64_t near;
 	/* There were MTC packets that tell nothing without CPUID 15h. */
 	bool mtc_ignored;
+	/* Only what hwtdi_pt_time_told() tells is asked for. */
+	bool only_told;
 
 	/* The segment, and the block [at, end) of it that is left. */
 	struct hwtdi_pt_stretch segment;
@@ -83,23 +98,30 @@ struct hwtdi_pt_time {
 	bool synced;
 	struct hwtdi_pt_ref *refs;
 	size_t n_refs, cap_refs;
+	/* All CYC of the block, if `has_cycs`. */
+	struct hwtdi_pt_cyc *cycs;
+	size_t n_cycs, cap_cycs;
+	bool has_cycs;
 	/* Counts in the block are not above this one. */
 	uint64_t most;
 
-	/* How far the second pass is: the next reference, and what was last. */
-	size_t i_ref;
+	/*
+	 * How far the second pass is: the next reference and CYC, and what was
+	 * last.
+	 */
+	size_t i_ref, i_cyc;
 	struct hwtdi_pt_cycles cycles;
 	/* So many counts in so many weighted cycles of the block; else 0. */
 	uint64_t rate_counts, rate_weight;
 	/* No count of the segment is below this one. */
 	uint64_t least;
-	/* Moments that were found and not handed out yet. */
-	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS];
-	unsigned int n_found, i_found;
-
-	/* For hwtdi_pt_time_at(). */
-	struct hwtdi_pt_moment now, next;
-	bool has_now, has_next;
+	/*
+	 * Moments that were found: `i_now` is the one that holds, if there is
+	 * one yet; those behind it are to come.
+	 */
+	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS + 1];
+	unsigned int i_now, n_found;
+	bool has_now;
 };
 
 /* `config` may be NULL. */
@@ -115,10 +137,6 @@ void hwtdi_pt_time_fini(struct hwtdi_pt_time *time);
 void hwtdi_pt_time_start(struct hwtdi_pt_time *time,
     const struct hwtdi_pt_stretch *segment, bool synced);
 
-/* The next moment.  HWTD_OK, HWTD_END, HWTD_E_NOMEM. */
-int hwtdi_pt_time_next(struct hwtdi_pt_time *time,
-    struct hwtdi_pt_moment *out);
-
 /* What a moment tells of a packet at or behind it, before the next moment. */
 void hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment,
     uint64_t stream_off, struct hwtdi_pt_moment *out);
@@ -130,18 +148,68 @@ void hwtdi_pt_moment_at(const struct hwtdi_pt_moment *moment,
 int hwtdi_pt_time_at(struct hwtdi_pt_time *time, uint64_t stream_off,
     struct hwtdi_pt_moment *out);
 
+/* Have the next moment, unless there is none; HWTD_OK, HWTD_E_NOMEM. */
+int hwtdi_pt_time_look_ahead(struct hwtdi_pt_time *time);
+
+/* The moment that holds, if there is one, and the one behind it, or NULL. */
+static inline const struct hwtdi_pt_moment *
+hwtdi_pt_time_now(const struct hwtdi_pt_time *time)
+{
+	return (&time->found[time->i_now]);
+}
+
+static inline const struct hwtdi_pt_moment *
+hwtdi_pt_time_next(const struct hwtdi_pt_time *time)
+{
+	return (time->i_now + 1 < time->n_found ? &time->found[time->i_now + 1]
+						: NULL);
+}
+
 /* Only find out what hwtdi_pt_time_told() tells at an offset, likewise. */
-int hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off);
+static inline int
+hwtdi_pt_time_pass(struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	for (;;) {
+		const struct hwtdi_pt_moment *next = hwtdi_pt_time_next(time);
+
+		if (next == NULL) {
+			const int rc = hwtdi_pt_time_look_ahead(time);
+
+			if (rc != HWTD_OK)
+				return (rc);
+			next = hwtdi_pt_time_next(time);
+		}
+		if (next == NULL || next->stream_off > stream_off)
+			return (time->has_now ? HWTD_OK : HWTD_E_NOT_FOUND);
+		time->i_now++;
+		time->has_now = true;
+	}
+}
 
 /*
  * Of the offset that was asked for last: the last count that was told there or
  * before, which has passed for sure.
  */
-uint64_t hwtdi_pt_time_told(const struct hwtdi_pt_time *time,
-    uint64_t stream_off);
+static inline uint64_t
+hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	const struct hwtdi_pt_moment *const now = hwtdi_pt_time_now(time);
+
+	return (stream_off > now->stream_off ? now->count_after : now->count);
+}
+
 /* The same is told up to before this offset. */
-uint64_t hwtdi_pt_time_until(const struct hwtdi_pt_time *time,
-    uint64_t stream_off);
+static inline uint64_t
+hwtdi_pt_time_until(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	const struct hwtdi_pt_moment *const now = hwtdi_pt_time_now(time);
+	const struct hwtdi_pt_moment *const next = hwtdi_pt_time_next(time);
+
+	if (time->has_now && stream_off <= now->stream_off &&
+	    now->count_after != now->count)
+		return (now->stream_off + 1);
+	return (next != NULL ? next->stream_off : time->at);
+}
 
 /* What the files share. */
 
@@ -154,13 +222,26 @@ hwtdi_pt_add(uint64_t a, uint64_t b)
 /* a * b / c, at most UINT64_MAX. */
 uint64_t hwtdi_pt_scale(uint64_t a, uint64_t b, uint64_t c);
 
-/* No cycles yet; `n` more; and a CBR. */
+/* Not so many core clocks pass between two packets. */
+#define HWTDI_PT_MANY_CYCLES ((uint64_t)1 << 36)
+
+static inline void
+hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n)
+{
+	if (n > HWTDI_PT_MANY_CYCLES)
+		n = HWTDI_PT_MANY_CYCLES;
+	cycles->weight = hwtdi_pt_add(cycles->weight, n * cycles->each);
+}
+
+/* No cycles yet, and a CBR. */
 void hwtdi_pt_no_cycles(const struct hwtdi_pt_time *time,
     struct hwtdi_pt_cycles *cycles);
-void hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n);
 void hwtdi_pt_pass_cbr(struct hwtdi_pt_cycles *cycles, uint64_t ratio);
 
-/* Find the references of the block that begins at `at`, and where it ends. */
+/*
+ * Find the references of the block that begins at `at`, and where it ends.
+ * HWTD_OK, HWTD_E_NOMEM.
+ */
 int hwtdi_pt_find_refs(struct hwtdi_pt_time *time);
 
 #endif /* HWTDI_PT_TIME_H */

@@ -25,14 +25,9 @@
 /* Counts that an edge of the crystal clock is off, by rounding. */
 #define EDGE_ERROR 2
 
-/* Not so many core clocks pass between two packets. */
-#define MANY_CYCLES ((uint64_t)1 << 36)
-
 /* The first pass over a block. */
 struct pass {
 	struct hwtdi_pt_time *time;
-	/* What is read. */
-	struct hwtdi_pt_stretch *stretch;
 	uint64_t start;
 	/* The PSB+ at hand is that of the block, or the one behind it. */
 	uint64_t psb_off;
@@ -90,14 +85,6 @@ hwtdi_pt_no_cycles(const struct hwtdi_pt_time *time,
 	cycles->each = HWTDI_PT_CYCLE;
 	if (time->nominal != 0)
 		cycles->each /= time->nominal;
-}
-
-void
-hwtdi_pt_count_cycles(struct hwtdi_pt_cycles *cycles, uint64_t n)
-{
-	if (n > MANY_CYCLES)
-		n = MANY_CYCLES;
-	cycles->weight = hwtdi_pt_add(cycles->weight, n * cycles->each);
 }
 
 void
@@ -362,25 +349,6 @@ stop(struct pass *p, uint64_t off)
 	return (p->ended || p->rc != HWTD_OK);
 }
 
-/* All kinds, and those of outcomes and addresses. */
-#define ALL_KINDS (UINT64_MAX >> 1)
-#define OF_BRANCHES                                                           \
-	((uint64_t)1 << HWTD_PK_PT_TNT_8 | (uint64_t)1 << HWTD_PK_PT_TNT_64 | \
-	    (uint64_t)1 << HWTD_PK_PT_TIP |                                   \
-	    (uint64_t)1 << HWTD_PK_PT_TIP_PGE |                               \
-	    (uint64_t)1 << HWTD_PK_PT_TIP_PGD |                               \
-	    (uint64_t)1 << HWTD_PK_PT_FUP)
-
-/* Outcomes and addresses need not be seen where they change nothing. */
-static void
-listen(struct pass *p)
-{
-	const bool change = p->in_psb || p->behind || p->after_cyc ||
-	    p->after_ovf;
-
-	p->stretch->kinds = change ? ALL_KINDS : ALL_KINDS & ~OF_BRANCHES;
-}
-
 static int
 see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
 {
@@ -391,7 +359,6 @@ see_tnt(void *arg, uint64_t off, uint64_t outcomes, uint32_t n)
 	p->after_cyc = false;
 	p->after_ovf = false;
 	leave_psb(p);
-	listen(p);
 	return (stop(p, off));
 }
 
@@ -407,8 +374,45 @@ see_ip(void *arg, uint64_t off, uint32_t kind, uint64_t ip, int known)
 		leave_psb(p);
 	}
 	p->after_ovf = false;
-	listen(p);
 	return (stop(p, off));
+}
+
+/* Remember a CYC for the second pass. */
+static inline void
+keep_cyc(struct pass *p, uint64_t off)
+{
+	struct hwtdi_pt_time *const t = p->time;
+
+	if (p->behind || !t->has_cycs)
+		return;
+	if (t->n_cycs == HWTDI_PT_CYCS) {
+		t->has_cycs = false;
+		return;
+	}
+	if (t->n_cycs == t->cap_cycs &&
+	    hwtdi_array_grow(t->library, &t->cycs, &t->cap_cycs, t->n_cycs + 1,
+		sizeof(*t->cycs), NULL) != HWTD_OK) {
+		p->rc = HWTD_E_NOMEM;
+		return;
+	}
+	t->cycs[t->n_cycs].stream_off = off;
+	t->cycs[t->n_cycs++].weight = p->cycles.weight;
+}
+
+static inline void
+pass_cyc(struct pass *p, uint64_t off, uint64_t cycles)
+{
+	if (!p->after_cyc)
+		p->before_cyc = p->cycles.weight;
+	hwtdi_pt_count_cycles(&p->cycles, cycles);
+	p->after_cyc = true;
+	keep_cyc(p, off);
+	for (; p->after_cycs < p->time->n_refs; p->after_cycs++) {
+		struct hwtdi_pt_ref *const ref = &p->time->refs[p->after_cycs];
+
+		if (ref->high == HWTDI_PT_NEVER)
+			ref->high = p->cycles.weight;
+	}
 }
 
 static int
@@ -418,18 +422,39 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 
 	if (stop(p, off))
 		return (1);
-	if (!p->after_cyc)
-		p->before_cyc = p->cycles.weight;
-	hwtdi_pt_count_cycles(&p->cycles, cycles);
-	p->after_cyc = true;
-	p->stretch->kinds = ALL_KINDS;
-	for (; p->after_cycs < p->time->n_refs; p->after_cycs++) {
-		struct hwtdi_pt_ref *const ref = &p->time->refs[p->after_cycs];
-
-		if (ref->high == HWTDI_PT_NEVER)
-			ref->high = p->cycles.weight;
-	}
+	pass_cyc(p, off, cycles);
 	return (0);
+}
+
+/* Most packets are CYC, or tell no time. */
+static const uint8_t *
+skim(void *arg, const uint8_t *at, const uint8_t *end)
+{
+	struct pass *const p = arg;
+	const struct hwtdi_pt_stretch *const segment = &p->time->segment;
+	const uint16_t skd007 = p->time->lexer.state.skd007;
+
+	if (p->in_psb || p->behind || p->after_ovf)
+		return (at);
+	while (p->rc == HWTD_OK) {
+		const uint8_t *const next = hwtdi_pt_skip(at, end);
+		uint64_t cycles;
+		unsigned int n;
+
+		/* FUP too: it stands alone here. */
+		p->after_cyc = p->after_cyc && next == at;
+		at = next;
+		if (at >= end || hwtdi_pt_classes[at[0]] != HWTDI_PT_CYC)
+			break;
+		n = hwtdi_pt_short_cyc(at, skd007, &cycles);
+		if (n == 0)
+			break;
+		pass_cyc(p,
+		    segment->stream_off + (uint64_t)(at - segment->bytes),
+		    cycles);
+		at += n;
+	}
+	return (at);
 }
 
 static int
@@ -443,7 +468,6 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	case HWTD_PK_PT_PAD:
 		return (0);
 	case HWTD_PK_PT_PSB:
-		p->stretch->kinds = ALL_KINDS;
 		pass_psb(p, packet->stream_off);
 		break;
 	case HWTD_PK_PT_PSBEND:
@@ -464,7 +488,6 @@ see_packet(void *arg, const struct hwtd_packet *packet)
 	case HWTD_PK_PT_OVF:
 		leave_psb(p);
 		pass_break(p);
-		p->stretch->kinds = ALL_KINDS;
 		p->after_ovf = true;
 		return (stop(p, packet->stream_off));
 	case HWTD_PK_UNKNOWN:
@@ -548,11 +571,13 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 	const struct hwtdi_pt_stretch *const segment = &time->segment;
 	struct hwtdi_pt_stretch s = *segment;
 	const size_t skip = (size_t)(time->at - segment->stream_off);
-	struct pass p = { .time = time, .stretch = &s, .start = time->at };
+	struct pass p = { .time = time, .start = time->at };
 	struct hwtdi_pt_lexer lexer = time->lexer;
 	size_t used;
 
 	time->n_refs = 0;
+	time->n_cycs = 0;
+	time->has_cycs = true;
 	time->end = segment->stream_off + segment->n;
 	time->most = UINT64_MAX;
 	hwtdi_pt_no_cycles(time, &p.cycles);
@@ -570,8 +595,9 @@ hwtdi_pt_find_refs(struct hwtdi_pt_time *time)
 		s.n += more;
 		s.tail -= more;
 	}
-	s.kinds = ALL_KINDS;
+	s.kinds = UINT64_MAX;
 	s.visitor = &visitor;
+	s.skim = skim;
 	s.arg = &p;
 	hwtdi_pt_lexer_restart(&lexer, time->synced);
 	(void)hwtdi_pt_lexer_visit(&lexer, &s, &used);

@@ -227,6 +227,84 @@ a_visit_goes_on_where_it_was_stopped(void **state)
 	random_packets_free(&r);
 }
 
+/* Packets that are passed unseen, one byte each, and all others. */
+struct skimmed {
+	const uint8_t *bytes;
+	size_t n_skimmed;
+	struct pk_rows rows;
+};
+
+static const uint8_t *
+skim_tnt(void *arg, const uint8_t *p, const uint8_t *end)
+{
+	struct skimmed *seen = arg;
+
+	/* The bytes are there, and TNT can be told from items of a block. */
+	assert_true(p < end);
+	for (; p < end && hwtdi_pt_classes[*p] == HWTDI_PT_TNT; p++)
+		seen->n_skimmed++;
+	return (p);
+}
+
+static int
+see_rest(void *arg, const struct hwtd_packet *packet)
+{
+	struct skimmed *seen = arg;
+
+	pk_add(&seen->rows, packet);
+	return (0);
+}
+
+static void
+what_is_skimmed_is_not_told(void **state)
+{
+	static const struct hwtd_packet_visitor visitor = {
+		.size = sizeof(visitor),
+		.packet = see_rest,
+	};
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct random_packets r = { .n = 0 };
+		struct skimmed seen = { .n_skimmed = 0 };
+		struct hwtdi_pt_lexer lexer;
+		struct hwtdi_pt_stretch s = {
+			.kinds = UINT64_MAX,
+			.visitor = &visitor,
+			.skim = skim_tnt,
+			.arg = &seen,
+		};
+		size_t used, k = 0, skipped = 0;
+
+		random_packets_make(&r, seed, 2000, 100);
+		s.bytes = r.packets.bytes;
+		s.n = r.packets.n;
+		hwtdi_pt_lexer_init(&lexer, NULL);
+		assert_int_equal(hwtdi_pt_lexer_visit(&lexer, &s, &used), 0);
+		assert_int_equal(used, r.packets.n);
+		/* Nothing but short TNT is missing, and IPs are not known. */
+		for (size_t i = 0; i < r.n; i++) {
+			const struct hwtd_packet *want = &r.rows[i];
+			const struct hwtd_packet *got = &seen.rows.at[k];
+
+			if (k == seen.rows.n ||
+			    got->stream_off != want->stream_off) {
+				assert_int_equal(want->kind, HWTD_PK_PT_TNT_8);
+				skipped++;
+				continue;
+			}
+			assert_int_equal(got->kind, want->kind);
+			assert_int_equal(got->bytes, want->bytes);
+			k++;
+		}
+		assert_int_equal(k, seen.rows.n);
+		assert_int_equal(skipped, seen.n_skimmed);
+		assert_true(skipped > 10);
+		pk_free(&seen.rows);
+		random_packets_free(&r);
+	}
+}
+
 static void
 nothing_that_begins_beyond_is_named(void **state)
 {
@@ -663,6 +741,7 @@ main(void)
 		    a_stream_cut_at_any_byte_ends_with_one_truncated_row),
 		cmocka_unit_test(what_adjoins_completes_the_last_packet),
 		cmocka_unit_test(a_visit_goes_on_where_it_was_stopped),
+		cmocka_unit_test(what_is_skimmed_is_not_told),
 		cmocka_unit_test(nothing_that_begins_beyond_is_named),
 		cmocka_unit_test(a_packet_cut_off_by_a_psb_leaves_it_whole),
 		cmocka_unit_test(what_looks_like_a_psb_before_one_is_none),

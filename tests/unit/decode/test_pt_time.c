@@ -565,9 +565,8 @@ hostile_bytes_are_harmless(void **state)
 	for (uint32_t seed = 0; seed < 400; seed++) {
 		struct packet_clock w;
 		uint32_t random = seed;
-		struct hwtdi_pt_moment m;
+		const struct hwtdi_pt_moment *m;
 		uint64_t last = 0, last_off = 0;
-		int rc;
 
 		pc_begin(&w);
 		w.config.mtc_freq = (uint8_t)dice(&random, 256);
@@ -613,15 +612,63 @@ hostile_bytes_are_harmless(void **state)
 			}
 		}
 		pc_start(&w);
-		while ((rc = hwtdi_pt_time_next(&w.time, &m)) == HWTD_OK) {
-			assert_true(m.count >= last);
-			assert_true(m.stream_off >= last_off);
-			assert_true(m.stream_off < w.p.n);
-			last = m.count;
-			last_off = m.stream_off;
+		for (;;) {
+			assert_int_equal(hwtdi_pt_time_look_ahead(&w.time),
+			    HWTD_OK);
+			m = hwtdi_pt_time_next(&w.time);
+			if (m == NULL)
+				break;
+			assert_true(m->count >= last);
+			assert_true(m->stream_off >= last_off);
+			assert_true(m->stream_off < w.p.n);
+			last = m->count;
+			last_off = m->stream_off;
+			assert_int_equal(hwtdi_pt_time_pass(&w.time, last_off),
+			    HWTD_OK);
 		}
-		assert_int_equal(rc, HWTD_END);
 		pc_end(&w);
+	}
+}
+
+/* Each CYC is one cycle, and each cycle two counts. */
+static void
+check_many_cyc(size_t n, bool only_told)
+{
+	struct packet_clock w;
+	size_t first;
+
+	pc_begin(&w);
+	(void)put_psb(&w, 5000);
+	pt_psbend(&w.p);
+	first = w.p.n;
+	for (size_t i = 0; i < n; i++) {
+		(void)put_cyc(&w, 1);
+		(void)put_tnt(&w);
+	}
+	(void)put_psb(&w, 5000 + 2 * n);
+	pc_start(&w);
+	w.time.only_told = only_told;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t at = first + 2 * i;
+
+		assert_int_equal(hwtdi_pt_time_pass(&w.time, at), HWTD_OK);
+		assert_int_equal(hwtdi_pt_time_told(&w.time, at),
+		    5000 + 2 * (i + 1));
+		assert_false(hwtdi_pt_time_now(&w.time)->estimated);
+		assert_int_equal(hwtdi_pt_time_until(&w.time, at), at + 2);
+	}
+	pc_end(&w);
+}
+
+static void
+cyc_that_are_too_many_to_remember_have_the_same_times(void **state)
+{
+	(void)state;
+	for (unsigned int only_told = 0; only_told < 2; only_told++) {
+		check_many_cyc(10, only_told != 0);
+		check_many_cyc(HWTDI_PT_CYCS, only_told != 0);
+		check_many_cyc(HWTDI_PT_CYCS + 1, only_told != 0);
+		check_many_cyc(3 * HWTDI_PT_CYCS, only_told != 0);
 	}
 }
 
@@ -653,6 +700,8 @@ main(void)
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(tsc_of_56_bits_goes_round),
 		cmocka_unit_test(a_damaged_tma_tells_nothing),
+		cmocka_unit_test(
+		    cyc_that_are_too_many_to_remember_have_the_same_times),
 		cmocka_unit_test(hostile_bytes_are_harmless),
 	};
 

@@ -374,6 +374,40 @@ rows_that_are_not_taken_are_bounded(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Rows are made in place if there is enough room, and copied if not. */
+static void
+rows_are_the_same_wherever_they_are_made(void **state)
+{
+	static const size_t caps[] = { 64, 511, 512, 513, 600, 1024, 1100,
+		3000 };
+
+	(void)state;
+	slot_bytes = 1000;
+	for (unsigned int timed = 0; timed < 2; timed++) {
+		struct hwtd_trace *trace = make_trace(1, timed != 0);
+
+		for (size_t i = 0; i < N_OPTIONS; i++) {
+			struct mt_rows want = { 0 };
+			struct hwtd_events *ev = mt_events(trace, &options[i]);
+
+			mt_read(ev, 1, &want);
+			hwtd_events_close(ev);
+			for (size_t k = 0; k < sizeof(caps) / sizeof(caps[0]);
+			     k++) {
+				struct mt_rows rows = { 0 };
+
+				ev = mt_events(trace, &options[i]);
+				mt_read(ev, caps[k], &rows);
+				mt_assert_same(&want, 0, &rows);
+				mt_rows_free(&rows);
+				hwtd_events_close(ev);
+			}
+			mt_rows_free(&want);
+		}
+		hwtd_trace_close(trace);
+	}
+}
+
 static double
 seconds(void)
 {
@@ -428,6 +462,7 @@ main(void)
 		cmocka_unit_test(
 		    from_wherever_reading_begins_the_rest_is_the_same),
 		cmocka_unit_test(rows_that_are_not_taken_are_bounded),
+		cmocka_unit_test(rows_are_the_same_wherever_they_are_made),
 		cmocka_unit_test(closing_and_seeking_wait_for_little),
 	};
 
