@@ -95,7 +95,7 @@ int
 hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     const struct hwtdi_anchor *anchor)
 {
-	struct hwtdi_when when;
+	struct hwtdi_when when = { 0 };
 	uint64_t now, last;
 	int rc;
 
