@@ -108,6 +108,14 @@ struct hwtdi_placement {
 	uint64_t address;
 };
 
+/*
+ * Of a decoder that was opened for runs: a token with this bit is no node, but a
+ * run of nodes, whose number is in the other bits; see `run` of the engine.
+ */
+#define HWTDI_TOKEN_RUN HWTDI_GRAPH_USER_BIT
+/* Numbers of runs are below this. */
+#define HWTDI_RUNS 32768u
+
 #define HWTDI_FLOW_TOKENS 4096
 #define HWTDI_FLOW_RARES 128
 #define HWTDI_FLOW_ANCHORS 4096
@@ -135,6 +143,9 @@ struct hwtdi_flow {
 	/* Counts in this segment are not above this one. */
 	bool has_last_count;
 	uint64_t last_count;
+	/* Numbers of runs are below this; they stand for others after it, if so. */
+	uint32_t n_runs;
+	bool runs_over;
 };
 
 /* Nothing is in it then; what arrays hold does not count. */
@@ -146,6 +157,8 @@ hwtdi_flow_clear(struct hwtdi_flow *flow)
 	flow->n_rares = 0;
 	flow->n_anchors = 0;
 	flow->has_next_ip = false;
+	flow->n_runs = 0;
+	flow->runs_over = false;
 }
 
 /* The same of a new one, in memory that is not set: it is a lot. */
@@ -185,6 +198,11 @@ struct hwtdi_decoder_args {
 	struct hwtdi_code_graph *graph;
 	/* Counts are those of 64 bits that are nearest to this one. */
 	uint64_t near_count;
+	/*
+	 * Tokens may be runs, and there are no anchors but those that rare
+	 * events need.  An engine that has no `run` does as without it.
+	 */
+	bool runs;
 };
 
 /* The last time that was told at or before a byte of the stream. */
@@ -222,6 +240,13 @@ struct hwtdi_engine {
 	 */
 	int (*time)(struct hwtdi_decoder *decoder, uint64_t stream_off,
 	    struct hwtdi_when *out);
+	/*
+	 * The nodes that a run stands for, in order, at least one; they stay up
+	 * to the next call of read() after a flow that says `runs_over`, so
+	 * also over start().  NULL: there are no runs.
+	 */
+	const uint32_t *(*run)(const struct hwtdi_decoder *decoder,
+	    uint32_t number, size_t *n_out);
 	/*
 	 * Offset of the first sync point that lies in [from, n), or n; `seen`
 	 * bytes are there to look at.  A segment may start there.

@@ -31,12 +31,14 @@ enum side {
 	PEER,
 	PEER_ENDS,
 	TOKENS,
+	/* The same, counted by run. */
+	RUNS,
 	ROWS,
 	INSNS,
 	SIDES
 };
 static const char *const side_names[] = { "peer", "peer-ends", "tokens",
-	"rows", "insns", NULL };
+	"runs", "rows", "insns", NULL };
 
 struct options {
 	const char *trace;
@@ -58,7 +60,7 @@ struct work {
 	struct hwtd_trace *trace;
 	char **files;
 	/* Kept from round to round when warm. */
-	struct bench_tokens *tokens;
+	struct bench_tokens *tokens, *runs;
 	struct bench_peer *peers[2];
 	uint64_t outcomes;
 };
@@ -99,6 +101,9 @@ run_warm(struct work *w, enum side side, struct bench_count *out)
 	case TOKENS:
 		bench_tokens_warm(w->tokens, out);
 		return;
+	case RUNS:
+		bench_tokens_warm(w->runs, out);
+		return;
 	case ROWS:
 		bench_rows_warm(w->trace, 1, out);
 		return;
@@ -119,7 +124,8 @@ run_cold(struct work *w, enum side side, struct bench_count *out)
 		bench_peer_cold(&args, out);
 		return;
 	case TOKENS:
-		bench_tokens_cold(w->trace, out);
+	case RUNS:
+		bench_tokens_cold(w->trace, side == RUNS, out);
 		return;
 	default:
 		bench_rows_cold(w->trace, out);
@@ -142,8 +148,12 @@ warm_up(struct work *w, unsigned int sides)
 		bench_peer_learn(w->peers[side]);
 	}
 	if ((sides >> TOKENS & 1) != 0) {
-		w->tokens = bench_tokens_open(w->trace);
+		w->tokens = bench_tokens_open(w->trace, false);
 		bench_tokens_learn(w->tokens);
+	}
+	if ((sides >> RUNS & 1) != 0) {
+		w->runs = bench_tokens_open(w->trace, true);
+		bench_tokens_learn(w->runs);
 	}
 	if ((sides >> ROWS) != 0)
 		bench_rows_cold(w->trace, &count);
@@ -153,7 +163,9 @@ static void
 cool_down(struct work *w)
 {
 	bench_tokens_close(w->tokens);
+	bench_tokens_close(w->runs);
 	w->tokens = NULL;
+	w->runs = NULL;
 	for (size_t i = 0; i < 2; i++) {
 		bench_peer_close(w->peers[i]);
 		w->peers[i] = NULL;
@@ -172,10 +184,10 @@ print_line(const struct work *w, enum side side, const char *how,
 	bench_print_head(&w->c, measure);
 	(void)printf(",\"insns\":%" PRIu64 ",\"%s\":%" PRIu64
 		     ",\"gaps\":%" PRIu64 ",\"cpu_s\":%.6f,\"mb_per_s\":%.1f",
-	    count->insns, side == TOKENS ? "tokens" : "rows", count->items,
+	    count->insns, side <= RUNS ? "tokens" : "rows", count->items,
 	    count->errors, ours->best,
 	    (double)w->c.trace.n / ours->best / 1e6);
-	if (side == TOKENS)
+	if (side <= RUNS)
 		(void)printf(",\"outcomes\":%" PRIu64, w->outcomes);
 	if (peer != NULL)
 		(void)printf(",\"peer\":\"libipt%s%s\",\"peer_insns\":%" PRIu64
@@ -347,7 +359,7 @@ usage(void)
 	    "  --cpu F/M/S       family/model/stepping\n"
 	    "  --filter A-B      IP filter, hexadecimal; up to four\n"
 	    "  --measure LIST    of warm,cold,jobs,memory\n"
-	    "  --sides LIST      of peer,peer-ends,tokens,rows,insns\n"
+	    "  --sides LIST      of peer,peer-ends,tokens,runs,rows,insns\n"
 	    "  --callback        the peer reads code through a callback\n"
 	    "  --first FILE      only: first rows of a long trace, made "
 	    "there\n"

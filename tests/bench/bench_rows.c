@@ -224,7 +224,7 @@ peak(const struct bench_case *c, const struct hwtd_pt_config *pt,
 	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
 	trace = bench_case_trace(c, ctx, pt, 1);
 	if (what == TOKENS)
-		bench_tokens_cold(trace, &count);
+		bench_tokens_cold(trace, false, &count);
 	else
 		bench_rows_warm(trace, what == ROWS_2_JOBS ? 2 : 1, &count);
 	hwtd_context_memory(ctx, &now, &most);

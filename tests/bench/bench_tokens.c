@@ -19,6 +19,10 @@ struct bench_tokens {
 	struct hwtdi_code_answers answers;
 	struct hwtdi_segments segments;
 	struct hwtdi_flow *flow;
+	/* Of runs: tokens, by number; and nodes, of which so many are known. */
+	bool runs;
+	uint32_t *run_counts, *counts;
+	size_t cap_run_counts, cap_counts;
 };
 
 static int
@@ -49,7 +53,7 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 }
 
 struct bench_tokens *
-bench_tokens_open(struct hwtd_trace *trace)
+bench_tokens_open(struct hwtd_trace *trace, bool runs)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
@@ -64,6 +68,7 @@ bench_tokens_open(struct hwtd_trace *trace)
 		bench_die("out of memory");
 	hwtdi_flow_init(t->flow);
 	t->trace = trace;
+	t->runs = runs;
 	t->engine = hwtdi_engine_find(HWTD_TECH_INTEL_PT, "native");
 	if (t->engine == NULL)
 		bench_die("no engine \"native\"");
@@ -86,6 +91,7 @@ bench_tokens_open(struct hwtd_trace *trace)
 	args.code.fixed = hwtdi_trace_is_fixed(trace);
 	args.table = &t->table;
 	args.graph = t->graph;
+	args.runs = runs;
 	args.near_count = desc.clock.base_count;
 	bench_check(t->engine->open(&args, &t->decoder, &err), &err);
 	return (t);
@@ -100,6 +106,10 @@ bench_tokens_close(struct bench_tokens *t)
 	hwtdi_segments_fini(&t->segments);
 	hwtdi_graph_drop(t->graph);
 	hwtdi_code_table_fini(&t->table);
+	hwtdi_array_free(hwtdi_trace_library(t->trace), t->counts,
+	    t->cap_counts, sizeof(t->counts[0]));
+	hwtdi_array_free(hwtdi_trace_library(t->trace), t->run_counts,
+	    t->cap_run_counts, sizeof(t->run_counts[0]));
 	hwtdi_free(hwtdi_trace_library(t->trace), t->flow, sizeof(*t->flow));
 	hwtdi_free(hwtdi_trace_library(t->trace), t, sizeof(*t));
 }
@@ -119,6 +129,77 @@ count_flow(const struct hwtdi_flow *flow, struct bench_count *out)
 		out->errors += flow->rares[i].row.kind == HWTD_EV_GAP;
 }
 
+/* Counts of 0 for what is new. */
+static void
+have_counts(const struct bench_tokens *t, uint32_t **counts, size_t *cap,
+    size_t n)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	const size_t old = *cap;
+
+	if (n <= old)
+		return;
+	bench_check(hwtdi_array_grow(hwtdi_trace_library(t->trace), counts,
+			cap, n, sizeof(**counts), &err),
+	    &err);
+	memset(*counts + old, 0, (*cap - old) * sizeof(**counts));
+}
+
+/* The same of tokens that may be runs: how many there are of each. */
+static void
+count_runs(struct bench_tokens *t, struct bench_count *out)
+{
+	const struct hwtdi_flow *flow = t->flow;
+	struct hwtdi_graph_view view;
+
+	hwtdi_graph_see(flow->graph, &view);
+	have_counts(t, &t->counts, &t->cap_counts, view.n_nodes);
+	have_counts(t, &t->run_counts, &t->cap_run_counts, flow->n_runs);
+	for (size_t i = 0; i < flow->n_tokens; i++) {
+		const uint32_t token = flow->tokens[i];
+		uint32_t *counts = (token & HWTDI_TOKEN_RUN) != 0
+		    ? t->run_counts
+		    : t->counts;
+
+		counts[token & ~HWTDI_TOKEN_RUN]++;
+	}
+	for (size_t i = 0; i < flow->n_rares; i++)
+		out->errors += flow->rares[i].row.kind == HWTD_EV_GAP;
+}
+
+/* Count for the nodes what was counted for runs. */
+static void
+fold_runs(struct bench_tokens *t)
+{
+	for (uint32_t no = 0; no < t->flow->n_runs; no++) {
+		const uint32_t *nodes;
+		size_t n;
+
+		if (t->run_counts[no] == 0)
+			continue;
+		nodes = t->engine->run(t->decoder, no, &n);
+		for (size_t i = 0; i < n; i++)
+			t->counts[nodes[i]] += t->run_counts[no];
+		t->run_counts[no] = 0;
+	}
+}
+
+/* Count for instructions what was counted for nodes. */
+static void
+fold_nodes(struct bench_tokens *t, struct bench_count *out)
+{
+	struct hwtdi_graph_view view;
+
+	hwtdi_graph_see(t->graph, &view);
+	for (size_t node = 0; node < t->cap_counts && node < view.n_nodes;
+	     node++) {
+		out->insns += (uint64_t)t->counts[node] *
+		    view.nodes[node].insns;
+		out->items += t->counts[node];
+		t->counts[node] = 0;
+	}
+}
+
 static void
 walk_segment(struct bench_tokens *t, const struct hwtdi_segment *segment,
     struct bench_count *out)
@@ -132,7 +213,12 @@ walk_segment(struct bench_tokens *t, const struct hwtdi_segment *segment,
 		rc = t->engine->read(t->decoder, t->flow, &err);
 		if (rc < 0)
 			bench_die("%s", err.message);
-		count_flow(t->flow, out);
+		if (t->runs)
+			count_runs(t, out);
+		else
+			count_flow(t->flow, out);
+		if (t->flow->runs_over)
+			fold_runs(t);
 	} while (rc != HWTD_END);
 }
 
@@ -147,8 +233,11 @@ walk(struct bench_tokens *t, struct bench_count *out)
 	for (;;) {
 		bench_check(hwtdi_segments_next(&t->segments, &part, &err),
 		    &err);
-		if (part.kind == HWTDI_PART_END)
+		if (part.kind == HWTDI_PART_END) {
+			fold_runs(t);
+			fold_nodes(t, out);
 			return;
+		}
 		if (part.kind == HWTDI_PART_SEGMENT)
 			walk_segment(t, &part.segment, out);
 		else
@@ -175,9 +264,9 @@ bench_tokens_warm(struct bench_tokens *t, struct bench_count *out)
 }
 
 BENCH_NOINLINE void
-bench_tokens_cold(struct hwtd_trace *trace, struct bench_count *out)
+bench_tokens_cold(struct hwtd_trace *trace, bool runs, struct bench_count *out)
 {
-	struct bench_tokens *t = bench_tokens_open(trace);
+	struct bench_tokens *t = bench_tokens_open(trace, runs);
 
 	walk(t, out);
 	bench_tokens_close(t);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "fuzz_pt_runs.h"
 #include "fuzz_rows.h"
 #include "slot_bytes.h"
 
@@ -415,6 +416,8 @@ try_all(struct hwtd_context *ctx, struct hwtd_trace *trace,
 	fuzz_rows_check_code(trace, rows);
 	if (one_segment(in))
 		fuzz_rows_check_loops(rows);
+	fuzz_pt_runs(trace, in->has_pt ? &in->pt : NULL, in->packets,
+	    in->n_packets);
 	if ((in->tries & TRY_LEVELS) != 0)
 		try_levels(trace, in, rows);
 	if ((in->tries & TRY_SEEK) != 0)

@@ -44,6 +44,9 @@ enum hwtdi_node_kind {
 	HWTDI_NODE_PART
 };
 
+/* No id of a node has this bit: it is free for who needs other ids as well. */
+#define HWTDI_GRAPH_USER_BIT 0x80000000u
+
 /* What walking needs. */
 struct hwtdi_node {
 	/* Nodes; 0: not known yet, or not in the unit. */

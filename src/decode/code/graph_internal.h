@@ -9,6 +9,8 @@
 /* Numbers stay below these, so that hostile code cannot fill the memory. */
 #define HWTDI_GRAPH_MAX_NODES ((uint32_t)1 << 22)
 #define HWTDI_GRAPH_MAX_UNITS ((uint32_t)1 << 20)
+_Static_assert(HWTDI_GRAPH_MAX_NODES <= HWTDI_GRAPH_USER_BIT,
+    "users have the top bit of tokens");
 
 #define HWTDI_CHUNK HWTDI_GRAPH_CHUNK
 

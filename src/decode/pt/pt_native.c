@@ -71,6 +71,8 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc = HWTD_OK;
 
+	hwtdi_ptn_memo_begin(&d->memo);
+	hwtdi_ptn_runs_begin(d->runs);
 	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
@@ -83,6 +85,7 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		if (rc < 0)
 			return (rc);
 	}
+	hwtdi_ptn_runs_end(d->runs, flow);
 	return (d->done ? HWTD_END : HWTD_OK);
 }
 
@@ -139,6 +142,8 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	for (size_t i = 0; i < d->cap_places; i++)
 		d->places[i].known = false;
 	d->loop_at = SIZE_MAX;
+	if (d->runs != NULL)
+		d->runs->by_hand = 0;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
 }
@@ -200,6 +205,8 @@ hwtdi_ptn_fini(struct hwtdi_decoder *d)
 	hwtdi_loop_fini(&d->loop_starts);
 	hwtdi_pt_time_fini(&d->row_time);
 	hwtdi_pt_time_fini(&d->code_time);
+	hwtdi_ptn_memo_fini(&d->memo, d->library);
+	hwtdi_ptn_runs_close(d->library, d->runs);
 	hwtdi_array_free(d->library, d->places, d->cap_places,
 	    sizeof(*d->places));
 }
@@ -219,6 +226,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 {
 	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
 	struct pt_config config;
+	int rc;
 
 	if (d == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*d)));
@@ -237,8 +245,21 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	hwtdi_pt_config_libipt(&config, args->pt);
 	d->errata = config.errata;
 	hwtdi_ptn_init(d);
+	rc = hwtdi_ptn_memo_init(&d->memo, d->library, err);
+	if (rc == HWTD_OK && args->runs)
+		rc = hwtdi_ptn_runs_open(d->library, &d->runs, err);
+	if (rc != HWTD_OK) {
+		native_close(d);
+		return (rc);
+	}
 	*out = d;
 	return (HWTD_OK);
+}
+
+static const uint32_t *
+native_run(const struct hwtdi_decoder *d, uint32_t number, size_t *n_out)
+{
+	return (hwtdi_ptn_runs_expand(d->runs, number, n_out));
 }
 
 const struct hwtdi_engine hwtdi_pt_native = {
@@ -249,6 +270,7 @@ const struct hwtdi_engine hwtdi_pt_native = {
 	.read = hwtdi_ptn_read,
 	.close = native_close,
 	.time = native_time,
+	.run = native_run,
 	.find_sync = hwtdi_pt_find_sync,
 	.tail_bytes = TAIL_BYTES,
 };

@@ -15,13 +15,13 @@
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_loop.h"
+#include "decode/pt/pt_native_memo.h"
+#include "decode/pt/pt_native_runs.h"
 #include "decode/pt/pt_native_target.h"
 #include "decode/pt/pt_packet.h"
 #include "decode/pt/pt_sync.h"
 #include "decode/pt/pt_time.h"
 
-/* Calls that the hardware remembers for returns. */
-#define HWTDI_PTN_CALLS 64u
 /* Spans of code at hand. */
 #define HWTDI_PTN_SPANS 16u
 /* Events that wait for an address. */
@@ -264,6 +264,11 @@ struct hwtdi_decoder {
 	/* Of anchors: the byte behind the packet that tokens come from. */
 	uint64_t anchor_off;
 	bool anchored;
+
+	/* What was walked before. */
+	struct hwtdi_ptn_memo memo;
+	/* NULL: tokens are not to be runs. */
+	struct hwtdi_ptn_runs *runs;
 
 	/* Times for rows, and for code. */
 	struct hwtdi_pt_time row_time, code_time;

@@ -94,6 +94,8 @@ forget_targets(struct hwtdi_decoder *d)
 {
 	if (++d->epoch == 0) {
 		hwtdi_ptn_targets_clear(&d->targets);
+		hwtdi_ptn_memo_forget(&d->memo);
+		hwtdi_ptn_runs_forget(d->runs);
 		d->epoch = 1;
 	}
 }

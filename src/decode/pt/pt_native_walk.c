@@ -33,6 +33,9 @@ end(const struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
 	if (w->n != flow->n_tokens) {
 		d->last_token = w->tokens[w->n - 1];
+		if ((d->last_token & HWTDI_TOKEN_RUN) != 0)
+			d->last_token = hwtdi_ptn_runs_last(d->runs,
+			    d->last_token & ~HWTDI_TOKEN_RUN);
 		d->wrote_cr3 = false;
 	}
 	flow->n_tokens = w->n;
@@ -284,6 +287,8 @@ struct reach {
 	uint64_t base;
 	/* Of anchors. */
 	uint32_t flags;
+	/* Tokens may be runs, and there are no anchors. */
+	bool runs;
 };
 
 static void
@@ -302,17 +307,45 @@ reach_from(struct reach *r, const struct hwtdi_decoder *d)
 	r->base = d->segment.stream_off + d->at -
 	    (uint64_t)(uintptr_t)r->first;
 	r->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
+	r->runs = d->runs != NULL;
 }
 
+/* With runs the next one writes over it: it is not told. */
 HWTDI_PT_INLINE void
 put_anchor(const struct reach *r, struct hwtdi_flow *flow, size_t at,
     const uint8_t *behind)
 {
-	struct hwtdi_anchor *a = &flow->anchors[flow->n_anchors++];
+	struct hwtdi_anchor *a = &flow->anchors[flow->n_anchors];
 
+	flow->n_anchors += !r->runs;
 	a->at = (uint32_t)at;
 	a->flags = r->flags;
 	a->stream_off = r->base + (uint64_t)(uintptr_t)behind;
+}
+
+/* Of anchors that are not told none was put yet. */
+HWTDI_PT_INLINE void
+start_anchor(const struct reach *r, struct hwtdi_flow *flow)
+{
+	if (r->runs && flow->n_anchors < HWTDI_FLOW_ANCHORS)
+		flow->anchors[flow->n_anchors].stream_off = UINT64_MAX;
+}
+
+/* The last one says behind which packet tokens are. */
+HWTDI_PT_INLINE void
+keep_anchor(const struct reach *r, struct hwtdi_decoder *d,
+    const struct hwtdi_flow *flow)
+{
+	const size_t n = flow->n_anchors;
+	uint64_t off;
+
+	if (r->runs ? n == HWTDI_FLOW_ANCHORS : n == 0)
+		return;
+	off = flow->anchors[r->runs ? n : n - 1].stream_off;
+	if (r->runs && off == UINT64_MAX)
+		return;
+	d->anchor_off = off - d->segment.stream_off;
+	d->anchored = true;
 }
 
 HWTDI_PT_INLINE bool
@@ -335,8 +368,6 @@ HWTDI_PT_INLINE enum taken
 take_outcomes(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct reach *r, uint64_t bits, unsigned int n, uint32_t bytes)
 {
-	if (!has_room(w, flow))
-		return (FULL);
 	w->bits = bits;
 	w->n_bits = n;
 	d->tnt_bytes = bytes;
@@ -345,12 +376,61 @@ take_outcomes(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (TAKEN);
 }
 
+/* The packet at hand may begin a run. */
+HWTDI_PT_INLINE bool
+may_be_run(const struct walk *w, const struct hwtdi_decoder *d,
+    const struct reach *r)
+{
+	return (r->runs && d->runs->rest == 0 &&
+	    r->base + (uint64_t)(uintptr_t)w->p >= d->runs->by_hand);
+}
+
+/* Take TNT packets that were walked before.  False: there are none. */
+HWTDI_PT_INLINE bool
+take_known(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct reach *r, bool run)
+{
+	struct hwtdi_ptn_known k;
+
+	if (w->node == 0 && !find_here(w, d, flow))
+		return (false);
+	k = (struct hwtdi_ptn_known){ .p = w->p,
+		.stop = r->stop,
+		.base = r->base,
+		.n = w->n,
+		.node = w->node,
+		.top = w->top };
+	if (run) {
+		if (!hwtdi_ptn_runs_take(d, flow, &k, r->end))
+			return (false);
+	} else {
+		hwtdi_ptn_memo_packets(d, flow, &k);
+		if (w->p == k.p)
+			return (false);
+		d->tnt_bytes = 1;
+	}
+	w->p = k.p;
+	w->n = k.n;
+	w->node = k.node;
+	w->top = k.top;
+	w->bits = k.bits;
+	w->n_bits = k.n_bits;
+	return (true);
+}
+
 HWTDI_PT_INLINE enum taken
 take_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct reach *r)
 {
 	const unsigned int n = hwtdi_pt_stop_bit(w->p[0]);
 
+	if (!has_room(w, flow))
+		return (FULL);
+	if (may_be_run(w, d, r) && take_known(w, d, flow, r, true))
+		return (TAKEN);
+	if (d->memo.on && w->p[0] >= HWTDI_PTN_MEMO_WORTH &&
+	    take_known(w, d, flow, r, false))
+		return (TAKEN);
 	/* The lowest bit is none of them. */
 	return (take_outcomes(w, d, flow, r, (uint64_t)w->p[0] << (64 - n),
 	    n - 1, 1));
@@ -365,6 +445,10 @@ take_long_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	if (w->p[1] != 0xa3 || v <= 1 || r->end - w->p < 8)
 		return (OTHER);
+	if (!has_room(w, flow))
+		return (FULL);
+	if (may_be_run(w, d, r) && take_known(w, d, flow, r, true))
+		return (TAKEN);
 	n = hwtdi_pt_stop_bit(v);
 	return (take_outcomes(w, d, flow, r, v << (64 - n), n, 8));
 }
@@ -454,11 +538,7 @@ note_place(const struct walk *w, struct hwtdi_decoder *d,
     const struct hwtdi_flow *flow, const struct reach *r)
 {
 	d->at = r->at + (size_t)(w->p - r->first);
-	if (flow->n_anchors != 0) {
-		d->anchor_off = flow->anchors[flow->n_anchors - 1].stream_off -
-		    d->segment.stream_off;
-		d->anchored = true;
-	}
+	keep_anchor(r, d, flow);
 }
 
 /* Go on in the loop where the decoder stands. */
@@ -469,6 +549,7 @@ come_back(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (plain && d->node == 0)
 		d->node = hwtdi_ptn_target(d, d->ip);
 	begin(w, d, flow);
+	start_anchor(r, flow);
 	w->p = r->first + (d->at - r->at);
 }
 

@@ -1,0 +1,422 @@
+/*
+ * The native engine: what it remembers of outcomes changes nothing, be they taken
+ * from a memo or told as runs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "decode/pt/pt_native.h"
+#include "support/memory_trace.h"
+#include "support/native_flows.h"
+#include "support/random_trace.h"
+#include "trace/trace_model.h"
+
+#define BASE 0x100000u
+
+/* How a decoder remembers. */
+
+static void
+without_memo(struct hwtdi_decoder *d, uint64_t *random)
+{
+	(void)random;
+	d->memo.on = false;
+	d->memo.rest = 0;
+}
+
+static void
+with_memo(struct hwtdi_decoder *d, uint64_t *random)
+{
+	(void)random;
+	d->memo.on = true;
+	d->memo.rest = 0;
+}
+
+/* Two entries, so that most are driven out, and at times a bit more. */
+static void
+with_tiny_memo(struct hwtdi_decoder *d, uint64_t *random)
+{
+	if (random_below(random, 3) == 0) {
+		hwtdi_ptn_memo_fini(&d->memo, d->library);
+		d->memo.log = 1;
+		d->memo.entries = hwtdi_zalloc(d->library,
+		    sizeof(d->memo.entries[0]) << 1);
+		assert_non_null(d->memo.entries);
+	}
+	with_memo(d, random);
+}
+
+static void
+with_runs(struct hwtdi_decoder *d, uint64_t *random)
+{
+	with_memo(d, random);
+	d->runs->rest = 0;
+}
+
+/* Of all lengths, and often begun anew. */
+static void
+with_short_lived_runs(struct hwtdi_decoder *d, uint64_t *random)
+{
+	static const uint32_t most[] = { 6, 12, 24, 48 };
+
+	with_runs(d, random);
+	d->runs->most = most[random_below(random, 4)];
+	if (random_below(random, 3) == 0)
+		d->runs->refused = HWTDI_RUNS;
+}
+
+struct way {
+	const char *name;
+	void (*prepare)(struct hwtdi_decoder *d, uint64_t *random);
+	bool runs;
+};
+
+static const struct way ways[] = {
+	{ "memo", with_memo, false },
+	{ "tiny memo", with_tiny_memo, false },
+	{ "runs", with_runs, true },
+	{ "short-lived runs", with_short_lived_runs, true },
+};
+
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+/* What is met twice is found out, and then used. */
+#define PASSES 4
+
+/* What was saved, so that a test knows that it tests something. */
+static size_t n_nodes, n_told, n_over;
+
+static void
+try_way(struct hwtd_trace *trace, struct hwtdi_code_graph *graph,
+    const struct way *way, const struct hwtd_pt_config *pt, uint64_t horizon,
+    const struct pt_packets *packets, bool cut,
+    const struct native_flows *expected, const char *what)
+{
+	struct native_reader r;
+
+	native_open(&r, trace, graph, pt, horizon, way->runs);
+	r.prepare = way->prepare;
+	for (int i = 0; i < PASSES; i++) {
+		struct native_flows got = { 0 };
+		char text[240];
+
+		native_read(&r, packets->bytes, packets->n, cut, &got);
+		if (!native_same(expected, &got, !way->runs, text,
+			sizeof(text)))
+			fail_msg("%s, %s, pass %d: %s", what, way->name, i,
+			    text);
+		if (way->runs) {
+			n_nodes += got.n_tokens;
+			n_told += got.n_told;
+			n_over += got.n_over;
+		}
+		native_free(&got);
+	}
+	native_close(&r);
+}
+
+/* All ways tell what is told without; the caller frees that. */
+static void
+try_ways(struct hwtd_trace *trace, struct hwtdi_code_graph *graph,
+    const struct hwtd_pt_config *pt, uint64_t horizon,
+    const struct pt_packets *packets, bool cut, const char *what,
+    struct native_flows *plain)
+{
+	struct native_reader r;
+
+	memset(plain, 0, sizeof(*plain));
+	native_open(&r, trace, graph, pt, horizon, false);
+	r.prepare = without_memo;
+	native_read(&r, packets->bytes, packets->n, cut, plain);
+	native_close(&r);
+	for (size_t i = 0; i < WAYS; i++)
+		try_way(trace, graph, &ways[i], pt, horizon, packets, cut,
+		    plain, what);
+}
+
+/* Random programs. */
+
+static void
+add_code(struct hwtd_trace *trace, const struct random_program *p)
+{
+	for (uint32_t i = 0; i < p->n_images; i++) {
+		const struct random_image *im = &p->images[i];
+		/* Units end in the middle of code. */
+		const size_t cut = im->n_bytes / 2;
+
+		(void)mt_code(trace, im->address, im->bytes, cut);
+		(void)mt_code(trace, im->address + cut, im->bytes + cut,
+		    im->n_bytes - cut);
+	}
+}
+
+static void
+try_random(uint64_t seed, unsigned int has, size_t insns)
+{
+	struct random_trace truth;
+	struct hwtdi_code_graph *graph;
+	struct hwtd_trace *trace;
+
+	random_trace_make(&truth, seed, has, insns);
+	trace = mt_create();
+	add_code(trace, &truth.program);
+	(void)mt_stream(trace, &truth.packets, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < 4; i++) {
+		const uint64_t horizon = (i & 1) != 0 ? 40 : 0;
+		struct native_flows plain;
+		char what[96];
+
+		(void)snprintf(what, sizeof(what), "seed %llu, %x, try %u",
+		    (unsigned long long)seed, has, i);
+		try_ways(trace, graph, &truth.config, horizon, &truth.packets,
+		    (i & 2) != 0, what, &plain);
+		native_free(&plain);
+	}
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	random_trace_free(&truth);
+}
+
+static void
+random_traces_are_told_as_without_memory(void **state)
+{
+	const bool small = getenv("HWTDECODE_TEST_SMALL") != NULL;
+
+	(void)state;
+	n_nodes = n_told = n_over = 0;
+	for (uint64_t seed = 1; seed <= (small ? 20 : 120); seed++) {
+		uint64_t random = seed;
+		unsigned int has = random_below(&random, RANDOM_ALL + 1);
+
+		/* Every second one is all packets of branches. */
+		if ((seed & 1) == 0)
+			has &= RANDOM_COMPRESS_RETURNS | RANDOM_COMPRESS_IPS |
+			    RANDOM_LONG_TNT | RANDOM_TIMES | RANDOM_DEFERS |
+			    RANDOM_DEFERS_RETURNS;
+		try_random(seed, has, 3000);
+	}
+	/* Runs were made, and made anew. */
+	assert_true(n_told < n_nodes);
+	assert_true(n_over > 0);
+}
+
+/* A machine of one function that calls itself, and its truth. */
+
+/* 0: jne 7; 2: call 0; 7: ret */
+static const uint8_t recursive[] = { 0x75, 0x05, 0xe8, 0xf9, 0xff, 0xff, 0xff,
+	0xc3 };
+
+struct machine {
+	struct pt_packets packets;
+	/* Addresses that were executed, less BASE. */
+	uint8_t *ips;
+	size_t n, cap;
+	/* Outcomes that wait, the newest in bit 0. */
+	uint64_t bits;
+	unsigned int n_bits, most_bits;
+	/* Calls that the hardware remembers. */
+	unsigned int calls;
+};
+
+static void
+execute(struct machine *m, uint8_t ip)
+{
+	if (m->n == m->cap) {
+		m->cap = m->cap == 0 ? 1024 : m->cap * 2;
+		m->ips = realloc(m->ips, m->cap);
+		assert_non_null(m->ips);
+	}
+	m->ips[m->n++] = ip;
+}
+
+static void
+flush(struct machine *m)
+{
+	if (m->n_bits > 6)
+		pt_long_tnt_bits(&m->packets, m->bits, m->n_bits);
+	else if (m->n_bits != 0)
+		pt_tnt_bits(&m->packets, m->bits, m->n_bits);
+	m->bits = 0;
+	m->n_bits = 0;
+}
+
+static void
+outcome(struct machine *m, bool taken)
+{
+	m->bits = m->bits << 1 | taken;
+	if (++m->n_bits == m->most_bits)
+		flush(m);
+}
+
+/* Calls of that depth, and back again; then a return to the start. */
+static void
+recurse(struct machine *m, unsigned int depth)
+{
+	for (unsigned int i = 0; i < depth; i++) {
+		outcome(m, false);
+		execute(m, 0);
+		execute(m, 2);
+		m->calls += m->calls < HWTDI_PTN_CALLS;
+	}
+	outcome(m, true);
+	execute(m, 0);
+	for (unsigned int i = 0; i < depth; i++) {
+		execute(m, 7);
+		if (m->calls != 0) {
+			m->calls--;
+			outcome(m, true);
+		} else {
+			flush(m);
+			pt_tip(&m->packets, PT_IP_16, BASE + 7);
+		}
+	}
+	execute(m, 7);
+	if (m->calls != 0)
+		fail_msg("calls are left");
+	flush(m);
+	pt_tip(&m->packets, PT_IP_16, BASE);
+}
+
+/* Where a unit lies when a token is told. */
+static uint64_t
+place_of(const struct native_flows *f, uint32_t unit, size_t token)
+{
+	for (size_t i = f->n_places; i-- > 0;)
+		if (f->places[i].unit == unit && f->places[i].at <= token)
+			return (f->places[i].address);
+	fail_msg("unit %u is nowhere", (unsigned int)unit);
+	return (0);
+}
+
+/* Addresses of instructions that tokens stand for. */
+static void
+check_ips(const struct machine *m, const struct hwtdi_code_graph *graph,
+    const struct native_flows *f)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < f->n_tokens; i++) {
+		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
+		    f->tokens[i]);
+		const uint64_t base = place_of(f, b->unit, i);
+		const uint8_t *length = b->lengths;
+
+		for (uint32_t r = 0; r < b->n_runs; r++) {
+			uint64_t ip = base + b->runs[r].off;
+
+			for (uint32_t k = 0; k < b->runs[r].insns; k++) {
+				assert_true(at < m->n);
+				assert_int_equal(ip, BASE + m->ips[at]);
+				at++;
+				ip += *length++;
+			}
+		}
+	}
+	/* Behind the last TIP there is nothing that the trace tells. */
+	assert_int_equal(at, m->n);
+}
+
+static void
+try_recursion(unsigned int most_bits, bool resync, size_t split)
+{
+	struct machine m = { .most_bits = most_bits };
+	struct hwtdi_code_graph *graph;
+	struct native_flows plain;
+	struct hwtd_trace *trace;
+
+	pt_psb_plus(&m.packets, BASE, 64);
+	for (unsigned int i = 0; i < 40; i++) {
+		/* Deeper than what is remembered, and not. */
+		recurse(&m, i % 4 == 3 ? 100 : 20 + i % 4);
+		if (resync && i % 5 == 4)
+			pt_psb_plus(&m.packets, BASE, 64);
+	}
+	trace = mt_create();
+	(void)mt_code(trace, BASE, recursive, split);
+	if (split < sizeof(recursive))
+		(void)mt_code(trace, BASE + split, recursive + split,
+		    sizeof(recursive) - split);
+	(void)mt_stream(trace, &m.packets, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < 4; i++) {
+		try_ways(trace, graph, NULL, (i & 1) != 0 ? 30 : 0, &m.packets,
+		    (i & 2) != 0, "recursion", &plain);
+		check_ips(&m, graph, &plain);
+		native_free(&plain);
+	}
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&m.packets);
+	free(m.ips);
+}
+
+static void
+returns_of_deep_recursion_are_known_again(void **state)
+{
+	(void)state;
+	for (size_t split = 1; split <= sizeof(recursive); split++) {
+		/* In one image, or a branch leads from one to the other. */
+		if (split != 2 && split != 7 && split != sizeof(recursive))
+			continue;
+		try_recursion(6, false, split);
+		try_recursion(6, true, split);
+		try_recursion(5, true, split);
+		try_recursion(47, false, split);
+	}
+}
+
+/* The return stack. */
+
+static void
+calls_that_are_others_are_left_alone(void **state)
+{
+	uint32_t calls[HWTDI_PTN_CALLS] = { 0 }, before[HWTDI_PTN_CALLS];
+	const struct hwtdi_ptn_calls_effect effect = { .pops = 2,
+		.pushes = 1,
+		.writes = 4 };
+	const uint32_t stack[] = { 12, 11, 20 };
+	uint32_t top = 1;
+
+	(void)state;
+	/* From the oldest: 10, 11, 12; it goes round the end. */
+	calls[63] = 10;
+	calls[0] = 11;
+	calls[1] = 13;
+	memcpy(before, calls, sizeof(calls));
+	assert_false(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
+	assert_int_equal(top, 1);
+	assert_memory_equal(calls, before, sizeof(calls));
+	/* Two taken, three made, two of these taken. */
+	calls[1] = 12;
+	calls[2] = 99;
+	calls[3] = 99;
+	assert_true(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
+	assert_int_equal(top, 0);
+	assert_int_equal(calls[63], 10);
+	assert_int_equal(calls[0], 20);
+	assert_int_equal(calls[1], 0);
+	assert_int_equal(calls[2], 0);
+	assert_int_equal(calls[3], 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_traces_are_told_as_without_memory),
+		cmocka_unit_test(returns_of_deep_recursion_are_known_again),
+		cmocka_unit_test(calls_that_are_others_are_left_alone),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
