@@ -219,6 +219,8 @@ struct hwtdi_decoder;
 struct hwtdi_engine {
 	const char *name;
 	uint32_t tech;
+	/* Tokens are nodes of the code graph. */
+	bool has_graph;
 	int (*open)(const struct hwtdi_decoder_args *args,
 	    struct hwtdi_decoder **out, struct hwtd_error *err);
 	/* Begin a segment; what was known before is forgotten. */

@@ -4,10 +4,20 @@
 #ifndef HWTDI_CURSOR_H
 #define HWTDI_CURSOR_H
 
-#include <hwtdecode/event.h>
+#include "event/filter.h"
 
 /* Borrowed while the cursor is open. */
 struct hwtd_context *hwtdi_events_library(const struct hwtd_events *ev);
 struct hwtd_trace *hwtdi_events_trace(const struct hwtd_events *ev);
+
+/*
+ * Damage of the file that belongs to no stream, from number *no_inout on; not
+ * where streams are chosen.  False: no more.
+ */
+bool hwtdi_stray_damage(const struct hwtd_trace *trace,
+    const struct hwtdi_filter *filter, size_t *no_inout,
+    struct hwtd_damage *out);
+/* The same as a gap. */
+void hwtdi_stray_gap(const struct hwtd_damage *damage, struct hwtd_gap *out);
 
 #endif /* HWTDI_CURSOR_H */

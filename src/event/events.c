@@ -365,40 +365,27 @@ static int
 stray_damage(struct hwtd_events *ev, struct hwtd_event *row,
     struct hwtd_error *err)
 {
-	struct hwtd_damage damage = { .size = sizeof(damage) };
 	struct hwtdi_rows *to = &ev->details;
 	struct hwtd_exec_context nobody;
-	struct hwtd_gap *gap;
+	struct hwtd_damage damage;
 	int rc;
 
-	for (;; ev->damage_no++) {
-		if (ev->only != HWTD_NO_ID || ev->filter.o.n_streams != 0 ||
-		    hwtd_trace_damage(ev->trace, ev->damage_no, &damage) !=
-			HWTD_OK)
-			return (HWTD_END);
-		if (damage.stream == HWTD_NO_ID || damage.first == damage.end)
-			break;
-	}
-	ev->damage_no++;
+	if (ev->only != HWTD_NO_ID ||
+	    !hwtdi_stray_damage(ev->trace, &ev->filter, &ev->damage_no,
+		&damage))
+		return (HWTD_END);
 	rc = hwtdi_array_grow(ev->library, &to->gaps, &to->cap_gaps,
 	    to->n_gaps + 1, sizeof(*to->gaps), err);
 	if (rc != HWTD_OK)
 		return (rc);
-	gap = &to->gaps[to->n_gaps];
-	memset(gap, 0, sizeof(*gap));
-	gap->reason = HWTD_GAP_FILE_DAMAGED;
-	gap->flags = HWTD_GAPF_FILE;
-	gap->file_off = damage.file_off;
-	gap->file_bytes = damage.file_bytes;
-	memcpy(gap->text, damage.text, sizeof(gap->text) - 1);
+	hwtdi_stray_gap(&damage, &to->gaps[to->n_gaps]);
+	hwtdi_stats_add_gap(&ev->stats, &to->gaps[to->n_gaps]);
 	memset(row, 0, sizeof(*row));
 	row->kind = HWTD_EV_GAP;
 	row->flags = HWTD_EVF_VALUE;
 	row->stream = HWTD_NO_ID;
 	row->value = to->n_gaps++;
 	ev->stats.kinds[HWTD_EV_GAP]++;
-	ev->stats.gaps[HWTD_GAP_FILE_DAMAGED]++;
-	ev->stats.file_gap_bytes += damage.file_bytes;
 	memset(&nobody, 0, sizeof(nobody));
 	nobody.size = sizeof(nobody);
 	nobody.pid = nobody.tid = nobody.cpu = HWTD_NO_ID;
@@ -616,7 +603,6 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 static int
 add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 {
-	const struct hwtd_events_options *o = &ev->filter.o;
 	struct hwtd_trace_info info = { .size = sizeof(info) };
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtdi_crew_args args = { .trace = ev->trace,
@@ -628,11 +614,9 @@ add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 
 	hwtdi_crew_share(&args, ev->filter.o.jobs);
 	(void)hwtd_trace_info(ev->trace, &info);
-	for (size_t i = 0; i < o->n_streams; i++)
-		if (o->streams[i] >= info.n_streams)
-			return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
-			    "no stream %u; the trace has %u", o->streams[i],
-			    info.n_streams));
+	rc = hwtdi_filter_check_streams(&ev->filter, ev->trace, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	ev->lanes = hwtdi_zalloc(ev->library,
 	    info.n_streams * sizeof(struct hwtdi_lane *));
 	ev->heap = hwtdi_zalloc(ev->library,

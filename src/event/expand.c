@@ -437,23 +437,11 @@ next_ip(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	return (last && flow->has_next_ip);
 }
 
-static void
-count_gap(struct hwtdi_rows *rows, const struct hwtd_gap *gap)
-{
-	struct hwtd_stats *stats = &rows->stats;
-	uint32_t reason = gap->reason < HWTD_GAP_REASONS ? gap->reason : 0;
-
-	stats->gaps[reason]++;
-	stats->gap_bytes_by_reason[reason] += gap->end - gap->first;
-	stats->gap_bytes += gap->end - gap->first;
-	stats->file_gap_bytes += gap->file_bytes;
-}
-
 static int
 put_gap(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     struct hwtd_event *row, struct hwtd_gap *gap)
 {
-	count_gap(rows, gap);
+	hwtdi_stats_add_gap(&rows->stats, gap);
 	if ((gap->flags & HWTD_GAPF_IP_BEFORE) != 0) {
 		row->ip = gap->ip_before;
 		row->flags |= HWTD_EVF_IP;

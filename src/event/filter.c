@@ -179,6 +179,22 @@ hwtdi_filter_records_only(const struct hwtdi_filter *filter)
 	    (filter->o.flags & HWTD_DECODE_STRICT) == 0);
 }
 
+int
+hwtdi_filter_check_streams(const struct hwtdi_filter *filter,
+    const struct hwtd_trace *trace, struct hwtd_error *err)
+{
+	const struct hwtd_events_options *o = &filter->o;
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+
+	(void)hwtd_trace_info(trace, &info);
+	for (size_t i = 0; i < o->n_streams; i++)
+		if (o->streams[i] >= info.n_streams)
+			return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
+			    "no stream %u; the trace has %u", o->streams[i],
+			    info.n_streams));
+	return (HWTD_OK);
+}
+
 bool
 hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
     const struct hwtd_stream_desc *desc)

@@ -25,6 +25,10 @@ void hwtdi_filter_fini(struct hwtdi_filter *filter);
 /* Rows of kind RECORD alone are asked for, and gaps do not matter. */
 bool hwtdi_filter_records_only(const struct hwtdi_filter *filter);
 
+/* HWTD_E_NOT_FOUND: a stream that is asked for is not there. */
+int hwtdi_filter_check_streams(const struct hwtdi_filter *filter,
+    const struct hwtd_trace *trace, struct hwtd_error *err);
+
 bool hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
     const struct hwtd_stream_desc *desc);
 /*

@@ -135,6 +135,7 @@ open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 	args.graph = maker->graph;
 	args.near_count = desc.clock.base_count;
 	args.timed = maker->timed;
+	args.runs = maker->sink != NULL;
 	rc = maker->engine->open(&args, &maker->decoder, err);
 	maker->expander.engine = maker->engine;
 	maker->expander.decoder = maker->decoder;
@@ -238,6 +239,18 @@ hwtdi_maker_rewind(struct hwtdi_maker *maker)
 /* Code that a hostile trace makes up must not fill the memory. */
 #define MANY_RUNS ((size_t)1 << 20)
 
+/* Have a new decoder, and a graph that is not full. */
+static int
+change_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	if (maker->sink != NULL && maker->decoder != NULL)
+		rc = maker->sink->leave(maker->sink->arg, err);
+	close_decoder(maker);
+	return (rc == HWTD_OK ? open_decoder(maker, err) : rc);
+}
+
 static int
 begin_segment(struct hwtdi_maker *maker, const struct hwtdi_segment *segment,
     struct hwtdi_rows *rows)
@@ -248,8 +261,7 @@ begin_segment(struct hwtdi_maker *maker, const struct hwtdi_segment *segment,
 		hwtdi_code_table_clear(&maker->table);
 	/* There is none if a new one could not be opened before. */
 	if (maker->decoder == NULL || hwtdi_graph_is_full(maker->graph)) {
-		close_decoder(maker);
-		rc = open_decoder(maker, &rows->err);
+		rc = change_decoder(maker, &rows->err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
@@ -361,11 +373,29 @@ behind_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	return (HWTD_OK);
 }
 
+/* Have the next flow, and let it be used elsewhere. */
+static int
+feed_sink(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	int rc;
+
+	hwtdi_flow_clear(maker->flow);
+	rc = maker->engine->read(maker->decoder, maker->flow, &rows->err);
+	if (rc < 0)
+		return (rc);
+	maker->last_flow = rc == HWTD_END;
+	if (maker->last_flow)
+		maker->state = HWTDI_MAKER_BETWEEN;
+	return (maker->sink->take(maker->sink->arg, maker, rows));
+}
+
 static int
 in_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows, bool *full)
 {
 	int rc;
 
+	if (maker->sink != NULL)
+		return (feed_sink(maker, rows));
 	switch (hwtdi_expand(&maker->expander, maker->flow, maker->last_flow,
 	    rows)) {
 	case HWTDI_EXPAND_FULL:

@@ -8,6 +8,21 @@
 #include "event/expand.h"
 #include "event/segment.h"
 
+struct hwtdi_maker;
+
+/* Who takes flows, so that they do not become rows. */
+struct hwtdi_flow_sink {
+	/*
+	 * All of the flow of the maker is to be used; gaps in it are added to
+	 * the statistics of the rows.
+	 */
+	int (*take)(void *arg, const struct hwtdi_maker *maker,
+	    struct hwtdi_rows *rows);
+	/* Tokens and places that were told are void from now on. */
+	int (*leave)(void *arg, struct hwtd_error *err);
+	void *arg;
+};
+
 struct hwtdi_maker {
 	struct hwtd_context *library;
 	struct hwtd_trace *trace;
@@ -16,6 +31,8 @@ struct hwtdi_maker {
 	const struct hwtdi_filter *filter;
 	/* No row is asked for, only where records come among them. */
 	bool places_only;
+	/* NULL: flows become rows. */
+	const struct hwtdi_flow_sink *sink;
 
 	const struct hwtdi_engine *engine;
 	struct hwtdi_decoder *decoder;

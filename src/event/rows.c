@@ -77,3 +77,14 @@ hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more)
 		sum->last_ns = more->last_ns;
 	sum->has_time = 1;
 }
+
+void
+hwtdi_stats_add_gap(struct hwtd_stats *stats, const struct hwtd_gap *gap)
+{
+	uint32_t reason = gap->reason < HWTD_GAP_REASONS ? gap->reason : 0;
+
+	stats->gaps[reason]++;
+	stats->gap_bytes_by_reason[reason] += gap->end - gap->first;
+	stats->gap_bytes += gap->end - gap->first;
+	stats->file_gap_bytes += gap->file_bytes;
+}

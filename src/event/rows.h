@@ -66,5 +66,6 @@ void hwtdi_rows_fini(struct hwtdi_rows *rows);
 void hwtdi_rows_clear(struct hwtdi_rows *rows);
 
 void hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more);
+void hwtdi_stats_add_gap(struct hwtd_stats *stats, const struct hwtd_gap *gap);
 
 #endif /* HWTDI_ROWS_H */

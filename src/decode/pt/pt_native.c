@@ -265,6 +265,7 @@ native_run(const struct hwtdi_decoder *d, uint32_t number, size_t *n_out)
 const struct hwtdi_engine hwtdi_pt_native = {
 	.name = "native",
 	.tech = HWTD_TECH_INTEL_PT,
+	.has_graph = true,
 	.open = native_open,
 	.start = native_start,
 	.read = hwtdi_ptn_read,
