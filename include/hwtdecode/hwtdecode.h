@@ -21,6 +21,7 @@
 #include <hwtdecode/space.h>
 #include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>
+#include <hwtdecode/runs.h>
 #include <hwtdecode/export.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

@@ -164,6 +164,28 @@ call_export(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_runs(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_runs *runs = NULL;
+	int rc = hwtd_runs_open(f->sealed, opts, &runs, err);
+
+	hwtd_runs_close(runs);
+	return (rc);
+}
+
+static int
+call_events_of_runs(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	const struct hwtd_runs_options o = { .size = sizeof(o),
+		.events = opts };
+	struct hwtd_runs *runs = NULL;
+	int rc = hwtd_runs_open(f->sealed, &o, &runs, err);
+
+	hwtd_runs_close(runs);
+	return (rc);
+}
+
+static int
 call_pt_config(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
@@ -218,6 +240,9 @@ static const struct {
 	    NULL },
 	{ "export options", call_export, sizeof(struct hwtd_export_options),
 	    NULL },
+	{ "runs options", call_runs, sizeof(struct hwtd_runs_options), NULL },
+	{ "events options of runs", call_events_of_runs,
+	    sizeof(struct hwtd_events_options), NULL },
 	{ "configuration of Intel PT", call_pt_config,
 	    sizeof(struct hwtd_pt_config), NULL },
 };

@@ -1,0 +1,508 @@
+/*
+ * A tally: counts tokens.
+ *
+ * What a token costs is one counter.  Where a unit of code comes to lie
+ * elsewhere, and where the tokens are void, counters become counts of code by
+ * address and begin anew: at the price of those that were touched since the
+ * last time.
+ */
+#include "analysis/tally.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+/* Counters: first those of runs, then those of nodes. */
+
+static inline uint32_t
+counter_of(uint32_t token)
+{
+	const uint32_t run = (token & HWTDI_TOKEN_RUN) != 0 ? UINT32_MAX : 0;
+
+	/* Without a branch: which of them comes is hard to foresee. */
+	return (token + HWTDI_RUNS + (run & (HWTDI_TOKEN_RUN - HWTDI_RUNS)));
+}
+
+static inline void
+count(struct hwtdi_tally *t, uint32_t counter, uint64_t n)
+{
+	if (t->counts[counter] == 0)
+		t->touched[t->n_touched++] = counter;
+	t->counts[counter] += n;
+}
+
+/* Grow an array; what is new in it is 0. */
+static int
+grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
+    size_t need, size_t elem, struct hwtd_error *err)
+{
+	const size_t cap = *cap_inout;
+	uint8_t *array;
+	int rc;
+
+	rc = hwtdi_array_grow(t->library, array_inout, cap_inout, need, elem,
+	    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	memcpy(&array, array_inout, sizeof(array));
+	memset(array + cap * elem, 0, (*cap_inout - cap) * elem);
+	return (HWTD_OK);
+}
+
+/* Have counters of all nodes that can be in a flow. */
+static int
+need_counters(struct hwtdi_tally *t, struct hwtd_error *err)
+{
+	const size_t need = (size_t)HWTDI_RUNS + t->view.n_nodes;
+	int rc;
+
+	if (need <= t->cap_counts)
+		return (HWTD_OK);
+	rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched, need,
+	    sizeof(*t->touched), err);
+	if (rc == HWTD_OK && t->with_edges)
+		rc = grow_zeroed(t, &t->links, &t->cap_links, t->view.n_nodes,
+		    sizeof(*t->links), err);
+	return (rc == HWTD_OK ? grow_zeroed(t, &t->counts, &t->cap_counts,
+				    need, sizeof(*t->counts), err)
+			      : rc);
+}
+
+/* The nodes that a token stands for. */
+static const uint32_t *
+nodes_of(const struct hwtdi_tally *t, const uint32_t *token, size_t *n_out)
+{
+	*n_out = 1;
+	return ((*token & HWTDI_TOKEN_RUN) == 0
+		? token
+		: t->engine->run(t->decoder, *token & ~HWTDI_TOKEN_RUN,
+		      n_out));
+}
+
+static const struct hwtdi_code_block *
+block_of(const struct hwtdi_tally *t, uint32_t node)
+{
+	return (hwtdi_graph_view_block(&t->view, node));
+}
+
+/* Edges. */
+
+static int
+put_edge(struct hwtdi_tally *t, const struct hwtd_edge *from, uint64_t to,
+    uint32_t section, uint64_t n, size_t *no_out, struct hwtd_error *err)
+{
+	struct hwtd_edge e = *from;
+
+	e.to = to;
+	e.to_section = section;
+	e.count = n;
+	return (hwtdi_code_counts_edge(&t->code, &e, no_out, err));
+}
+
+/* An edge from the end of run `i` of a block; false: it ends with no branch. */
+static bool
+edge_of(const struct hwtdi_tally *t, const struct hwtdi_code_block *b,
+    uint32_t i, struct hwtd_edge *out)
+{
+	const struct hwtdi_tally_place *place = &t->places[b->unit];
+	const struct hwtdi_code_run *r = &b->runs[i];
+
+	memset(out, 0, sizeof(*out));
+	out->from = place->address + hwtdi_run_last(r);
+	out->from_section = place->section;
+	out->branch = r->branch;
+	return (r->branch != HWTD_BRANCH_NONE);
+}
+
+/* `to` was executed behind `from`, and is not linked to it. */
+static int
+count_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
+    struct hwtd_error *err)
+{
+	struct hwtdi_tally_pair
+	    *pair = &t->pairs[(from * 31 + to) % HWTDI_TALLY_PAIRS];
+	const struct hwtdi_code_block *b, *next;
+	const struct hwtdi_tally_place *place;
+	struct hwtd_edge edge;
+
+	/* No node has number 0. */
+	if (pair->from == from && pair->to == to) {
+		t->code.edges[pair->edge].count += n;
+		return (HWTD_OK);
+	}
+	b = block_of(t, from);
+	if (!edge_of(t, b, b->n_runs - 1u, &edge))
+		return (HWTD_OK);
+	next = block_of(t, to);
+	place = &t->places[next->unit];
+	pair->from = from;
+	pair->to = to;
+	return (put_edge(t, &edge, place->address + next->off, place->section,
+	    n, &pair->edge, err));
+}
+
+static inline int
+count_next(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
+    struct hwtd_error *err)
+{
+	struct hwtdi_node *node = &t->view.nodes[from];
+
+	if (atomic_load_explicit(&node->next[0], memory_order_relaxed) == to) {
+		t->links[from].n[0] += n;
+		return (HWTD_OK);
+	}
+	if (atomic_load_explicit(&node->next[1], memory_order_relaxed) == to) {
+		t->links[from].n[1] += n;
+		return (HWTD_OK);
+	}
+	return (count_pair(t, from, to, n, err));
+}
+
+/* The branch that was last went to `to`. */
+static int
+end_edge(struct hwtdi_tally *t, uint64_t to, uint32_t section,
+    struct hwtd_error *err)
+{
+	t->pending = false;
+	return (put_edge(t, &t->edge, to, section, 1, NULL, err));
+}
+
+/* Nothing is said of where the last branch went. */
+static int
+drop_edge(struct hwtdi_tally *t, struct hwtd_error *err)
+{
+	if (t->has_target)
+		return (end_edge(t, t->target, HWTD_NO_ID, err));
+	t->pending = false;
+	return (HWTD_OK);
+}
+
+/* The last branch is that of a node; where it goes is still to come. */
+static void
+begin_edge(struct hwtdi_tally *t, uint32_t node)
+{
+	const struct hwtdi_code_block *b = block_of(t, node);
+
+	t->pending = edge_of(t, b, b->n_runs - 1u, &t->edge);
+	t->has_target = t->edge.branch == HWTD_BRANCH_JUMP ||
+	    t->edge.branch == HWTD_BRANCH_CALL;
+	t->target = t->places[b->unit].address + (uint64_t)b->target;
+}
+
+/* Edges between tokens [at, end) of a flow, and from what was before. */
+static int
+count_edges(struct hwtdi_tally *t, const struct hwtdi_flow *flow, size_t at,
+    size_t end, struct hwtd_error *err)
+{
+	size_t n;
+	const uint32_t *nodes = nodes_of(t, &flow->tokens[at], &n);
+	uint32_t last = nodes[n - 1];
+	int rc = HWTD_OK;
+
+	if (t->pending) {
+		const struct hwtdi_code_block *b = block_of(t, nodes[0]);
+
+		rc = end_edge(t, t->places[b->unit].address + b->off,
+		    t->places[b->unit].section, err);
+	}
+	for (at++; at < end && rc == HWTD_OK; at++) {
+		nodes = nodes_of(t, &flow->tokens[at], &n);
+		rc = count_next(t, last, nodes[0], 1, err);
+		last = nodes[n - 1];
+	}
+	begin_edge(t, last);
+	return (rc);
+}
+
+/* Folding. */
+
+static int
+fold_run(struct hwtdi_tally *t, uint32_t number, uint64_t n,
+    struct hwtd_error *err)
+{
+	size_t n_nodes;
+	const uint32_t *nodes = t->engine->run(t->decoder, number, &n_nodes);
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < n_nodes && rc == HWTD_OK; i++) {
+		count(t, counter_of(nodes[i]), n);
+		if (t->with_edges && i > 0)
+			rc = count_next(t, nodes[i - 1], nodes[i], n, err);
+	}
+	return (rc);
+}
+
+/* Counts of runs become counts of nodes. */
+static int
+fold_runs(struct hwtdi_tally *t, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+	size_t i = 0;
+
+	while (i < t->n_touched && rc == HWTD_OK) {
+		const uint32_t counter = t->touched[i];
+		const uint64_t n = t->counts[counter];
+
+		if (counter >= HWTDI_RUNS) {
+			i++;
+			continue;
+		}
+		t->counts[counter] = 0;
+		t->touched[i] = t->touched[--t->n_touched];
+		rc = fold_run(t, counter, n, err);
+	}
+	return (rc);
+}
+
+static int
+fold_links(struct hwtdi_tally *t, uint32_t node,
+    const struct hwtdi_code_block *b, struct hwtd_error *err)
+{
+	const struct hwtdi_tally_place *place = &t->places[b->unit];
+	struct hwtdi_tally_links *links = &t->links[node];
+	struct hwtd_edge edge;
+	int rc = HWTD_OK;
+
+	if (edge_of(t, b, b->n_runs - 1u, &edge))
+		for (unsigned int i = 0; i < 2 && rc == HWTD_OK; i++)
+			if (links->n[i] != 0)
+				rc = put_edge(t, &edge,
+				    place->address +
+					block_of(t,
+					    t->view.nodes[node].next[i])
+					    ->off,
+				    place->section, links->n[i], NULL, err);
+	memset(links, 0, sizeof(*links));
+	return (rc);
+}
+
+static int
+fold_node(struct hwtdi_tally *t, uint32_t node, uint64_t n,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b = block_of(t, node);
+	const struct hwtdi_tally_place *place = &t->places[b->unit];
+	const uint8_t *lengths = b->lengths;
+	struct hwtd_edge edge;
+	int rc = HWTD_OK;
+
+	for (uint32_t i = 0; i < b->n_runs && rc == HWTD_OK; i++) {
+		const struct hwtdi_code_run *r = &b->runs[i];
+		const struct hwtdi_stretch s = {
+			.ip = place->address + r->off,
+			.count = n,
+			.lengths = lengths,
+			.insns = r->insns,
+			.bytes = r->bytes,
+			.section = place->section,
+			.branch = r->branch,
+			.isa = place->isa,
+		};
+
+		rc = hwtdi_code_counts_put(&t->code, &s, err);
+		lengths += r->insns;
+		if (rc == HWTD_OK && t->with_edges && i + 1u < b->n_runs &&
+		    edge_of(t, b, i, &edge))
+			rc = put_edge(t, &edge,
+			    place->address + b->runs[i + 1].off,
+			    place->section, n, NULL, err);
+	}
+	return (rc == HWTD_OK && t->with_edges ? fold_links(t, node, b, err)
+					       : rc);
+}
+
+int
+hwtdi_tally_fold(struct hwtdi_tally *t, struct hwtd_error *err)
+{
+	int rc = fold_runs(t, err);
+
+	for (size_t i = 0; i < t->n_touched && rc == HWTD_OK; i++) {
+		const uint32_t counter = t->touched[i];
+
+		rc = fold_node(t, counter - HWTDI_RUNS, t->counts[counter],
+		    err);
+		t->counts[counter] = 0;
+	}
+	t->n_touched = 0;
+	memset(t->pairs, 0, sizeof(t->pairs));
+	return (rc);
+}
+
+/* Flows. */
+
+static int
+pass_place(struct hwtdi_tally *t, const struct hwtdi_placement *p,
+    struct hwtd_error *err)
+{
+	struct hwtdi_tally_place *place;
+	int rc;
+
+	rc = grow_zeroed(t, &t->places, &t->cap_places, (size_t)p->unit + 1,
+	    sizeof(*t->places), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	place = &t->places[p->unit];
+	if (place->known &&
+	    (place->address != p->address || place->section != p->section))
+		rc = hwtdi_tally_fold(t, err);
+	place->known = true;
+	place->address = p->address;
+	place->section = p->section;
+	place->isa = hwtdi_graph_unit_at(t->graph, p->unit)->isa;
+	return (rc);
+}
+
+/* What a rare event says of where the last branch went, as rows say it. */
+static int
+pass_rare(struct hwtdi_tally *t, const struct hwtdi_rare *rare,
+    struct hwtdi_rows *rows)
+{
+	const struct hwtd_event *row = &rare->row;
+	bool known = false;
+	uint64_t to = 0;
+
+	switch (row->kind) {
+	case HWTD_EV_GAP:
+		hwtdi_stats_add_gap(&rows->stats, &rare->detail.gap);
+		known = rare->has_stop_ip;
+		to = rare->stop_ip;
+		break;
+	case HWTD_EV_ASYNC:
+		known = (row->flags & HWTD_EVF_IP) != 0;
+		to = row->ip;
+		break;
+	case HWTD_EV_DISABLE:
+		if ((row->flags & HWTD_EVF_ASYNC) != 0) {
+			known = (row->flags & HWTD_EVF_IP) != 0;
+			to = row->ip;
+			break;
+		}
+		known = (row->flags & HWTD_EVF_TARGET) != 0;
+		to = row->target;
+		break;
+	case HWTD_EV_ENABLE:
+		break;
+	default:
+		return (HWTD_OK);
+	}
+	if (!t->pending)
+		return (HWTD_OK);
+	return (known ? end_edge(t, to, HWTD_NO_ID, &rows->err)
+		      : drop_edge(t, &rows->err));
+}
+
+static void
+count_tokens(struct hwtdi_tally *t, const uint32_t *tokens, size_t n)
+{
+	/* In registers. */
+	uint64_t *const counts = t->counts;
+	uint32_t *touched = t->touched + t->n_touched;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t counter = counter_of(tokens[i]);
+
+		if (counts[counter]++ == 0)
+			*touched++ = counter;
+	}
+	t->n_touched = (size_t)(touched - t->touched);
+}
+
+static int
+pass_tokens(struct hwtdi_tally *t, const struct hwtdi_flow *flow, size_t at,
+    size_t end, struct hwtd_error *err)
+{
+	count_tokens(t, flow->tokens + at, end - at);
+	return (t->with_edges ? count_edges(t, flow, at, end, err) : HWTD_OK);
+}
+
+static int
+pass_flow(struct hwtdi_tally *t, const struct hwtdi_flow *flow,
+    struct hwtdi_rows *rows)
+{
+	size_t place = 0, rare = 0, at = 0;
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK) {
+		size_t end = flow->n_tokens;
+
+		if (place < flow->n_places && flow->places[place].at <= at) {
+			rc = pass_place(t, &flow->places[place++], &rows->err);
+			continue;
+		}
+		if (rare < flow->n_rares && flow->rares[rare].at <= at) {
+			rc = pass_rare(t, &flow->rares[rare++], rows);
+			continue;
+		}
+		if (at == end)
+			break;
+		if (place < flow->n_places && flow->places[place].at < end)
+			end = flow->places[place].at;
+		if (rare < flow->n_rares && flow->rares[rare].at < end)
+			end = flow->rares[rare].at;
+		rc = pass_tokens(t, flow, at, end, &rows->err);
+		at = end;
+	}
+	return (rc);
+}
+
+static int
+take(void *arg, const struct hwtdi_maker *maker, struct hwtdi_rows *rows)
+{
+	const struct hwtdi_flow *flow = maker->flow;
+	struct hwtdi_tally *t = arg;
+	int rc;
+
+	t->engine = maker->engine;
+	t->decoder = maker->decoder;
+	t->graph = flow->graph;
+	hwtdi_graph_see(t->graph, &t->view);
+	rc = need_counters(t, &rows->err);
+	if (rc == HWTD_OK)
+		rc = pass_flow(t, flow, rows);
+	if (rc == HWTD_OK && flow->runs_over)
+		rc = fold_runs(t, &rows->err);
+	if (rc == HWTD_OK && maker->last_flow && t->pending)
+		rc = flow->has_next_ip
+		    ? end_edge(t, flow->next_ip, HWTD_NO_ID, &rows->err)
+		    : drop_edge(t, &rows->err);
+	return (rc);
+}
+
+static int
+leave(void *arg, struct hwtd_error *err)
+{
+	struct hwtdi_tally *t = arg;
+	int rc = hwtdi_tally_fold(t, err);
+
+	if (t->places != NULL)
+		memset(t->places, 0, t->cap_places * sizeof(*t->places));
+	t->pending = false;
+	return (rc);
+}
+
+void
+hwtdi_tally_init(struct hwtdi_tally *t, struct hwtd_context *library,
+    bool with_edges)
+{
+	memset(t, 0, sizeof(*t));
+	t->library = library;
+	t->with_edges = with_edges;
+	t->code.library = library;
+	t->sink.take = take;
+	t->sink.leave = leave;
+	t->sink.arg = t;
+}
+
+void
+hwtdi_tally_fini(struct hwtdi_tally *t)
+{
+	hwtdi_code_counts_fini(&t->code);
+	hwtdi_array_free(t->library, t->places, t->cap_places,
+	    sizeof(*t->places));
+	hwtdi_array_free(t->library, t->counts, t->cap_counts,
+	    sizeof(*t->counts));
+	hwtdi_array_free(t->library, t->touched, t->cap_touched,
+	    sizeof(*t->touched));
+	hwtdi_array_free(t->library, t->links, t->cap_links,
+	    sizeof(*t->links));
+}

@@ -1,0 +1,72 @@
+/*
+ * A tally: counts the tokens of one decoder, and turns counts of tokens into
+ * counts of code while it is known what they stand for and where it lies.
+ */
+#ifndef HWTDI_TALLY_H
+#define HWTDI_TALLY_H
+
+#include "analysis/code_counts.h"
+#include "event/maker.h"
+
+/* Where a unit of the code graph lies. */
+struct hwtdi_tally_place {
+	uint64_t address;
+	uint32_t section;
+	uint8_t isa;
+	bool known;
+};
+
+/* How often execution went on at the nodes that a node is linked to. */
+struct hwtdi_tally_links {
+	uint64_t n[2];
+};
+
+/* The edge from a node to another that it has no link to. */
+struct hwtdi_tally_pair {
+	uint32_t from, to;
+	size_t edge;
+};
+
+#define HWTDI_TALLY_PAIRS 1024
+
+struct hwtdi_tally {
+	struct hwtd_context *library;
+	bool with_edges;
+	struct hwtdi_code_counts code;
+
+	/* What tokens are of, while a decoder is at work. */
+	const struct hwtdi_engine *engine;
+	const struct hwtdi_decoder *decoder;
+	const struct hwtdi_code_graph *graph;
+	struct hwtdi_graph_view view;
+	struct hwtdi_tally_place *places;
+	size_t cap_places;
+	/* By run, then by node; and which of them are not 0. */
+	uint64_t *counts;
+	size_t cap_counts;
+	uint32_t *touched;
+	size_t n_touched, cap_touched;
+	/* By node. */
+	struct hwtdi_tally_links *links;
+	size_t cap_links;
+	struct hwtdi_tally_pair pairs[HWTDI_TALLY_PAIRS];
+
+	/* The last branch, if where it went is still to come. */
+	bool pending;
+	struct hwtd_edge edge;
+	/* Where it goes if nothing else is said. */
+	bool has_target;
+	uint64_t target;
+
+	/* What a maker hands its flows to. */
+	struct hwtdi_flow_sink sink;
+};
+
+void hwtdi_tally_init(struct hwtdi_tally *t, struct hwtd_context *library,
+    bool with_edges);
+void hwtdi_tally_fini(struct hwtdi_tally *t);
+
+/* Have all that was counted in `code`. */
+int hwtdi_tally_fold(struct hwtdi_tally *t, struct hwtd_error *err);
+
+#endif /* HWTDI_TALLY_H */

@@ -1,0 +1,250 @@
+/*
+ * A tally of flows that are made here: nodes, runs of nodes whose numbers come
+ * to stand for others, and code that comes to lie elsewhere.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/tally.h"
+
+/* nop; dec %eax; jne back to the nop; then nop; jmp *%rax. */
+static const uint8_t code[] = { 0x90, 0xff, 0xc8, 0x75, 0xfb, 0x90, 0xff,
+	0xe0 };
+
+#define LOOP 0
+#define OUT 5
+
+/* What numbers of runs stand for. */
+static uint32_t runs[2][3];
+static size_t run_lengths[2];
+
+static const uint32_t *
+run_of(const struct hwtdi_decoder *decoder, uint32_t number, size_t *n_out)
+{
+	(void)decoder;
+	assert_true(number == 0 || number == HWTDI_RUNS - 1);
+	*n_out = run_lengths[number != 0];
+	return (runs[number != 0]);
+}
+
+static const struct hwtdi_engine engine = { .name = "made", .run = run_of };
+
+#define FIRST_RUN HWTDI_TOKEN_RUN
+#define LAST_RUN (HWTDI_TOKEN_RUN | (HWTDI_RUNS - 1))
+
+struct fixture {
+	struct hwtd_context *ctx;
+	struct hwtdi_code_graph *graph;
+	struct hwtdi_tally tally;
+	struct hwtdi_maker maker;
+	struct hwtdi_rows rows;
+	uint32_t unit, loop, out;
+};
+
+static int
+setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct hwtdi_flow *flow = calloc(1, sizeof(*flow));
+	uint32_t next;
+
+	if (f == NULL || flow == NULL ||
+	    hwtd_context_create(NULL, &f->ctx, NULL) != HWTD_OK ||
+	    hwtdi_graph_create(f->ctx, &f->graph, NULL) != HWTD_OK ||
+	    hwtdi_graph_unit(f->graph, code, sizeof(code), HWTD_ISA_X86_64, 0,
+		&f->unit, NULL) != HWTD_OK ||
+	    hwtdi_graph_node(f->graph, f->unit, LOOP, &f->loop, NULL) !=
+		HWTD_OK ||
+	    hwtdi_graph_node(f->graph, f->unit, OUT, &f->out, NULL) !=
+		HWTD_OK ||
+	    hwtdi_graph_link(f->graph, f->loop, 0, &next, NULL) != HWTD_OK ||
+	    hwtdi_graph_link(f->graph, f->loop, 1, &next, NULL) != HWTD_OK)
+		return (-1);
+	hwtdi_rows_init(&f->rows, f->ctx);
+	hwtdi_tally_init(&f->tally, f->ctx, true);
+	flow->graph = f->graph;
+	f->maker.engine = &engine;
+	f->maker.flow = flow;
+	*state = f;
+	return (0);
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t held = 0;
+
+	hwtdi_tally_fini(&f->tally);
+	hwtdi_rows_fini(&f->rows);
+	hwtdi_graph_drop(f->graph);
+	hwtd_context_memory(f->ctx, &held, NULL);
+	hwtd_context_destroy(f->ctx);
+	free(f->maker.flow);
+	free(f);
+	return (held == 0 ? 0 : -1);
+}
+
+static void
+place(struct fixture *f, uint32_t at, uint64_t address, uint32_t section)
+{
+	struct hwtdi_flow *flow = f->maker.flow;
+
+	flow->places[flow->n_places++] = (struct hwtdi_placement){ .at = at,
+		.unit = f->unit,
+		.section = section,
+		.address = address };
+}
+
+static void
+take(struct fixture *f, const uint32_t *tokens, size_t n, bool over, bool last)
+{
+	struct hwtdi_flow *flow = f->maker.flow;
+
+	memcpy(flow->tokens, tokens, n * sizeof(*tokens));
+	flow->n_tokens = n;
+	flow->runs_over = over;
+	f->maker.last_flow = last;
+	assert_int_equal(f->tally.sink.take(f->tally.sink.arg, &f->maker,
+			     &f->rows),
+	    HWTD_OK);
+	flow->n_places = 0;
+	flow->n_rares = 0;
+}
+
+static void
+assert_run(const struct hwtd_run *r, uint64_t address, uint32_t section,
+    uint32_t insns, uint64_t count)
+{
+	assert_int_equal(r->address, address);
+	assert_int_equal(r->section, section);
+	assert_int_equal(r->insns, insns);
+	assert_int_equal(r->count, count);
+}
+
+static void
+assert_edge(const struct hwtd_edge *e, uint64_t from, uint64_t to,
+    uint32_t from_section, uint32_t to_section, uint64_t count)
+{
+	assert_int_equal(e->from, from);
+	assert_int_equal(e->to, to);
+	assert_int_equal(e->from_section, from_section);
+	assert_int_equal(e->to_section, to_section);
+	assert_int_equal(e->count, count);
+}
+
+static void
+numbers_of_runs_stand_for_what_they_stood_for(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtdi_code_counts *c = &f->tally.code;
+	const uint32_t first[] = { FIRST_RUN, f->loop, FIRST_RUN };
+	const uint32_t second[] = { FIRST_RUN, LAST_RUN };
+	struct hwtd_run *got;
+	size_t n, cap;
+
+	/* Two rounds and out; then a round; then the same again. */
+	memcpy(runs[0], (uint32_t[]){ f->loop, f->loop, f->out },
+	    sizeof(runs[0]));
+	run_lengths[0] = 3;
+	runs[1][0] = f->loop;
+	run_lengths[1] = 1;
+	place(f, 0, 0x1000, 2);
+	take(f, first, 3, true, false);
+	/* The number stands for another run, and then the code moves. */
+	runs[0][0] = f->out;
+	run_lengths[0] = 1;
+	place(f, 1, 0x5000, 6);
+	f->maker.flow->has_next_ip = true;
+	f->maker.flow->next_ip = 0x5005;
+	take(f, second, 2, false, true);
+	assert_int_equal(hwtdi_tally_fold(&f->tally, NULL), HWTD_OK);
+
+	assert_int_equal(hwtdi_code_runs(c, &got, &n, &cap, NULL), HWTD_OK);
+	assert_int_equal(n, 3);
+	assert_run(&got[0], 0x1000, 2, 3, 5);
+	assert_run(&got[1], 0x1005, 2, 2, 3);
+	assert_run(&got[2], 0x5000, 6, 3, 1);
+	hwtdi_array_free(f->ctx, got, cap, sizeof(*got));
+	hwtdi_code_edges(c);
+	assert_int_equal(c->n_edges, 6);
+	assert_edge(&c->edges[0], 0x1003, 0x1000, 2, 2, 3);
+	assert_edge(&c->edges[1], 0x1003, 0x1005, 2, 2, 2);
+	assert_edge(&c->edges[2], 0x1006, 0x1000, 2, 2, 1);
+	assert_edge(&c->edges[3], 0x1006, 0x1005, 2, 2, 1);
+	assert_edge(&c->edges[4], 0x1006, 0x5000, 2, 6, 1);
+	assert_edge(&c->edges[5], 0x5003, 0x5005, 6, HWTD_NO_ID, 1);
+}
+
+/* Told at the same place again, or elsewhere and back: sums stay. */
+static void
+code_that_moves_to_and_fro_is_counted_where_it_was(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_run *got;
+	size_t n, cap;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		const uint32_t tokens[] = { f->loop, f->out };
+
+		place(f, 0, i % 3 == 0 ? 0x1000 : 0x5000, i % 3 == 0 ? 1 : 4);
+		take(f, tokens, 2, false, i % 5 == 0);
+	}
+	assert_int_equal(hwtdi_tally_fold(&f->tally, NULL), HWTD_OK);
+	assert_int_equal(hwtdi_code_runs(&f->tally.code, &got, &n, &cap, NULL),
+	    HWTD_OK);
+	assert_int_equal(n, 4);
+	assert_run(&got[0], 0x1000, 1, 3, 33334);
+	assert_run(&got[1], 0x1005, 1, 2, 33334);
+	assert_run(&got[2], 0x5000, 4, 3, 66666);
+	assert_run(&got[3], 0x5005, 4, 2, 66666);
+	hwtdi_array_free(f->ctx, got, cap, sizeof(*got));
+}
+
+/* A gap between two tokens; a jump before it went where it goes. */
+static void
+what_comes_between_tokens_makes_no_edge(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtdi_flow *flow = f->maker.flow;
+	const uint32_t tokens[] = { f->out, f->loop, f->out };
+	struct hwtdi_code_counts *c = &f->tally.code;
+
+	place(f, 0, 0x1000, 1);
+	flow->n_rares = 2;
+	flow->rares[0].at = 1;
+	flow->rares[0].row.kind = HWTD_EV_GAP;
+	flow->rares[0].detail.gap.reason = HWTD_GAP_BAD_FLOW;
+	flow->rares[0].detail.gap.first = 10;
+	flow->rares[0].detail.gap.end = 17;
+	flow->rares[1].at = 2;
+	flow->rares[1].row.kind = HWTD_EV_MARKER;
+	take(f, tokens, 3, false, true);
+	assert_int_equal(hwtdi_tally_fold(&f->tally, NULL), HWTD_OK);
+	hwtdi_code_edges(c);
+	assert_int_equal(c->n_edges, 1);
+	assert_edge(&c->edges[0], 0x1003, 0x1005, 1, 1, 1);
+	assert_int_equal(f->rows.stats.gaps[HWTD_GAP_BAD_FLOW], 1);
+	assert_int_equal(f->rows.stats.gap_bytes, 7);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+		    numbers_of_runs_stand_for_what_they_stood_for, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    code_that_moves_to_and_fro_is_counted_where_it_was, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    what_comes_between_tokens_makes_no_edge, setup, teardown),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
