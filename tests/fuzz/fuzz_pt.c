@@ -10,6 +10,7 @@
 #include "fuzz.h"
 #include "fuzz_pt_runs.h"
 #include "fuzz_rows.h"
+#include "fuzz_runs.h"
 #include "slot_bytes.h"
 
 #define MAX_CODE 1024
@@ -401,6 +402,7 @@ try_levels(struct hwtd_trace *trace, const struct input *in,
 		fuzz_rows_check(&insns, in->n_packets, one_segment(in));
 		fuzz_rows_check_code(trace, &insns);
 		fuzz_rows_check_levels(blocks, &insns);
+		fuzz_runs_check(trace);
 	}
 	fuzz_rows_free(&insns);
 }
