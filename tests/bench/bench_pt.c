@@ -35,10 +35,17 @@ enum side {
 	RUNS,
 	ROWS,
 	INSNS,
+	/* Runs of the public interface; and their edges. */
+	COVERAGE,
+	EDGES,
 	SIDES
 };
 static const char *const side_names[] = { "peer", "peer-ends", "tokens",
-	"runs", "rows", "insns", NULL };
+	"runs", "rows", "insns", "coverage", "edges", NULL };
+
+/* What is counted besides instructions. */
+static const char *const item_names[] = { "rows", "rows", "tokens", "tokens",
+	"rows", "rows", "runs", "edges" };
 
 struct options {
 	const char *trace;
@@ -107,6 +114,12 @@ run_warm(struct work *w, enum side side, struct bench_count *out)
 	case ROWS:
 		bench_rows_warm(w->trace, 1, out);
 		return;
+	case COVERAGE:
+		bench_coverage_warm(w->trace, out);
+		return;
+	case EDGES:
+		bench_edges_warm(w->trace, out);
+		return;
 	default:
 		bench_insns_warm(w->trace, out);
 		return;
@@ -126,6 +139,9 @@ run_cold(struct work *w, enum side side, struct bench_count *out)
 	case TOKENS:
 	case RUNS:
 		bench_tokens_cold(w->trace, side == RUNS, out);
+		return;
+	case COVERAGE:
+		bench_coverage_cold(w->trace, out);
 		return;
 	default:
 		bench_rows_cold(w->trace, out);
@@ -184,9 +200,8 @@ print_line(const struct work *w, enum side side, const char *how,
 	bench_print_head(&w->c, measure);
 	(void)printf(",\"insns\":%" PRIu64 ",\"%s\":%" PRIu64
 		     ",\"gaps\":%" PRIu64 ",\"cpu_s\":%.6f,\"mb_per_s\":%.1f",
-	    count->insns, side <= RUNS ? "tokens" : "rows", count->items,
-	    count->errors, ours->best,
-	    (double)w->c.trace.n / ours->best / 1e6);
+	    count->insns, item_names[side], count->items, count->errors,
+	    ours->best, (double)w->c.trace.n / ours->best / 1e6);
 	if (side <= RUNS)
 		(void)printf(",\"outcomes\":%" PRIu64, w->outcomes);
 	if (peer != NULL)
@@ -255,7 +270,7 @@ compare(struct work *w, bool cold)
 	if (!bench_peer_can_end(&w->pt))
 		sides &= ~(1u << PEER_ENDS);
 	if (cold)
-		sides &= ~(1u << INSNS);
+		sides &= ~(1u << INSNS | 1u << EDGES);
 	else
 		warm_up(w, sides);
 	for (unsigned int i = 0; i < w->o->rounds; i++)
@@ -359,7 +374,8 @@ usage(void)
 	    "  --cpu F/M/S       family/model/stepping\n"
 	    "  --filter A-B      IP filter, hexadecimal; up to four\n"
 	    "  --measure LIST    of warm,cold,jobs,memory\n"
-	    "  --sides LIST      of peer,peer-ends,tokens,runs,rows,insns\n"
+	    "  --sides LIST      of peer,peer-ends,tokens,runs,rows,insns,\n"
+	    "                    coverage,edges\n"
 	    "  --callback        the peer reads code through a callback\n"
 	    "  --first FILE      only: first rows of a long trace, made "
 	    "there\n"

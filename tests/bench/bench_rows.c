@@ -86,16 +86,23 @@ bench_insns_warm(struct hwtd_trace *trace, struct bench_count *out)
 	*out = count;
 }
 
-BENCH_NOINLINE void
-bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out)
+void
+bench_forget_code(struct hwtd_trace *trace)
 {
 	struct hwtdi_shared *shared = hwtdi_trace_shared(trace);
-	struct bench_count count;
 
 	/* What lanes share is the code graph. */
 	if (shared->object != NULL)
 		shared->drop(shared->object);
 	shared->object = NULL;
+}
+
+BENCH_NOINLINE void
+bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out)
+{
+	struct bench_count count;
+
+	bench_forget_code(trace);
 	read_rows(trace, HWTD_LEVEL_BLOCK, 1, &count);
 	*out = count;
 }

@@ -14,6 +14,14 @@ void bench_insns_warm(struct hwtd_trace *trace, struct bench_count *out);
 /* Rows, with a new code graph. */
 void bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out);
 
+/* Runs of a trace: what coverage takes; and edges besides. */
+void bench_coverage_warm(struct hwtd_trace *trace, struct bench_count *out);
+void bench_edges_warm(struct hwtd_trace *trace, struct bench_count *out);
+void bench_coverage_cold(struct hwtd_trace *trace, struct bench_count *out);
+
+/* Forget the code graph of a trace. */
+void bench_forget_code(struct hwtd_trace *trace);
+
 /* Two jobs against two processes; a line is printed. */
 void bench_jobs(const struct bench_case *c, const struct hwtd_pt_config *pt,
     unsigned int rounds);

@@ -2,14 +2,15 @@
 
 usage: bench_pt ... | table.py, or table.py FILE...
 
-Numbers are how many times faster we are than the peer; memory is in MiB.
+Numbers are how many times faster we are than the peer; of the last columns, how
+many times faster coverage is than our own tokens and rows; memory is in MiB.
 """
 
 import fileinput
 import json
 
 MEASURES = ("tokens warm", "tokens cold", "rows warm", "rows cold",
-            "insns warm")
+            "insns warm", "runs warm", "coverage warm", "edges warm")
 GOALS = {"tokens warm": 5, "tokens cold": 5, "rows warm": 3, "rows cold": 3}
 # Cases whose tokens are to be faster still.
 FAST = ("plain-gzip", "unzip", "foo", "qemu", "avscript_32", "icelake_tip")
@@ -28,6 +29,13 @@ def times(row: dict | None) -> str:
     return f"{got:.2f}{'!' if got < goal else ''}"
 
 
+def against(rows: dict[str, dict], base: str) -> str:
+    """A cell: how many times faster runs are than another measure."""
+    if "coverage warm" not in rows or base not in rows:
+        return "-"
+    return f"{rows[base]['cpu_s'] / rows['coverage warm']['cpu_s']:.2f}"
+
+
 def memory(row: dict | None) -> str:
     """A cell: the most MiB, of tokens and of rows."""
     if row is None:
@@ -44,13 +52,15 @@ def main() -> None:
     for line in fileinput.input():
         row = json.loads(line)
         cases.setdefault(row["case"], {})[row["measure"]] = row
-    print("| case | " + " | ".join(MEASURES) + " | memory | two jobs |")
-    print("|---" * (len(MEASURES) + 3) + "|")
+    print("| case | " + " | ".join(MEASURES) + " | memory | two jobs"
+          " | coverage to tokens | coverage to rows |")
+    print("|---" * (len(MEASURES) + 5) + "|")
     for name, rows in cases.items():
         cells = [times(rows.get(measure)) for measure in MEASURES]
         jobs = rows.get("jobs")
         cells.append(memory(rows.get("memory")))
         cells.append(f"{1 / jobs['ratio']:.2f}" if jobs else "-")
+        cells += [against(rows, "tokens warm"), against(rows, "rows warm")]
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
