@@ -19,6 +19,7 @@ struct hwtdi_length_chunk {
 
 /* Stretches that may be put before they are sorted. */
 #define MANY ((size_t)1 << 15)
+#define FIRST_STRETCHES 512
 
 /* Lengths of no stretch that may be there beside twice those of some. */
 #define SPARE_LENGTHS ((size_t)1 << 16)
@@ -152,7 +153,7 @@ append(struct hwtdi_code_counts *c, const struct hwtdi_stretch *s,
 
 	if (c->n_stretches == c->cap_stretches)
 		rc = hwtdi_array_grow(c->library, &c->stretches,
-		    &c->cap_stretches, c->n_stretches + 1,
+		    &c->cap_stretches, 2 * c->n_stretches + FIRST_STRETCHES,
 		    sizeof(*c->stretches), err);
 	if (rc != HWTD_OK)
 		return (rc);
