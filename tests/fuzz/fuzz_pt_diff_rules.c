@@ -392,7 +392,8 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 	o->overflow = k->kind == HWTD_PK_PT_OVF;
 	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
 		o->modes = 0;
-	o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
+	if (k->kind != HWTD_PK_PT_PSBEND)
+		o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
 }
 
 /* Not far from `off` is such a packet, or one of `kinds`. */
