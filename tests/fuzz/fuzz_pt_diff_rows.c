@@ -22,14 +22,28 @@ same_gap(const struct fuzz_row *a, const struct fuzz_row *b)
 	    a->detail.gap.addr == b->detail.gap.addr);
 }
 
+/* The row tells of something beside the code. */
+static bool
+is_aside(const struct fuzz_row *row)
+{
+	return (row->e.kind == HWTD_EV_MARKER ||
+	    row->e.kind == HWTD_EV_POWER || row->e.kind == HWTD_EV_MODE ||
+	    row->e.kind == HWTD_EV_CONTEXT ||
+	    row->e.kind == HWTD_EV_FREQUENCY);
+}
+
 /*
- * The last row before a gap, which need not say where the code goes.  Rules look
- * at returns.
+ * The last code before a gap, of which need not be said where it goes.  Rules
+ * look at returns.
  */
 static bool
 is_last(const struct fuzz_rows *rows, size_t i)
 {
-	return (i + 1 < rows->n && rows->at[i + 1].e.kind == HWTD_EV_GAP &&
+	size_t next = i + 1;
+
+	while (next < rows->n && is_aside(&rows->at[next]))
+		next++;
+	return (next < rows->n && rows->at[next].e.kind == HWTD_EV_GAP &&
 	    rows->at[i].e.branch != HWTD_BRANCH_RETURN &&
 	    (rows->at[i].e.flags & HWTD_EVF_TARGET) == 0);
 }
