@@ -60,14 +60,15 @@ gives_up(const struct diff_pair *p, const char *text)
 /* Bytes between the places at which both give up, for one fault. */
 #define NEAR 128
 
-/* The rows at hand are told right before where decoding gives up. */
+/* The rows at hand, either, are told right before where decoding gives up. */
 static bool
 is_at(const struct diff_pair *p, const struct fuzz_row *gap)
 {
-	const struct fuzz_row *row = p->a != NULL ? p->a : p->b;
+	uint64_t off = p->a != NULL ? p->a->e.stream_off : 0;
 
-	return (gap != NULL &&
-	    gap->detail.gap.first <= row->e.stream_off + NEAR);
+	if (p->b != NULL && p->b->e.stream_off > off)
+		off = p->b->e.stream_off;
+	return (gap != NULL && gap->detail.gap.first <= off + NEAR);
 }
 
 /* Read the packet at *at and go on behind it; false: there is none. */
