@@ -623,6 +623,23 @@ before_overflow(const struct diff_pair *p)
 	    is_kind(at, HWTD_EV_GAP) && has_reason(at, HWTD_GAP_OVERFLOW));
 }
 
+/*
+ * MODE.Exec and TIP of a far transfer to itself: libipt takes the transfer for
+ * what is at the address of TIP already.
+ */
+static bool
+mode_of_itself(const struct diff_pair *p)
+{
+	const struct fuzz_row *mode = row_at(p->native, p->i + 1);
+
+	return (is_kind(p->a, HWTD_EV_BLOCK) &&
+	    p->a->e.branch >= HWTD_BRANCH_FAR_CALL &&
+	    is_kind(mode, HWTD_EV_MODE) && is_kind(p->b, HWTD_EV_MODE) &&
+	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip &&
+	    p->a->e.target == p->b->e.ip && p->a->e.insns == 1 &&
+	    p->a->e.ip == p->b->e.ip);
+}
+
 /* A MODE.TSX and its FUP behind an OVF, for which libipt takes the FUP. */
 static bool
 mode_behind_overflow(const struct diff_pair *p)
@@ -730,6 +747,8 @@ static const struct rule rules[] = {
 	    loses_disable },
 	{ "libipt tells an OVF before what is between it and its end",
 	    before_overflow },
+	{ "libipt tells a mode before a far transfer to itself",
+	    mode_of_itself },
 	{ "libipt takes the FUP of MODE.TSX for that of the OVF",
 	    mode_behind_overflow },
 	{ "libipt goes on at address 0 behind an OVF (SKD010)",
