@@ -34,26 +34,6 @@ struct hwtd_runs {
 
 /* Opening and closing. */
 
-/* All decoders of streams that were asked for tell nodes of the code graph. */
-static bool
-have_graphs(const struct hwtd_runs *runs)
-{
-	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
-
-	for (uint32_t i = 0;
-	     hwtd_trace_stream(runs->trace, i, &desc) == HWTD_OK; i++) {
-		const struct hwtdi_engine *
-		    engine = hwtdi_engine_find(desc.tech, runs->filter.engine);
-
-		if (engine != NULL && !engine->has_graph &&
-		    hwtdi_filter_stream(&runs->filter, i, &desc))
-			return (false);
-		memset(&desc, 0, sizeof(desc));
-		desc.size = sizeof(desc);
-	}
-	return (true);
-}
-
 static int
 begin(struct hwtd_runs *runs, const struct hwtd_runs_options *o,
     struct hwtd_error *err)
@@ -77,7 +57,7 @@ begin(struct hwtd_runs *runs, const struct hwtd_runs_options *o,
 		    err);
 	if (rc != HWTD_OK)
 		return (rc);
-	runs->by_row = runs->filter.by_row || !have_graphs(runs);
+	runs->by_row = runs->filter.by_row;
 	return (runs->by_row
 		? hwtdi_row_counts_init(&runs->rows, runs->trace, &events,
 		      runs->with_edges, err)

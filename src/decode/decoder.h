@@ -3,10 +3,10 @@
  * code go in; tokens, rare events and anchors come out.
  *
  * A decoder does no I/O and knows no symbols, processes or files.  What it
- * hands out is a *flow*: tokens (u32, each a run of instructions in the code
- * table), and beside them two small arrays that say between which tokens
- * something happened: rare events and anchors of time and offset.  Shared code
- * in event/ turns flows into rows.
+ * hands out is a *flow*: tokens (u32, each a node of the code graph), and beside
+ * them small arrays that say between which tokens something happened: rare
+ * events, anchors of time and offset, and where code lies.  Shared code in
+ * event/ turns flows into rows.
  */
 #ifndef HWTDI_DECODER_H
 #define HWTDI_DECODER_H
@@ -15,7 +15,6 @@
 
 #include "base/library.h"
 #include "decode/code/code_graph.h"
-#include "decode/code/code_table.h"
 #include "space/timeline.h"
 
 /* Where code bytes come from. */
@@ -126,7 +125,7 @@ struct hwtdi_placement {
  * anchors_before[i] have been passed, also those at the same token.
  */
 struct hwtdi_flow {
-	/* What tokens are nodes of; NULL: they are runs of the code table. */
+	/* What tokens are nodes of. */
 	const struct hwtdi_code_graph *graph;
 	size_t n_places;
 	struct hwtdi_placement places[HWTDI_FLOW_PLACES];
@@ -192,8 +191,6 @@ struct hwtdi_decoder_args {
 	/* The stream has a clock: anchors shall have the time. */
 	bool timed;
 	struct hwtdi_code_source code;
-	/* Shared with who expands; the decoder adds to it. */
-	struct hwtdi_code_table *table;
 	/* Shared by all decoders of the trace. */
 	struct hwtdi_code_graph *graph;
 	/* Counts are those of 64 bits that are nearest to this one. */
@@ -219,8 +216,6 @@ struct hwtdi_decoder;
 struct hwtdi_engine {
 	const char *name;
 	uint32_t tech;
-	/* Tokens are nodes of the code graph. */
-	bool has_graph;
 	int (*open)(const struct hwtdi_decoder_args *args,
 	    struct hwtdi_decoder **out, struct hwtd_error *err);
 	/* Begin a segment; what was known before is forgotten. */

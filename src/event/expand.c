@@ -187,7 +187,7 @@ flush(struct hwtdi_expander *x, struct hwtdi_rows *rows, bool has_next,
 	return (put_row(x, rows, row));
 }
 
-/* A run of instructions, wherever it was kept. */
+/* A run of instructions, at its address. */
 struct stretch {
 	uint64_t ip;
 	uint64_t target;
@@ -205,14 +205,14 @@ struct stretch {
 	bool last;
 };
 
-/* Run `i` of a block of the code graph. */
+/* The run at hand. */
 static void
-run_of_block(const struct hwtdi_expander *x,
-    const struct hwtdi_code_graph *graph, uint32_t token, uint32_t i,
+stretch_at(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     struct stretch *out)
 {
-	const struct hwtdi_code_block *b = hwtdi_graph_block(graph, token);
-	const struct hwtdi_code_run *r = &b->runs[i];
+	const struct hwtdi_code_block *b = hwtdi_graph_block(flow->graph,
+	    flow->tokens[x->i_token]);
+	const struct hwtdi_code_run *r = &b->runs[x->i_run];
 	const struct hwtdi_expand_place *place = &x->places_of[b->unit];
 
 	out->ip = place->address + r->off;
@@ -222,31 +222,10 @@ run_of_block(const struct hwtdi_expander *x,
 	out->branch = r->branch;
 	out->flags = place->flags |
 	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0);
-	out->last = i + 1u == b->n_runs;
+	out->last = x->i_run + 1u == b->n_runs;
 	out->has_target = r->branch == HWTD_BRANCH_JUMP ||
 	    r->branch == HWTD_BRANCH_CALL;
 	out->target = place->address + (uint64_t)b->target;
-}
-
-static void
-run_of_table(const struct hwtdi_expander *x, uint32_t token,
-    struct stretch *out)
-{
-	const struct hwtdi_run *run = &x->table->runs[token];
-
-	out->ip = run->ip;
-	out->insns = run->insns;
-	out->bytes = run->bytes;
-	out->section = run->section;
-	out->branch = run->branch;
-	out->flags = (uint16_t)(run->isa << HWTD_EVF_ISA_SHIFT |
-	    ((run->flags & HWTDI_RUN_SPECULATIVE) != 0 ? HWTD_EVF_SPECULATIVE
-						       : 0));
-	out->lengths = x->table->lengths + run->lengths;
-	out->last = true;
-	out->has_target = (run->flags & HWTDI_RUN_DIRECT) != 0 &&
-	    run->branch != HWTD_BRANCH_CONDITIONAL;
-	out->target = run->target;
 }
 
 /* Lengths of the instructions of run `i`. */
@@ -259,20 +238,6 @@ lengths_of(const struct hwtdi_code_graph *graph, uint32_t token, uint32_t i)
 	for (uint32_t k = 0; k < i; k++)
 		lengths += b->runs[k].insns;
 	return (lengths);
-}
-
-/* The run at hand. */
-static void
-stretch_at(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
-    struct stretch *out)
-{
-	const uint32_t token = flow->tokens[x->i_token];
-
-	if (flow->graph == NULL) {
-		run_of_table(x, token, out);
-		return;
-	}
-	run_of_block(x, flow->graph, token, x->i_run, out);
 }
 
 static void
@@ -636,9 +601,8 @@ expand_token(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	stretch_at(x, flow, &s);
 	if (x->filter->o.level != HWTD_LEVEL_INSN)
 		return (expand_block(x, &s, rows));
-	if (flow->graph != NULL)
-		s.lengths = lengths_of(flow->graph, flow->tokens[x->i_token],
-		    x->i_run);
+	s.lengths = lengths_of(flow->graph, flow->tokens[x->i_token],
+	    x->i_run);
 	return (expand_insns(x, &s, rows));
 }
 
@@ -647,9 +611,9 @@ static bool
 is_plain(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     const struct hwtdi_rows *rows)
 {
-	return (x->pending && flow->graph != NULL && !x->context_new &&
-	    rows->n_contexts != 0 && x->i_place == x->n_places &&
-	    !x->filter->by_row && x->filter->o.level != HWTD_LEVEL_INSN &&
+	return (x->pending && !x->context_new && rows->n_contexts != 0 &&
+	    x->i_place == x->n_places && !x->filter->by_row &&
+	    x->filter->o.level != HWTD_LEVEL_INSN &&
 	    x->i_token < hwtdi_expand_plain_end(x, flow));
 }
 

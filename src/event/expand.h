@@ -20,7 +20,6 @@ struct hwtdi_expand_place {
 struct hwtdi_expander {
 	const struct hwtd_trace *trace;
 	const struct hwtdi_filter *filter;
-	const struct hwtdi_code_table *table;
 	struct hwtd_clock clock;
 	/* ns per count, of 2^64; 0: the clock is not so simple. */
 	uint64_t clock_factor;
@@ -80,8 +79,8 @@ uint64_t hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t count);
 
 void hwtdi_expander_init(struct hwtdi_expander *x,
     const struct hwtd_trace *trace, const struct hwtdi_filter *filter,
-    const struct hwtdi_code_table *table, uint32_t stream,
-    const struct hwtd_clock *clock, const struct hwtd_exec_context *base);
+    uint32_t stream, const struct hwtd_clock *clock,
+    const struct hwtd_exec_context *base);
 
 /* Give back memory; what was told of places does not hold any more. */
 void hwtdi_expander_rest(struct hwtdi_expander *x);

@@ -7,14 +7,12 @@
 
 void
 hwtdi_expander_init(struct hwtdi_expander *x, const struct hwtd_trace *trace,
-    const struct hwtdi_filter *filter, const struct hwtdi_code_table *table,
-    uint32_t stream, const struct hwtd_clock *clock,
-    const struct hwtd_exec_context *base)
+    const struct hwtdi_filter *filter, uint32_t stream,
+    const struct hwtd_clock *clock, const struct hwtd_exec_context *base)
 {
 	memset(x, 0, sizeof(*x));
 	x->trace = trace;
 	x->filter = filter;
-	x->table = table;
 	x->stream = stream;
 	x->clock = *clock;
 	x->clock_factor = hwtdi_clock_factor(clock);

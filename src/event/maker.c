@@ -131,7 +131,6 @@ open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 	args.code.until = code_until;
 	args.code.arg = maker;
 	args.code.fixed = hwtdi_trace_is_fixed(maker->trace);
-	args.table = &maker->table;
 	args.graph = maker->graph;
 	args.near_count = desc.clock.base_count;
 	args.timed = maker->timed;
@@ -162,9 +161,8 @@ hwtdi_maker_init(struct hwtdi_maker *maker, struct hwtd_trace *trace,
 	maker->timed = desc->clock.counts_per != 0;
 	maker->places_only = hwtdi_filter_records_only(filter);
 	maker->engine = hwtdi_engine_find(desc->tech, filter->engine);
-	hwtdi_code_table_init(&maker->table, maker->library);
-	hwtdi_expander_init(&maker->expander, trace, filter, &maker->table,
-	    stream, &desc->clock, &base);
+	hwtdi_expander_init(&maker->expander, trace, filter, stream,
+	    &desc->clock, &base);
 	maker->expander.places = hwtdi_record_lane_of(records, stream,
 	    &maker->expander.n_places);
 }
@@ -211,8 +209,6 @@ hwtdi_maker_rest(struct hwtdi_maker *maker)
 	hwtdi_segments_fini(&maker->segments);
 	hwtdi_free(maker->library, maker->flow, sizeof(*maker->flow));
 	maker->flow = NULL;
-	hwtdi_code_table_fini(&maker->table);
-	hwtdi_code_table_init(&maker->table, maker->library);
 	maker->ready = false;
 }
 
@@ -236,9 +232,6 @@ hwtdi_maker_rewind(struct hwtdi_maker *maker)
 
 /* Making rows. */
 
-/* Code that a hostile trace makes up must not fill the memory. */
-#define MANY_RUNS ((size_t)1 << 20)
-
 /* Have a new decoder, and a graph that is not full. */
 static int
 change_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
@@ -257,8 +250,6 @@ begin_segment(struct hwtdi_maker *maker, const struct hwtdi_segment *segment,
 {
 	int rc;
 
-	if (maker->table.n_runs > MANY_RUNS)
-		hwtdi_code_table_clear(&maker->table);
 	/* There is none if a new one could not be opened before. */
 	if (maker->decoder == NULL || hwtdi_graph_is_full(maker->graph)) {
 		rc = change_decoder(maker, &rows->err);

@@ -36,7 +36,6 @@ struct hwtdi_maker {
 
 	const struct hwtdi_engine *engine;
 	struct hwtdi_decoder *decoder;
-	struct hwtdi_code_table table;
 	struct hwtdi_code_graph *graph;
 	struct hwtdi_segments segments;
 	struct hwtdi_expander expander;

@@ -15,7 +15,6 @@ struct bench_tokens {
 	const struct hwtdi_engine *engine;
 	struct hwtdi_decoder *decoder;
 	struct hwtdi_code_graph *graph;
-	struct hwtdi_code_table table;
 	struct hwtdi_code_answers answers;
 	struct hwtdi_segments segments;
 	struct hwtdi_flow *flow;
@@ -72,7 +71,6 @@ bench_tokens_open(struct hwtd_trace *trace, bool runs)
 	t->engine = hwtdi_engine_find(HWTD_TECH_INTEL_PT, "native");
 	if (t->engine == NULL)
 		bench_die("no engine \"native\"");
-	hwtdi_code_table_init(&t->table, library);
 	bench_check(hwtdi_graph_create(library, &t->graph, &err), &err);
 	bench_check(hwtdi_segments_init(&t->segments, trace, t->engine, 0,
 			&err),
@@ -89,7 +87,6 @@ bench_tokens_open(struct hwtd_trace *trace, bool runs)
 	args.code.find = find_code;
 	args.code.arg = t;
 	args.code.fixed = hwtdi_trace_is_fixed(trace);
-	args.table = &t->table;
 	args.graph = t->graph;
 	args.runs = runs;
 	args.near_count = desc.clock.base_count;
@@ -105,7 +102,6 @@ bench_tokens_close(struct bench_tokens *t)
 	t->engine->close(t->decoder);
 	hwtdi_segments_fini(&t->segments);
 	hwtdi_graph_drop(t->graph);
-	hwtdi_code_table_fini(&t->table);
 	hwtdi_array_free(hwtdi_trace_library(t->trace), t->counts,
 	    t->cap_counts, sizeof(t->counts[0]));
 	hwtdi_array_free(hwtdi_trace_library(t->trace), t->run_counts,

@@ -77,7 +77,6 @@ native_open(struct native_reader *r, struct hwtd_trace *trace,
 	r->flow = calloc(1, sizeof(*r->flow));
 	check(r->flow != NULL, "out of memory");
 	hwtdi_flow_init(r->flow);
-	hwtdi_code_table_init(&r->table, hwtdi_trace_library(trace));
 	memset(&args, 0, sizeof(args));
 	args.library = hwtdi_trace_library(trace);
 	args.pt = pt;
@@ -89,7 +88,6 @@ native_open(struct native_reader *r, struct hwtd_trace *trace,
 	args.code.until = until;
 	args.code.arg = r;
 	args.code.fixed = horizon == 0;
-	args.table = &r->table;
 	args.graph = graph;
 	args.runs = runs;
 	check(engine()->open(&args, &r->decoder, NULL) == HWTD_OK, "open");
@@ -99,7 +97,6 @@ void
 native_close(struct native_reader *r)
 {
 	engine()->close(r->decoder);
-	hwtdi_code_table_fini(&r->table);
 	hwtdi_graph_drop(r->graph);
 	free(r->flow);
 }

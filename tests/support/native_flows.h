@@ -28,7 +28,6 @@ struct native_flows {
 struct native_reader {
 	struct hwtd_trace *trace;
 	struct hwtdi_code_graph *graph;
-	struct hwtdi_code_table table;
 	struct hwtdi_decoder *decoder;
 	struct hwtdi_flow *flow;
 	/* Bytes after which code is looked up anew; 0: it is fixed. */

@@ -17,6 +17,7 @@
 #define ROOM_TOKENS 16
 #define ROOM_RARES 8
 #define ROOM_ANCHORS 16
+#define ROOM_PLACES 8
 
 /* Bytes after PSB+ that libipt may look at (erratum BDM70). */
 #define TAIL_BYTES 4096
@@ -29,7 +30,8 @@ has_room(const struct hwtdi_flow *flow)
 {
 	return (flow->n_tokens + ROOM_TOKENS <= HWTDI_FLOW_TOKENS &&
 	    flow->n_rares + ROOM_RARES <= HWTDI_FLOW_RARES &&
-	    flow->n_anchors + ROOM_ANCHORS <= HWTDI_FLOW_ANCHORS);
+	    flow->n_anchors + ROOM_ANCHORS <= HWTDI_FLOW_ANCHORS &&
+	    flow->n_places + ROOM_PLACES <= HWTDI_FLOW_PLACES);
 }
 
 /* Where libipt stands, inside the bytes that it was given. */
@@ -100,7 +102,9 @@ text_of(const struct hwtdi_decoder *d, uint32_t reason, int status)
 	case HWTD_GAP_ENDLESS_LOOP:
 		return ("the code loops for ever without a packet");
 	case HWTD_GAP_LIMIT:
-		return ("very much code without a packet");
+		return (hwtdi_graph_is_full(d->graph)
+			? "more code than is kept"
+			: "very much code without a packet");
 	case HWTD_GAP_NO_CODE:
 		return (d->unread ? "the image that is mapped there is missing"
 				  : "no image holds the address");
@@ -402,7 +406,9 @@ step(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	}
 	if (d->left > 0)
 		rc = hwtdi_ipt_put_block(d, flow, &reason, err);
-	if (rc == HWTD_END) {
+	if (rc == HWTD_E_LIMIT)
+		reason = HWTD_GAP_LIMIT;
+	if (rc == HWTD_END || rc == HWTD_E_LIMIT) {
 		d->left = 0;
 		lose(d, flow, reason, 0);
 		return (HWTD_OK);
@@ -429,7 +435,7 @@ hwtdi_ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc;
 
-	flow->graph = NULL;
+	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
 	while (!d->done && has_room(flow)) {
@@ -496,6 +502,8 @@ hwtdi_ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->has_last_ip = false;
 	d->context = d->base;
 	d->span.length = 0;
+	/* Where units lie is told anew: what was told can have been lost. */
+	hwtdi_pt_places_forget(d->places, d->cap_places);
 	if (segment->n == 0) {
 		d->done = true;
 		return (HWTD_OK);
@@ -519,6 +527,8 @@ hwtdi_ipt_close(struct hwtdi_decoder *d)
 		return;
 	pt_blk_free_decoder(d->blk);
 	hwtdi_loop_fini(&d->loop);
+	hwtdi_array_free(d->library, d->places, d->cap_places,
+	    sizeof(*d->places));
 	hwtdi_free(d->library, d, sizeof(*d));
 }
 
@@ -533,7 +543,7 @@ ipt_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 		return (hwtdi_fail_nomem(err, sizeof(*d)));
 	d->library = args->library;
 	d->code = args->code;
-	d->table = args->table;
+	d->graph = args->graph;
 	d->base = args->context;
 	d->timed = args->timed;
 	hwtdi_loop_init(&d->loop, args->library);

@@ -40,9 +40,7 @@ try_out(struct hwtdi_decoder *t, const struct hwtdi_segment *segment,
 	if (hwtdi_ipt_start(t, &part, NULL) != HWTD_OK)
 		return (NOT_AT_ALL);
 	do {
-		flow->n_tokens = 0;
-		flow->n_rares = 0;
-		flow->n_anchors = 0;
+		hwtdi_flow_clear(flow);
 		rc = hwtdi_ipt_read(t, flow, NULL);
 	} while (rc == HWTD_OK && !t->lost && t->anchor_off < until);
 	if (rc < 0)
@@ -57,8 +55,7 @@ try_out(struct hwtdi_decoder *t, const struct hwtdi_segment *segment,
 
 static size_t
 try_section(const struct hwtdi_decoder *d, uint32_t section,
-    struct hwtdi_code_table *table, struct hwtdi_decoder *t,
-    struct hwtdi_flow *flow)
+    struct hwtdi_decoder *t, struct hwtdi_flow *flow)
 {
 	uint64_t until = d->here - d->sync_off + EVIDENCE_BYTES;
 	size_t got;
@@ -66,7 +63,7 @@ try_section(const struct hwtdi_decoder *d, uint32_t section,
 	memset(t, 0, sizeof(*t));
 	t->library = d->library;
 	t->code = d->code;
-	t->table = table;
+	t->graph = d->graph;
 	t->base = d->base;
 	t->config = d->config;
 	t->timed = d->timed;
@@ -79,6 +76,8 @@ try_section(const struct hwtdi_decoder *d, uint32_t section,
 	got = try_out(t, &d->segment, d->sync_off, until, flow);
 	pt_blk_free_decoder(t->blk);
 	hwtdi_loop_fini(&t->loop);
+	hwtdi_array_free(t->library, t->places, t->cap_places,
+	    sizeof(*t->places));
 	return (got);
 }
 
@@ -87,7 +86,6 @@ hwtdi_ipt_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
     uint64_t ip)
 {
 	struct hwtdi_code_query q = *query;
-	struct hwtdi_code_table table;
 	struct hwtdi_code_span span;
 	struct hwtdi_decoder *t;
 	struct hwtdi_flow *flow;
@@ -106,19 +104,17 @@ hwtdi_ipt_choose(struct hwtdi_decoder *d, const struct hwtdi_code_query *query,
 		return (HWTD_E_STATE);
 	t = hwtdi_alloc(d->library, sizeof(*t));
 	flow = hwtdi_zalloc(d->library, sizeof(*flow));
-	hwtdi_code_table_init(&table, d->library);
 	while (t != NULL && flow != NULL && best != TO_THE_END) {
 		rc = d->code.find(d->code.arg, &q, ip, &span);
 		if (rc != HWTD_END)
 			break;
-		got = try_section(d, span.section, &table, t, flow);
+		got = try_section(d, span.section, t, flow);
 		if (got > best) {
 			best = got;
 			section = span.section;
 		}
 		q.choice++;
 	}
-	hwtdi_code_table_fini(&table);
 	hwtdi_free(d->library, flow, sizeof(*flow));
 	hwtdi_free(d->library, t, sizeof(*t));
 	if (best == NOT_AT_ALL)

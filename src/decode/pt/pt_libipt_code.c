@@ -58,6 +58,7 @@ ask(struct hwtdi_decoder *d, uint64_t ip)
 	}
 	if (rc != HWTD_OK && rc != HWTD_END)
 		return (rc);
+	d->has_unit = false;
 	d->moments = d->span.moments;
 	/* The kernel can start another program. */
 	if (is_kernel(ip))
@@ -125,252 +126,215 @@ hwtdi_ipt_read_memory(uint8_t *buf, size_t n, const struct pt_asid *asid,
 	return (have == 0 ? -pte_nomap : (int)have);
 }
 
+/* Blocks. */
+
+/* Rows of a unit's code have this address and section from now on. */
 static int
-put_run(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    struct hwtdi_run *run, struct hwtd_error *err)
+set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
+    uint64_t address, uint32_t section, struct hwtd_error *err)
 {
-	uint32_t token;
+	struct hwtdi_unit_place *place;
 	int rc;
 
-	token = hwtdi_code_table_find(d->table, run->ip, run->last_ip,
-	    run->section, run->split, run->isa,
-	    run->flags & HWTDI_RUN_SPECULATIVE);
-	if (token == UINT32_MAX) {
-		rc = hwtdi_code_table_add(d->table, run, d->lengths, &token,
-		    err);
-		if (rc != HWTD_OK)
-			return (rc);
-	}
-	flow->tokens[flow->n_tokens++] = token;
+	rc = hwtdi_pt_places_reserve(d->library, &d->places, &d->cap_places,
+	    unit, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	place = &d->places[unit];
+	if (!hwtdi_pt_place_is(place, address, section))
+		hwtdi_pt_tell_place(flow, place, unit, address, section);
 	return (HWTD_OK);
 }
 
-/* A number for bytes that are of several sections; not 0. */
-static uint32_t
-split_of(const uint8_t *bytes, size_t n)
+/* The instruction at `ip`, whose bytes are in several spans, as a node. */
+static int
+join(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
+    uint32_t *node_out, struct hwtd_error *err)
 {
-	uint32_t hash = 2166136261u;
+	const uint8_t isa = hwtdi_ipt_isa(d->block.mode);
+	const uint32_t section = d->span.section;
+	uint8_t bytes[HWTDI_X86_MAX_LENGTH];
+	struct hwtdi_x86_insn insn;
+	uint32_t unit;
+	size_t n;
+	int rc;
 
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	return (hash | 1);
+	n = hwtdi_ipt_read_code(d, ip, bytes, sizeof(bytes));
+	if (!hwtdi_x86_decode(bytes, n, isa, ip, &insn))
+		return (HWTD_E_NOT_FOUND);
+	rc = hwtdi_graph_joint(d->graph, bytes, insn.length, isa, ip, &unit,
+	    err);
+	if (rc == HWTD_OK)
+		rc = set_place(d, flow, unit, ip, section, err);
+	return (rc == HWTD_OK
+		? hwtdi_graph_node(d->graph, unit, 0, node_out, err)
+		: rc);
+}
+
+/* The unit of the span at hand, in the mode of the block. */
+static int
+find_unit(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	const uint8_t isa = hwtdi_ipt_isa(d->block.mode);
+	int rc;
+
+	if (d->has_unit && d->unit_isa == isa)
+		return (HWTD_OK);
+	rc = hwtdi_graph_unit(d->graph, d->span.bytes, d->span.length, isa,
+	    d->span.address, &d->unit, err);
+	d->unit_isa = isa;
+	d->has_unit = rc == HWTD_OK;
+	return (rc);
+}
+
+/* The node at `ip`.  HWTD_E_NOT_FOUND: there is no code. */
+static int
+find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
+    uint32_t *node_out, struct hwtd_error *err)
+{
+	uint64_t off;
+	int rc;
+
+	if (!hwtdi_ipt_find_span(d, ip))
+		return (HWTD_E_NOT_FOUND);
+	rc = find_unit(d, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	off = ip - d->span.address;
+	if (off >= hwtdi_graph_unit_at(d->graph, d->unit)->length)
+		return (HWTD_E_NOT_FOUND);
+	rc = set_place(d, flow, d->unit, d->span.address, d->span.section,
+	    err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_graph_node(d->graph, d->unit, (uint32_t)off,
+		    node_out, err);
+	if (rc != HWTD_OK ||
+	    hwtdi_graph_block(d->graph, *node_out)->n_runs > 0)
+		return (rc);
+	return (join(d, flow, ip, node_out, err));
+}
+
+static const struct hwtdi_code_run *
+last_run(const struct hwtdi_code_block *b)
+{
+	return (&b->runs[b->n_runs - 1]);
 }
 
 /*
- * Decode instructions of the block at hand from `left_ip` on, up to a branch,
- * the end of the section or of the block.  False if there is none.
+ * Pass the runs of a token by the loop rule.  *insns_out: instructions up to
+ * where it holds; HWTD_END, HWTD_E_LIMIT: that is not all.
  */
-static bool
-walk_run(struct hwtdi_decoder *d, struct hwtdi_run *run)
-{
-	uint8_t bytes[HWTDI_X86_MAX_LENGTH];
-	struct hwtdi_x86_insn insn;
-	uint64_t ip = d->left_ip, before = ip;
-	uint64_t room, whole;
-
-	memset(run, 0, sizeof(*run));
-	if (!hwtdi_ipt_find_span(d, ip))
-		return (false);
-	run->ip = ip;
-	run->section = d->span.section;
-	run->isa = hwtdi_ipt_isa(d->block.mode);
-	run->flags = d->block.speculative ? HWTDI_RUN_SPECULATIVE : 0;
-	whole = d->span.length - (ip - d->span.address);
-	room = whole;
-	/* Runs that differ only in their start share what is behind this. */
-	if (room > HWTDI_IPT_RUN_BYTES - ip % HWTDI_IPT_RUN_BYTES)
-		room = HWTDI_IPT_RUN_BYTES - ip % HWTDI_IPT_RUN_BYTES;
-	do {
-		size_t n = hwtdi_ipt_read_code(d, ip, bytes, sizeof(bytes));
-
-		if (!hwtdi_x86_decode(bytes, n, run->isa, ip, &insn))
-			break;
-		d->lengths[run->insns++] = insn.length;
-		run->bytes += insn.length;
-		before = run->last_ip;
-		run->last_ip = ip;
-		ip += insn.length;
-		d->left--;
-	} while (d->left > 0 && insn.branch == HWTD_BRANCH_NONE &&
-	    run->bytes < room);
-	d->left_ip = ip;
-	if (run->insns == 0)
-		return (false);
-	if (d->unfinished && d->left == 0 &&
-	    hwtdi_loop_needs_trace(insn.branch)) {
-		run->insns--;
-		run->bytes -= insn.length;
-		run->last_ip = before;
-		return (true);
-	}
-	if (run->bytes > whole)
-		run->split = split_of(bytes, insn.length);
-	run->branch = insn.branch;
-	if (insn.branch != HWTD_BRANCH_NONE && insn.direct) {
-		run->target = insn.target;
-		run->flags |= HWTDI_RUN_DIRECT;
-		if (insn.branch != HWTD_BRANCH_CONDITIONAL)
-			d->left_ip = insn.target;
-	}
-	return (true);
-}
-
-/* The loop rule for the token put last. */
 static int
-check_loop(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    uint32_t *reason_out, struct hwtd_error *err)
-{
-	uint32_t token = flow->tokens[flow->n_tokens - 1];
-	const struct hwtdi_run *run = &d->table->runs[token];
-	int rc = hwtdi_loop_step(&d->loop, run, err);
-
-	if (rc == HWTD_END || rc == HWTD_E_LIMIT) {
-		flow->n_tokens--;
-		*reason_out = rc == HWTD_END ? HWTD_GAP_ENDLESS_LOOP
-					     : HWTD_GAP_LIMIT;
-		rc = HWTD_END;
-	} else if (rc == HWTD_OK) {
-		d->last_ip = run->last_ip;
-		d->has_last_ip = true;
-		d->left_ip = (run->flags & HWTDI_RUN_DIRECT) != 0 &&
-			run->branch != HWTD_BRANCH_CONDITIONAL
-		    ? run->target
-		    : run->ip + run->bytes;
-	}
-	return (rc);
-}
-
-/* A block of several runs is remembered as a chain, if it is short. */
-#define MAX_CHAIN 16
-
-static uint32_t
-find_block(struct hwtdi_decoder *d, uint8_t flags)
-{
-	const struct pt_block *block = &d->block;
-
-	if (block->speculative)
-		flags |= HWTDI_RUN_SPECULATIVE;
-	return (hwtdi_code_table_find(d->table, block->ip, block->end_ip,
-	    d->span.section, 0, hwtdi_ipt_isa(block->mode), flags));
-}
-
-/* The code of runs that were met before is still what lies there. */
-static bool
-are_there(struct hwtdi_decoder *d, const uint32_t *tokens, size_t n)
-{
-	if (d->code.fixed)
-		return (true);
-	for (size_t i = 0; i < n; i++) {
-		const struct hwtdi_run *run = &d->table->runs[tokens[i]];
-
-		if (!hwtdi_ipt_find_span(d, run->ip) ||
-		    run->section != d->span.section ||
-		    run->bytes > d->span.length - (run->ip - d->span.address))
-			return (false);
-	}
-	return (true);
-}
-
-/* The block at hand was met before: pass its tokens on.  HWTD_E_NOT_FOUND. */
-static int
-put_known_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    uint32_t *reason_out, struct hwtd_error *err)
-{
-	uint32_t tokens[MAX_CHAIN];
-	const struct hwtdi_run *chain;
-	uint32_t insns = 0;
-	size_t n = 1;
-	int rc = HWTD_OK;
-
-	if (d->left != d->block.ninsn || d->unfinished ||
-	    !hwtdi_ipt_find_span(d, d->block.ip))
-		return (HWTD_E_NOT_FOUND);
-	tokens[0] = find_block(d, 0);
-	if (tokens[0] != UINT32_MAX && !are_there(d, tokens, 1))
-		tokens[0] = UINT32_MAX;
-	if (tokens[0] == UINT32_MAX) {
-		tokens[0] = find_block(d, HWTDI_RUN_CHAIN);
-		if (tokens[0] != UINT32_MAX) {
-			chain = &d->table->runs[tokens[0]];
-			n = chain->insns / sizeof(tokens[0]);
-			memcpy(tokens, d->table->lengths + chain->lengths,
-			    chain->insns);
-		}
-	}
-	if (tokens[0] == UINT32_MAX || (n > 1 && !are_there(d, tokens, n)))
-		return (HWTD_E_NOT_FOUND);
-	/* A block that goes round a loop starts and ends at the same places. */
-	for (size_t i = 0; i < n; i++)
-		insns += d->table->runs[tokens[i]].insns;
-	if (insns != d->block.ninsn)
-		return (HWTD_E_NOT_FOUND);
-	d->left = 0;
-	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
-		flow->tokens[flow->n_tokens++] = tokens[i];
-		rc = check_loop(d, flow, reason_out, err);
-	}
-	return (rc);
-}
-
-/* Remember that the block at hand is these tokens. */
-static int
-add_chain(struct hwtdi_decoder *d, const uint32_t *tokens, size_t n,
+check_loop(struct hwtdi_decoder *d, uint32_t token, uint32_t *insns_out,
     struct hwtd_error *err)
 {
-	struct hwtdi_run chain = d->table->runs[tokens[0]];
-	uint32_t token;
+	const struct hwtdi_code_block *b = hwtdi_graph_block(d->graph, token);
+	const uint64_t address = d->places[b->unit].address;
 
-	if (n < 2 || n > MAX_CHAIN)
+	*insns_out = 0;
+	for (uint32_t i = 0; i < b->n_runs; i++) {
+		const struct hwtdi_code_run *r = &b->runs[i];
+		const uint64_t last_ip = address + hwtdi_run_last(r);
+		int rc = hwtdi_loop_step(&d->loop, last_ip, r->branch,
+		    r->insns, err);
+
+		if (rc != HWTD_OK)
+			return (rc);
+		*insns_out += r->insns;
+		d->last_ip = last_ip;
+		d->has_last_ip = true;
+	}
+	return (HWTD_OK);
+}
+
+/* The first `n` instructions of a node; the last may lack its outcome. */
+static int
+part_of(struct hwtdi_decoder *d, uint32_t node, uint32_t *n_inout,
+    uint32_t *token_out, struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b;
+	int rc;
+
+	rc = hwtdi_graph_part(d->graph, node, *n_inout, token_out, err);
+	if (rc != HWTD_OK || !d->unfinished || d->left != 0)
+		return (rc);
+	b = hwtdi_graph_block(d->graph, *token_out);
+	if (!hwtdi_loop_needs_trace(last_run(b)->branch))
 		return (HWTD_OK);
-	chain.last_ip = d->block.end_ip;
-	chain.flags = (chain.flags & HWTDI_RUN_SPECULATIVE) | HWTDI_RUN_CHAIN;
-	chain.split = 0;
-	if (hwtdi_code_table_find(d->table, chain.ip, chain.last_ip,
-		chain.section, chain.split, chain.isa,
-		chain.flags) != UINT32_MAX)
-		return (HWTD_OK);
-	chain.insns = (uint32_t)(n * sizeof(tokens[0]));
-	return (hwtdi_code_table_add(d->table, &chain, (const uint8_t *)tokens,
-	    &token, err));
+	d->left_ip = d->places[b->unit].address + b->end;
+	return (--*n_inout == 0
+		? HWTD_OK
+		: hwtdi_graph_part(d->graph, node, *n_inout, token_out, err));
+}
+
+/* Put what the block at hand has of a node into the flow. */
+static int
+put_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
+    uint32_t *reason_out, struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b;
+	struct hwtdi_graph_view view;
+	uint32_t token = node, n, passed;
+	int rc = HWTD_OK, looped;
+
+	hwtdi_graph_see(d->graph, &view);
+	n = view.nodes[node].insns;
+	if (n > d->left)
+		n = d->left;
+	d->left -= n;
+	if (n < view.nodes[node].insns || d->unfinished)
+		rc = part_of(d, node, &n, &token, err);
+	if (rc != HWTD_OK || n == 0)
+		return (rc);
+	looped = check_loop(d, token, &passed, err);
+	if (looped == HWTD_E_NOMEM)
+		return (looped);
+	if (looped != HWTD_OK && passed > 0)
+		rc = hwtdi_graph_part(d->graph, node, passed, &token, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (passed > 0)
+		flow->tokens[flow->n_tokens++] = token;
+	if (looped != HWTD_OK) {
+		*reason_out = looped == HWTD_END ? HWTD_GAP_ENDLESS_LOOP
+						 : HWTD_GAP_LIMIT;
+		return (HWTD_END);
+	}
+	b = hwtdi_graph_block(d->graph, token);
+	d->left_ip = d->places[b->unit].address +
+	    (last_run(b)->branch == HWTD_BRANCH_JUMP ||
+			last_run(b)->branch == HWTD_BRANCH_CALL
+		    ? (uint64_t)b->target
+		    : b->end);
+	return (HWTD_OK);
 }
 
 int
 hwtdi_ipt_put_block(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t *reason_out, struct hwtd_error *err)
 {
-	const struct pt_block *block = &d->block;
-	bool whole = d->left == block->ninsn && !d->unfinished;
-	size_t first = flow->n_tokens;
-	struct hwtdi_run run;
-	int rc;
+	uint32_t node;
+	int rc = HWTD_OK;
 
-	rc = put_known_block(d, flow, reason_out, err);
-	if (rc != HWTD_E_NOT_FOUND)
-		return (rc);
-	rc = HWTD_OK;
 	while (rc == HWTD_OK && d->left > 0 &&
-	    flow->n_tokens < HWTDI_FLOW_TOKENS) {
-		if (!walk_run(d, &run)) {
+	    flow->n_tokens < HWTDI_FLOW_TOKENS &&
+	    flow->n_places + 2 <= HWTDI_FLOW_PLACES) {
+		rc = find_node(d, flow, d->left_ip, &node, err);
+		if (rc == HWTD_E_NOT_FOUND) {
 			d->read_ip = d->left_ip;
 			*reason_out = d->span.length == 0 ? HWTD_GAP_NO_CODE
 							  : HWTD_GAP_BAD_CODE;
 			return (HWTD_END);
 		}
-		if (run.insns == 0)
-			break;
-		rc = put_run(d, flow, &run, err);
 		if (rc == HWTD_OK)
-			rc = check_loop(d, flow, reason_out, err);
+			rc = put_node(d, flow, node, reason_out, err);
 	}
 	if (rc == HWTD_OK && d->left == 0 && !d->unfinished &&
-	    d->last_ip != block->end_ip) {
+	    d->last_ip != d->block.end_ip) {
 		/* Another length than libipt's: not to be trusted. */
-		d->read_ip = block->end_ip;
+		d->read_ip = d->block.end_ip;
 		*reason_out = HWTD_GAP_BAD_CODE;
 		rc = HWTD_END;
 	}
-	if (rc == HWTD_OK && whole && d->left == 0)
-		rc = add_chain(d, flow->tokens + first, flow->n_tokens - first,
-		    err);
 	return (rc);
 }

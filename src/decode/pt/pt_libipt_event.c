@@ -289,6 +289,8 @@ flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		}
 		break;
 	case ptev_overflow:
+		/* No row behind a gap is in a transaction before it is told. */
+		d->transaction = false;
 		gap = hwtdi_ipt_put_gap(d, flow, HWTD_GAP_OVERFLOW, off, off,
 		    "the CPU dropped packets");
 		if (!ev->ip_suppressed) {

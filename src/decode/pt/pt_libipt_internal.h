@@ -7,11 +7,9 @@
 #include <intel-pt.h>
 
 #include "decode/decoder.h"
+#include "decode/pt/pt_flow.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_sync.h"
-
-/* Runs end where addresses are multiples of this. */
-#define HWTDI_IPT_RUN_BYTES 256
 
 /* Sections that are remembered to fit. */
 #define HWTDI_IPT_CHOICES 64
@@ -19,7 +17,7 @@
 struct hwtdi_decoder {
 	struct hwtd_context *library;
 	struct hwtdi_code_source code;
-	struct hwtdi_code_table *table;
+	struct hwtdi_code_graph *graph;
 	/* The stream's own context, and what holds now. */
 	struct hwtd_exec_context base, context;
 	struct pt_config config;
@@ -53,6 +51,12 @@ struct hwtdi_decoder {
 
 	struct hwtdi_loop loop;
 	struct hwtdi_code_span span;
+	/* Its unit of the graph, in a mode. */
+	bool has_unit;
+	uint8_t unit_isa;
+	uint32_t unit;
+	struct hwtdi_unit_place *places;
+	size_t cap_places;
 	/* Address of the last read that found nothing, and of the last. */
 	uint64_t missing_ip, read_ip;
 	bool missing, ambiguous, unread;
@@ -90,9 +94,6 @@ struct hwtdi_decoder {
 	uint32_t ratio;
 	bool has_last_ip;
 	uint64_t last_ip;
-
-	/* Lengths of the instructions of the run at hand. */
-	uint8_t lengths[HWTDI_IPT_RUN_BYTES];
 };
 
 /* pt_libipt_choice.c */

@@ -59,7 +59,7 @@ grow(struct hwtdi_loop *loop, struct hwtd_error *err)
 }
 
 int
-hwtdi_loop_pass(struct hwtdi_loop *loop, const struct hwtdi_run *run,
+hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip, uint32_t insns,
     struct hwtd_error *err)
 {
 	struct hwtdi_loop_mark *mark;
@@ -70,7 +70,7 @@ hwtdi_loop_pass(struct hwtdi_loop *loop, const struct hwtdi_run *run,
 		loop->used = 0;
 		loop->insns = 0;
 	}
-	loop->insns += run->insns;
+	loop->insns += insns;
 	if (loop->insns > HWTDI_LOOP_MAX_INSNS)
 		return (HWTD_E_LIMIT);
 	if (loop->used * 2 >= loop->n_marks) {
@@ -78,11 +78,11 @@ hwtdi_loop_pass(struct hwtdi_loop *loop, const struct hwtdi_run *run,
 		if (rc != HWTD_OK)
 			return (rc);
 	}
-	mark = mark_of(loop, run->last_ip);
+	mark = mark_of(loop, last_ip);
 	if (mark->chain == loop->chain)
 		return (HWTD_END);
 	mark->chain = loop->chain;
-	mark->ip = run->last_ip;
+	mark->ip = last_ip;
 	loop->used++;
 	return (HWTD_OK);
 }

@@ -5,8 +5,9 @@
 #ifndef HWTDI_PT_LOOP_H
 #define HWTDI_PT_LOOP_H
 
+#include <hwtdecode/event.h>
+
 #include "base/library.h"
-#include "decode/code/code_table.h"
 
 struct hwtdi_loop_mark {
 	uint64_t ip;
@@ -34,8 +35,8 @@ struct hwtdi_loop {
 void hwtdi_loop_init(struct hwtdi_loop *loop, struct hwtd_context *library);
 void hwtdi_loop_fini(struct hwtdi_loop *loop);
 
-/* Pass a run that ends without trace. */
-int hwtdi_loop_pass(struct hwtdi_loop *loop, const struct hwtdi_run *run,
+/* Pass a run that ends without trace, by its last address. */
+int hwtdi_loop_pass(struct hwtdi_loop *loop, uint64_t last_ip, uint32_t insns,
     struct hwtd_error *err);
 
 /* The trace has to speak at the end of a run that ends so. */
@@ -51,14 +52,14 @@ hwtdi_loop_needs_trace(uint8_t branch)
  * HWTD_E_LIMIT: too many instructions; HWTD_E_NOMEM.
  */
 static inline int
-hwtdi_loop_step(struct hwtdi_loop *loop, const struct hwtdi_run *run,
-    struct hwtd_error *err)
+hwtdi_loop_step(struct hwtdi_loop *loop, uint64_t last_ip, uint8_t branch,
+    uint32_t insns, struct hwtd_error *err)
 {
-	if (hwtdi_loop_needs_trace(run->branch)) {
+	if (hwtdi_loop_needs_trace(branch)) {
 		loop->chain++;
 		return (HWTD_OK);
 	}
-	return (hwtdi_loop_pass(loop, run, err));
+	return (hwtdi_loop_pass(loop, last_ip, insns, err));
 }
 
 #endif /* HWTDI_PT_LOOP_H */

@@ -139,8 +139,7 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	/* Where units lie is told anew: what was told can have been lost. */
 	hwtdi_ptn_clear_calls(d);
 	hwtdi_ptn_forget_code(d);
-	for (size_t i = 0; i < d->cap_places; i++)
-		d->places[i].known = false;
+	hwtdi_pt_places_forget(d->places, d->cap_places);
 	d->loop_at = SIZE_MAX;
 	if (d->runs != NULL)
 		d->runs->by_hand = 0;
@@ -265,7 +264,6 @@ native_run(const struct hwtdi_decoder *d, uint32_t number, size_t *n_out)
 const struct hwtdi_engine hwtdi_pt_native = {
 	.name = "native",
 	.tech = HWTD_TECH_INTEL_PT,
-	.has_graph = true,
 	.open = native_open,
 	.start = native_start,
 	.read = hwtdi_ptn_read,

@@ -14,6 +14,7 @@
 #include "decode/code/code_graph.h"
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
+#include "decode/pt/pt_flow.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_native_memo.h"
 #include "decode/pt/pt_native_runs.h"
@@ -36,14 +37,6 @@
 #define HWTDI_PTN_ROOM_RARES 32
 #define HWTDI_PTN_ROOM_ANCHORS 8
 #define HWTDI_PTN_ROOM_PLACES 8
-
-/* Where a unit lies. */
-struct hwtdi_ptn_unit_place {
-	uint64_t address;
-	uint32_t section;
-	/* It was told in this segment. */
-	bool known;
-};
 
 /* What an event waits for. */
 enum hwtdi_ptn_wait {
@@ -229,7 +222,7 @@ struct hwtdi_decoder {
 	struct hwtdi_code_span spans[HWTDI_PTN_SPANS];
 	uint32_t span_units[HWTDI_PTN_SPANS];
 	uint32_t n_spans, next_span;
-	struct hwtdi_ptn_unit_place *places;
+	struct hwtdi_unit_place *places;
 	size_t cap_places;
 	bool missing, ambiguous, unread;
 	uint64_t missing_ip;

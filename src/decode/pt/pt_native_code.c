@@ -238,21 +238,15 @@ static int
 set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
     uint64_t address, uint32_t section, struct hwtd_error *err)
 {
-	struct hwtdi_ptn_unit_place *place;
-	struct hwtdi_placement *told;
-	const size_t cap = d->cap_places;
+	struct hwtdi_unit_place *place;
 	int rc;
 
-	rc = hwtdi_array_grow(d->library, &d->places, &d->cap_places,
-	    (size_t)unit + 1, sizeof(*d->places), err);
+	rc = hwtdi_pt_places_reserve(d->library, &d->places, &d->cap_places,
+	    unit, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (d->cap_places > cap)
-		memset(d->places + cap, 0,
-		    (d->cap_places - cap) * sizeof(*d->places));
 	place = &d->places[unit];
-	if (place->known && place->address == address &&
-	    place->section == section)
+	if (hwtdi_pt_place_is(place, address, section))
 		return (HWTD_OK);
 	if (place->known && place->address != address) {
 		uint64_t ip = d->ip;
@@ -262,14 +256,7 @@ set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
 		forget_targets(d);
 		hwtdi_ptn_go(d, ip);
 	}
-	place->known = true;
-	place->address = address;
-	place->section = section;
-	told = &flow->places[flow->n_places++];
-	told->at = (uint32_t)flow->n_tokens;
-	told->unit = unit;
-	told->section = section;
-	told->address = address;
+	hwtdi_pt_tell_place(flow, place, unit, address, section);
 	return (HWTD_OK);
 }
 
@@ -301,7 +288,8 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (*unit == UINT32_MAX)
 		rc = hwtdi_graph_unit(d->graph, span->bytes, span->length,
 		    d->isa, span->address, unit, err);
-	if (rc == HWTD_OK && ip - span->address > UINT32_MAX - 1)
+	if (rc == HWTD_OK &&
+	    ip - span->address >= hwtdi_graph_unit_at(d->graph, *unit)->length)
 		return (HWTD_E_NOT_FOUND);
 	if (rc == HWTD_OK)
 		rc = set_place(d, flow, *unit, span->address, span->section,
@@ -326,7 +314,7 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 static bool
 is_still(const struct hwtdi_decoder *d, const struct hwtdi_ptn_target *t)
 {
-	const struct hwtdi_ptn_unit_place *place;
+	const struct hwtdi_unit_place *place;
 	const struct hwtdi_code_block *b;
 
 	if (!d->code.fixed || t->ip != d->ip || t->node == 0)

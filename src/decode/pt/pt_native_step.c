@@ -127,16 +127,13 @@ static int
 pass_run(struct hwtdi_decoder *d, const struct hwtdi_code_run *r,
     uint64_t address, struct hwtd_error *err)
 {
-	struct hwtdi_run run = { .last_ip = address + r->off };
 	int rc;
 
 	/* Nodes can end anywhere, so that another branch may be ahead. */
-	rc = hwtdi_loop_pass(&d->loop_starts, &run, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	run.last_ip = address + hwtdi_run_last(r);
-	run.insns = r->insns;
-	return (hwtdi_loop_pass(&d->loop, &run, err));
+	rc = hwtdi_loop_pass(&d->loop_starts, address + r->off, 0, err);
+	return (rc == HWTD_OK ? hwtdi_loop_pass(&d->loop,
+				    address + hwtdi_run_last(r), r->insns, err)
+			      : rc);
 }
 
 /*

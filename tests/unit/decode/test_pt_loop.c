@@ -44,13 +44,8 @@ static int
 step(struct fixture *f, uint64_t last_ip, uint8_t branch)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtdi_run run = {
-		.ip = last_ip,
-		.last_ip = last_ip,
-		.branch = branch,
-	};
 
-	return (hwtdi_loop_step(&f->loop, &run, &err));
+	return (hwtdi_loop_step(&f->loop, last_ip, branch, 0, &err));
 }
 
 static void
