@@ -221,9 +221,7 @@ lose(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 		finish(d, flow);
 		return;
 	}
-	d->lost = true;
-	d->lost_off = first;
-	d->lost_reason = reason;
+	hwtdi_pt_choice_lost(&d->choice, first, reason);
 	/* What was read for a step that led nowhere gave nothing. */
 	if (d->before_off < first)
 		first = d->before_off;
@@ -276,8 +274,7 @@ enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	d->before_off = at;
 	d->search_off = at;
 	d->span.length = 0;
-	d->n_chosen = d->trial ? d->n_chosen : 0;
-	d->moments.space = HWTD_NO_ID;
+	hwtdi_pt_choice_begin(&d->choice);
 	d->anchor_flags = 0;
 	d->isa = HWTD_ISA_UNKNOWN;
 	d->transaction = false;
@@ -438,7 +435,9 @@ hwtdi_ipt_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
-	while (!d->done && has_room(flow)) {
+	/* A trial has its answer when something is lost. */
+	while (!d->done && has_room(flow) &&
+	    !(d->choice.trial && d->choice.lost)) {
 		if (!d->synced) {
 			if (d->search_off >= d->segment.n)
 				finish(d, flow);

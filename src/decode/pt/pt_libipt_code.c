@@ -21,49 +21,27 @@ hwtdi_ipt_isa(enum pt_exec_mode mode)
 	}
 }
 
-static bool
-is_kernel(uint64_t ip)
-{
-	return (ip >> 63 != 0);
-}
-
-/* Ask the code source; of several answers take the one that fits. */
 static int
 ask(struct hwtdi_decoder *d, uint64_t ip)
 {
+	const struct hwtdi_pt_asker asker = { .library = d->library,
+		.code = &d->code,
+		.choice = &d->choice,
+		.at = d->here - d->sync_off,
+		.try_out = hwtdi_ipt_try_out,
+		.decoder = d };
 	struct hwtdi_code_query query = {
 		.context = &d->context,
 		.stream_off = d->segment.stream_off + d->asked_off,
 		.has_count = (d->asked_flags & HWTDI_ANCHOR_TIME) != 0,
 		.count = d->asked_count,
-		.moments = d->moments,
-		.chosen = d->chosen,
-		.n_chosen = d->n_chosen,
+		.moments = d->choice.moments,
+		.chosen = d->choice.chosen,
+		.n_chosen = d->choice.n_chosen,
 	};
-	int rc;
 
-	rc = d->code.find(d->code.arg, &query, ip, &d->span);
-	if (rc == HWTD_E_STATE && (!d->trial || d->here < d->question)) {
-		/* Records can be incomplete; what was known is not sure. */
-		d->moments.space = HWTD_NO_ID;
-		query.moments = d->moments;
-		rc = d->code.find(d->code.arg, &query, ip, &d->span);
-	}
-	if (rc == HWTD_END) {
-		rc = hwtdi_ipt_choose(d, &query, ip);
-		if (rc != HWTD_OK)
-			return (rc);
-		query.n_chosen = d->n_chosen;
-		rc = d->code.find(d->code.arg, &query, ip, &d->span);
-	}
-	if (rc != HWTD_OK && rc != HWTD_END)
-		return (rc);
 	d->has_unit = false;
-	d->moments = d->span.moments;
-	/* The kernel can start another program. */
-	if (is_kernel(ip))
-		d->moments.until = UINT64_MAX;
-	return (HWTD_OK);
+	return (hwtdi_pt_find_code(&asker, &query, ip, &d->span));
 }
 
 bool

@@ -1,7 +1,6 @@
 /*
  * The libipt engine: its events as rare events of a flow.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "decode/pt/pt_libipt_internal.h"
@@ -36,55 +35,18 @@ hwtdi_ipt_time_flags(uint32_t lost_mtc, uint32_t lost_cyc)
 static struct hwtdi_rare *
 put_rare(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t kind)
 {
-	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
-
-	memset(rare, 0, sizeof(*rare));
-	rare->at = (uint32_t)flow->n_tokens;
-	rare->row.kind = kind;
-	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
-	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
-	return (rare);
-}
-
-static void
-set_ip(struct hwtdi_rare *rare, uint64_t ip)
-{
-	rare->row.ip = ip;
-	rare->row.flags |= HWTD_EVF_IP;
-}
-
-static void
-set_target(struct hwtdi_rare *rare, uint64_t target)
-{
-	rare->row.target = target;
-	rare->row.flags |= HWTD_EVF_TARGET;
-}
-
-static void
-set_value(struct hwtdi_rare *rare, uint64_t value)
-{
-	rare->row.value = value;
-	rare->row.flags |= HWTD_EVF_VALUE;
+	return (hwtdi_rare_put(flow, kind,
+	    d->segment.stream_off + d->anchor_off));
 }
 
 struct hwtd_gap *
 hwtdi_ipt_put_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t reason, size_t first, size_t end, const char *text)
 {
-	struct hwtdi_rare *rare = put_rare(d, flow, HWTD_EV_GAP);
-	struct hwtd_gap *gap = &rare->detail.gap;
-
-	rare->row.stream_off = d->segment.stream_off + first;
-	gap->reason = reason;
-	gap->first = d->segment.stream_off + first;
-	gap->end = d->segment.stream_off + end;
-	if (d->has_last_ip) {
-		gap->ip_before = d->last_ip;
-		gap->flags |= HWTD_GAPF_IP_BEFORE;
-	}
-	(void)snprintf(gap->text, sizeof(gap->text), "%s", text);
 	d->loop.chain++;
-	return (gap);
+	return (hwtdi_rare_gap(flow, reason, d->segment.stream_off + first,
+	    d->segment.stream_off + end, d->has_last_ip ? &d->last_ip : NULL,
+	    text));
 }
 
 void
@@ -100,7 +62,7 @@ hwtdi_ipt_put_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	rare->detail.context = *now;
 	rare->row.flags |= flags;
 	if (ip != NULL)
-		set_ip(rare, *ip);
+		hwtdi_rare_set_ip(rare, *ip);
 }
 
 static void
@@ -153,9 +115,9 @@ exec_mode_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	d->isa = isa;
 	rare = put_rare(d, flow, HWTD_EV_MODE);
 	rare->row.flags |= (uint16_t)(isa << HWTD_EVF_ISA_SHIFT);
-	set_value(rare, 0);
+	hwtdi_rare_set_value(rare, 0);
 	if (!ev->ip_suppressed)
-		set_ip(rare, ev->variant.exec_mode.ip);
+		hwtdi_rare_set_ip(rare, ev->variant.exec_mode.ip);
 	if (ev->status_update)
 		rare->row.flags |= HWTD_EVF_STATUS;
 }
@@ -177,11 +139,11 @@ tsx_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	rare = put_rare(d, flow, HWTD_EV_MODE);
 	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT);
-	set_value(rare,
+	hwtdi_rare_set_value(rare,
 	    HWTD_MODE_IS_TRANSACTION | (now ? HWTD_MODE_TRANSACTION : 0) |
 		(ev->variant.tsx.aborted ? HWTD_MODE_ABORTED : 0));
 	if (!ev->ip_suppressed)
-		set_ip(rare, ev->variant.tsx.ip);
+		hwtdi_rare_set_ip(rare, ev->variant.tsx.ip);
 	if (ev->status_update)
 		rare->row.flags |= HWTD_EVF_STATUS;
 }
@@ -196,7 +158,7 @@ marker_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t source,
 	rare->detail.marker.size = size;
 	rare->detail.marker.payload = payload;
 	if (ip != NULL)
-		set_ip(rare, *ip);
+		hwtdi_rare_set_ip(rare, *ip);
 }
 
 static void
@@ -210,14 +172,14 @@ power_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	case ptev_exstop:
 		power->what = HWTD_POWER_STOP;
 		if (!ev->ip_suppressed)
-			set_ip(rare, ev->variant.exstop.ip);
+			hwtdi_rare_set_ip(rare, ev->variant.exstop.ip);
 		break;
 	case ptev_mwait:
 		power->what = HWTD_POWER_MWAIT;
 		power->hints = ev->variant.mwait.hints;
 		power->extensions = ev->variant.mwait.ext;
 		if (!ev->ip_suppressed)
-			set_ip(rare, ev->variant.mwait.ip);
+			hwtdi_rare_set_ip(rare, ev->variant.mwait.ip);
 		break;
 	case ptev_pwre:
 		power->what = HWTD_POWER_ENTRY;
@@ -245,16 +207,17 @@ disable_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	switch (ev->type) {
 	case ptev_async_disabled:
 		rare->row.flags |= HWTD_EVF_ASYNC;
-		set_ip(rare, ev->variant.async_disabled.at);
+		hwtdi_rare_set_ip(rare, ev->variant.async_disabled.at);
 		if (!ev->ip_suppressed)
-			set_target(rare, ev->variant.async_disabled.ip);
+			hwtdi_rare_set_target(rare,
+			    ev->variant.async_disabled.ip);
 		break;
 	case ptev_stop:
 		rare->row.flags |= HWTD_EVF_STOPPED;
 		break;
 	default:
 		if (!ev->ip_suppressed)
-			set_target(rare, ev->variant.disabled.ip);
+			hwtdi_rare_set_target(rare, ev->variant.disabled.ip);
 		break;
 	}
 }
@@ -269,19 +232,20 @@ flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	/* What is not traced in between can start another program. */
 	if (ev->type == ptev_enabled || ev->type == ptev_overflow)
-		d->moments.until = UINT64_MAX;
+		d->choice.moments.until = UINT64_MAX;
 	switch (ev->type) {
 	case ptev_enabled:
 		rare = put_rare(d, flow, HWTD_EV_ENABLE);
-		set_ip(rare, ev->variant.enabled.ip);
+		hwtdi_rare_set_ip(rare, ev->variant.enabled.ip);
 		if (ev->variant.enabled.resumed)
 			rare->row.flags |= HWTD_EVF_RESUMED;
 		break;
 	case ptev_async_branch:
 		rare = put_rare(d, flow, HWTD_EV_ASYNC);
-		set_ip(rare, ev->variant.async_branch.from);
+		hwtdi_rare_set_ip(rare, ev->variant.async_branch.from);
 		if (!ev->ip_suppressed)
-			set_target(rare, ev->variant.async_branch.to);
+			hwtdi_rare_set_target(rare,
+			    ev->variant.async_branch.to);
 		if (d->has_async) {
 			rare->detail.async = d->async;
 			rare->has_detail = true;
@@ -314,7 +278,7 @@ put_async(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	rare->detail.async = *async;
 	rare->has_detail = true;
 	if (ip != NULL)
-		set_ip(rare, *ip);
+		hwtdi_rare_set_ip(rare, *ip);
 }
 
 /* Which of the event trace it is, and the address that goes with it. */
@@ -439,11 +403,11 @@ iflags_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct hwtdi_rare *rare = put_rare(d, flow, HWTD_EV_MODE);
 
 	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT);
-	set_value(rare,
+	hwtdi_rare_set_value(rare,
 	    HWTD_MODE_HAS_INTERRUPTS |
 		(ev->variant.iflags.iflag ? HWTD_MODE_INTERRUPTS : 0));
 	if (!ev->ip_suppressed)
-		set_ip(rare, ev->variant.iflags.ip);
+		hwtdi_rare_set_ip(rare, ev->variant.iflags.ip);
 	if (ev->status_update)
 		rare->row.flags |= HWTD_EVF_STATUS;
 }
@@ -568,7 +532,7 @@ hwtdi_ipt_put_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			break;
 		d->ratio = ev->variant.cbr.ratio;
 		rare = put_rare(d, flow, HWTD_EV_FREQUENCY);
-		set_value(rare, d->ratio);
+		hwtdi_rare_set_value(rare, d->ratio);
 		if (ev->status_update)
 			rare->row.flags |= HWTD_EVF_STATUS;
 		break;

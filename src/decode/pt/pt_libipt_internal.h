@@ -7,12 +7,10 @@
 #include <intel-pt.h>
 
 #include "decode/decoder.h"
+#include "decode/pt/pt_choice.h"
 #include "decode/pt/pt_flow.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_sync.h"
-
-/* Sections that are remembered to fit. */
-#define HWTDI_IPT_CHOICES 64
 
 struct hwtdi_decoder {
 	struct hwtd_context *library;
@@ -60,20 +58,7 @@ struct hwtdi_decoder {
 	/* Address of the last read that found nothing, and of the last. */
 	uint64_t missing_ip, read_ip;
 	bool missing, ambiguous, unread;
-	/* Sections that were found to fit where several were possible. */
-	uint32_t chosen[HWTDI_IPT_CHOICES];
-	size_t n_chosen;
-	/* When it can be, by the code that was found since then. */
-	struct hwtdi_moments moments;
-	/* This decoder only tries out a choice; where it failed, and why. */
-	bool trial, lost;
-	size_t lost_off;
-	uint32_t lost_reason;
-	/* The place that it is about. */
-	size_t question;
-	/* From there on it rests on another choice, which was not tried. */
-	bool doubted;
-	size_t doubt_off;
+	struct hwtdi_pt_choice choice;
 
 	/* What the rows said last. */
 	uint64_t anchor_off, anchor_count;
@@ -96,14 +81,10 @@ struct hwtdi_decoder {
 	uint64_t last_ip;
 };
 
-/* pt_libipt_choice.c */
-/*
- * Several mappings can lie at `ip`, where `query` asks.  Choose the newest that
- * the packets up to here, and the next ones, do not contradict.  HWTD_E_STATE:
- * none, or too many.  HWTD_E_UNSUPPORTED: one whose bytes are missing.
- */
-int hwtdi_ipt_choose(struct hwtdi_decoder *d,
-    const struct hwtdi_code_query *query, uint64_t ip);
+/* pt_libipt_trial.c */
+/* See `try_out` of struct hwtdi_pt_asker. */
+int hwtdi_ipt_try_out(struct hwtdi_decoder *d, size_t until,
+    struct hwtdi_flow *flow, struct hwtdi_pt_choice *choice_inout);
 
 /* pt_libipt.c */
 int hwtdi_ipt_start(struct hwtdi_decoder *d,

@@ -77,7 +77,8 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
 	/* A trial has its answer when something is lost. */
-	while (!d->done && rc != HWTD_AGAIN && !(d->trial && d->lost)) {
+	while (!d->done && rc != HWTD_AGAIN &&
+	    !(d->choice.trial && d->choice.lost)) {
 		rc = step(d, flow, err);
 		if (rc == HWTD_E_LIMIT)
 			rc = hwtdi_ptn_lose(d, flow, HWTD_GAP_LIMIT,

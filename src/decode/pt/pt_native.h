@@ -14,6 +14,7 @@
 #include "decode/code/code_graph.h"
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
+#include "decode/pt/pt_choice.h"
 #include "decode/pt/pt_flow.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_native_memo.h"
@@ -29,8 +30,6 @@
 #define HWTDI_PTN_PENDING 16u
 /* PSB+ that are remembered. */
 #define HWTDI_PTN_PSBS 4u
-/* Sections that are remembered to fit. */
-#define HWTDI_PTN_CHOICES 64u
 
 /* What one step may add to a flow at the most. */
 #define HWTDI_PTN_ROOM_TOKENS 160
@@ -226,11 +225,9 @@ struct hwtdi_decoder {
 	size_t cap_places;
 	bool missing, ambiguous, unread;
 	uint64_t missing_ip;
-	struct hwtdi_moments moments;
+	struct hwtdi_pt_choice choice;
 	/* Answers tell when it is, so that each has to be asked for. */
 	bool narrowed;
-	uint32_t chosen[HWTDI_PTN_CHOICES];
-	size_t n_chosen;
 	/* Code is to be looked up anew from this byte of the segment on. */
 	size_t recheck_at;
 	/* Up to there it is looked up with this count. */
@@ -238,15 +235,6 @@ struct hwtdi_decoder {
 	uint64_t count;
 	/* Where decoding was entered last. */
 	struct hwtdi_ptn_entry entry;
-	/* This decoder only tries out a choice; where it failed, and why. */
-	bool trial, lost;
-	size_t lost_at;
-	uint32_t lost_reason;
-	/* The byte that it is about. */
-	size_t question;
-	/* From there on it rests on another choice, which was not tried. */
-	bool doubted;
-	size_t doubt_at;
 
 	/* Endless loops: ends and starts of runs since the trace spoke. */
 	struct hwtdi_loop loop, loop_starts;
@@ -380,37 +368,8 @@ static inline struct hwtdi_rare *
 hwtdi_ptn_bare(const struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint8_t kind)
 {
-	struct hwtdi_rare *rare = &flow->rares[flow->n_rares];
-
-	memset(&rare->row, 0, sizeof(rare->row));
-	rare->row.kind = kind;
-	rare->row.stream_off = d->segment.stream_off + d->anchor_off;
-	rare->has_detail = false;
-	rare->has_stop_ip = false;
-	rare->at = (uint32_t)flow->n_tokens;
-	flow->anchors_before[flow->n_rares++] = (uint32_t)flow->n_anchors;
-	return (rare);
-}
-
-static inline void
-hwtdi_ptn_set_ip(struct hwtdi_rare *rare, uint64_t ip)
-{
-	rare->row.ip = ip;
-	rare->row.flags |= HWTD_EVF_IP;
-}
-
-static inline void
-hwtdi_ptn_set_target(struct hwtdi_rare *rare, uint64_t target)
-{
-	rare->row.target = target;
-	rare->row.flags |= HWTD_EVF_TARGET;
-}
-
-static inline void
-hwtdi_ptn_set_value(struct hwtdi_rare *rare, uint64_t value)
-{
-	rare->row.value = value;
-	rare->row.flags |= HWTD_EVF_VALUE;
+	return (hwtdi_rare_begin(flow, kind,
+	    d->segment.stream_off + d->anchor_off));
 }
 
 /*
@@ -462,14 +421,10 @@ int hwtdi_ptn_recheck(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 int hwtdi_ptn_join(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
 
-/* pt_native_choice.c */
-/*
- * Several mappings can lie at `ip`, where `query` asks.  Choose the newest that
- * the packets up to here, and the next ones, do not contradict.  HWTD_E_STATE:
- * none, or too many.  HWTD_E_UNSUPPORTED: one whose bytes are missing.
- */
-int hwtdi_ptn_choose(struct hwtdi_decoder *d,
-    const struct hwtdi_code_query *query, uint64_t ip);
+/* pt_native_trial.c */
+/* See `try_out` of struct hwtdi_pt_asker. */
+int hwtdi_ptn_try_out(struct hwtdi_decoder *d, size_t until,
+    struct hwtdi_flow *flow, struct hwtdi_pt_choice *choice_inout);
 
 /* pt_native.c */
 /* Have packets at the end of the segment in `edge`. */

@@ -38,9 +38,9 @@ async_branch(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (rc);
 	d->async = false;
 	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_ASYNC);
-	hwtdi_ptn_set_ip(rare, d->async_ip);
+	hwtdi_rare_set_ip(rare, d->async_ip);
 	if (ip != NULL)
-		hwtdi_ptn_set_target(rare, *ip);
+		hwtdi_rare_set_target(rare, *ip);
 	if (d->has_detail) {
 		rare->detail.async = d->detail;
 		rare->has_detail = true;
@@ -94,8 +94,8 @@ enable(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
 	struct hwtdi_rare *rare = hwtdi_ptn_bare(d, flow, HWTD_EV_ENABLE);
 
 	/* What is not traced in between can start another program. */
-	d->moments.until = UINT64_MAX;
-	hwtdi_ptn_set_ip(rare, ip);
+	d->choice.moments.until = UINT64_MAX;
+	hwtdi_rare_set_ip(rare, ip);
 	if (d->has_resume && d->resume_ip == ip)
 		rare->row.flags |= HWTD_EVF_RESUMED;
 	d->has_resume = false;
@@ -161,7 +161,7 @@ async_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	*rare_out = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
 	(*rare_out)->row.flags |= HWTD_EVF_ASYNC;
-	hwtdi_ptn_set_ip(*rare_out, d->async_ip);
+	hwtdi_rare_set_ip(*rare_out, d->async_ip);
 	d->has_resume = true;
 	d->resume_ip = d->async_ip;
 	return (HWTD_OK);
@@ -193,7 +193,7 @@ tip_pgd(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
 	}
 	if (ip != NULL)
-		hwtdi_ptn_set_target(rare, *ip);
+		hwtdi_rare_set_target(rare, *ip);
 	d->half = false;
 	d->on = false;
 	return (tell_at_tip(d, flow, NULL, err));
@@ -297,7 +297,7 @@ quick_disable(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
 	hwtdi_ptn_emit(d, flow);
 	hwtdi_ptn_note_resume(d);
 	rare = hwtdi_ptn_bare(d, flow, HWTD_EV_DISABLE);
-	hwtdi_ptn_set_target(rare, ip);
+	hwtdi_rare_set_target(rare, ip);
 	d->on = false;
 	return (true);
 }

@@ -130,56 +130,38 @@ hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip)
 
 /* Spans. */
 
-static bool
-is_kernel(uint64_t ip)
-{
-	return (ip >> 63 != 0);
-}
-
 static void
 query_here(struct hwtdi_decoder *d, struct hwtdi_code_query *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->context = &d->context;
 	out->stream_off = d->segment.stream_off + d->at;
-	out->moments = d->moments;
-	out->chosen = d->chosen;
-	out->n_chosen = d->n_chosen;
+	out->moments = d->choice.moments;
+	out->chosen = d->choice.chosen;
+	out->n_chosen = d->choice.n_chosen;
 	out->has_count = d->has_count;
 	out->count = d->count;
 }
 
-/* Ask the code source; of several answers take the one that fits. */
 static int
 ask(struct hwtdi_decoder *d, uint64_t ip, struct hwtdi_code_span *span)
 {
+	const struct hwtdi_pt_asker asker = { .library = d->library,
+		.code = &d->code,
+		.choice = &d->choice,
+		.at = d->at,
+		.try_out = hwtdi_ptn_try_out,
+		.decoder = d };
 	struct hwtdi_code_query query;
 	int rc;
 
 	query_here(d, &query);
-	rc = d->code.find(d->code.arg, &query, ip, span);
-	if (rc == HWTD_E_STATE && (!d->trial || d->at < d->question)) {
-		/* Records can be incomplete; what was known is not sure. */
-		d->moments.space = HWTD_NO_ID;
-		query.moments = d->moments;
-		rc = d->code.find(d->code.arg, &query, ip, span);
-	}
-	if (rc == HWTD_END) {
-		rc = hwtdi_ptn_choose(d, &query, ip);
-		if (rc != HWTD_OK)
-			return (rc);
-		query.n_chosen = d->n_chosen;
-		rc = d->code.find(d->code.arg, &query, ip, span);
-	}
-	if (rc != HWTD_OK && rc != HWTD_END)
-		return (rc);
-	d->moments = span->moments;
+	rc = hwtdi_pt_find_code(&asker, &query, ip, span);
 	/* Then what is found narrows down what else can be found. */
-	d->narrowed = d->moments.since != 0 || d->moments.until != UINT64_MAX;
-	/* The kernel can start another program. */
-	if (is_kernel(ip))
-		d->moments.until = UINT64_MAX;
-	return (HWTD_OK);
+	if (rc == HWTD_OK)
+		d->narrowed = span->moments.since != 0 ||
+		    span->moments.until != UINT64_MAX;
+	return (rc);
 }
 
 /* The span around `ip`, and its unit if that is known.  NULL: no code. */

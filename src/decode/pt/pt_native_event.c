@@ -26,7 +26,7 @@ put_async(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	rare->detail.async = *async;
 	rare->has_detail = true;
 	if (ip != NULL)
-		hwtdi_ptn_set_ip(rare, *ip);
+		hwtdi_rare_set_ip(rare, *ip);
 }
 
 void
@@ -52,10 +52,10 @@ hwtdi_ptn_iflag(struct hwtdi_decoder *d, struct hwtdi_flow *flow, bool set,
 	d->iflag = set;
 	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_MODE);
 	rare->row.flags |= (uint16_t)(d->isa << HWTD_EVF_ISA_SHIFT) | flags;
-	hwtdi_ptn_set_value(rare,
+	hwtdi_rare_set_value(rare,
 	    HWTD_MODE_HAS_INTERRUPTS | (set ? HWTD_MODE_INTERRUPTS : 0));
 	if (ip != NULL)
-		hwtdi_ptn_set_ip(rare, *ip);
+		hwtdi_rare_set_ip(rare, *ip);
 }
 
 static void
@@ -75,7 +75,7 @@ put_row(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		break;
 	}
 	if (ip != NULL && e->value == 0)
-		hwtdi_ptn_set_ip(rare, *ip);
+		hwtdi_rare_set_ip(rare, *ip);
 }
 
 static void
@@ -488,7 +488,7 @@ frequency(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	d->ratio = (uint32_t)p->value;
 	hwtdi_ptn_tell_detail(d, flow);
 	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_FREQUENCY);
-	hwtdi_ptn_set_value(rare, d->ratio);
+	hwtdi_rare_set_value(rare, d->ratio);
 	return (HWTD_OK);
 }
 

@@ -255,7 +255,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	d->ahead = 0;
 	d->transaction = false;
 	d->has_resume = false;
-	d->moments.until = UINT64_MAX;
+	d->choice.moments.until = UINT64_MAX;
 	hwtdi_ptn_clear_calls(d);
 	on = is_on_behind(d, &a, &ip);
 	behind = a;

@@ -241,7 +241,7 @@ apply_psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (psb->has_cbr && psb->ratio != d->ratio) {
 		d->ratio = psb->ratio;
 		rare = hwtdi_ptn_rare(d, flow, HWTD_EV_FREQUENCY);
-		hwtdi_ptn_set_value(rare, d->ratio);
+		hwtdi_rare_set_value(rare, d->ratio);
 		rare->row.flags |= HWTD_EVF_STATUS;
 	}
 }

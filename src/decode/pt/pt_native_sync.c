@@ -137,7 +137,7 @@ forget_state(struct hwtdi_decoder *d)
 	d->transaction = false;
 	d->loop_at = SIZE_MAX;
 	d->passed_at = SIZE_MAX;
-	d->moments.until = UINT64_MAX;
+	d->choice.moments.until = UINT64_MAX;
 	hwtdi_ptn_clear_calls(d);
 	d->last_token = 0;
 	d->has_last_ip = false;
@@ -260,7 +260,7 @@ note_entry(struct hwtdi_decoder *d, bool at_psb)
 	e->isa = d->isa;
 	e->lex = d->lex;
 	e->context = d->context;
-	e->moments = d->moments;
+	e->moments = d->choice.moments;
 }
 
 /* Tell a gap from `first` on, and go on as `r` says. */
@@ -270,11 +270,7 @@ resume(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 {
 	struct hwtd_gap *gap;
 
-	if (!d->lost) {
-		d->lost = true;
-		d->lost_at = first;
-		d->lost_reason = reason;
-	}
+	hwtdi_pt_choice_lost(&d->choice, first, reason);
 	hwtdi_ptn_tell_detail(d, flow);
 	gap = hwtdi_ptn_gap(d, flow, reason, first < r->end ? first : r->end,
 	    r->end, text);
@@ -412,8 +408,7 @@ hwtdi_ptn_enter(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	forget_state(d);
 	d->on = false;
 	hwtdi_ptn_go(d, 0);
-	d->n_chosen = d->trial ? d->n_chosen : 0;
-	d->moments.space = HWTD_NO_ID;
+	hwtdi_pt_choice_begin(&d->choice);
 	d->ratio = 0;
 	d->has_iflag = false;
 	d->synced = true;
