@@ -7,7 +7,6 @@
 #include "analysis/row_counts.h"
 #include "analysis/tally_crew.h"
 #include "base/fail.h"
-#include "decode/decoder.h"
 #include "event/cursor.h"
 #include "event/rows.h"
 #include "trace/trace_model.h"
@@ -17,9 +16,8 @@ struct hwtd_runs {
 	struct hwtd_trace *trace;
 	struct hwtdi_filter filter;
 	bool with_edges;
-	/* One of the two, until all is counted. */
+	/* Until all is counted: `rows` if the filter is by row, else `crew`. */
 	struct hwtdi_tally_crew *crew;
-	bool by_row;
 	struct hwtdi_row_counts rows;
 
 	bool done, failed;
@@ -57,8 +55,7 @@ begin(struct hwtd_runs *runs, const struct hwtd_runs_options *o,
 		    err);
 	if (rc != HWTD_OK)
 		return (rc);
-	runs->by_row = runs->filter.by_row;
-	return (runs->by_row
+	return (runs->filter.by_row
 		? hwtdi_row_counts_init(&runs->rows, runs->trace, &events,
 		      runs->with_edges, err)
 		: hwtdi_tally_crew_create(runs->trace, &runs->filter,
@@ -146,7 +143,7 @@ add_stray_damage(struct hwtd_runs *runs)
 static int
 take_counts(struct hwtd_runs *runs, struct hwtd_error *err)
 {
-	if (runs->by_row) {
+	if (runs->filter.by_row) {
 		runs->stats = runs->rows.stats;
 		runs->code = runs->rows.code;
 		memset(&runs->rows.code, 0, sizeof(runs->rows.code));
@@ -189,8 +186,8 @@ hwtd_runs_count(struct hwtd_runs *runs, struct hwtd_error *err)
 		return (HWTD_END);
 	if (runs->failed)
 		return (hwtdi_fail(err, HWTD_E_STATE, "counting failed"));
-	rc = runs->by_row ? hwtdi_row_counts_work(&runs->rows, err)
-			  : hwtdi_tally_crew_work(runs->crew, err);
+	rc = runs->filter.by_row ? hwtdi_row_counts_work(&runs->rows, err)
+				 : hwtdi_tally_crew_work(runs->crew, err);
 	if (rc == HWTD_END)
 		rc = finish(runs, err);
 	runs->failed = rc < 0;
@@ -207,7 +204,7 @@ hwtd_runs_info(const struct hwtd_runs *runs, struct hwtd_runs_info *out)
 
 	if (runs == NULL || out == NULL)
 		return (HWTD_E_INVALID);
-	stats = runs->by_row ? runs->rows.stats : runs->stats;
+	stats = runs->filter.by_row ? runs->rows.stats : runs->stats;
 	if (runs->crew != NULL)
 		hwtdi_tally_crew_stats(runs->crew, &stats);
 	info.done = runs->done;
