@@ -1,6 +1,7 @@
 /*
  * The cursor: merges the lanes of all streams into one order of rows.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -29,14 +30,21 @@ struct hwtd_events {
 	/* Stream alone to be read after a seek by offset, or HWTD_NO_ID. */
 	uint32_t only;
 
-	/* Details of the batch that was handed out last. */
-	struct hwtdi_rows details;
 	struct hwtd_stats stats;
 	/* Damage of the file that belongs to no stream: the next to tell. */
 	size_t damage_no;
 	bool strict_end;
 	struct hwtdi_record_lane records;
+	/*
+	 * Details of the batch that was handed out last.  It is the last member,
+	 * because it has no rows of its own, and no memory for them.
+	 */
+	struct hwtdi_rows details;
 };
+
+#define EVENTS_BYTES                                                          \
+	(offsetof(struct hwtd_events, details) +                              \
+	    offsetof(struct hwtdi_rows, own))
 
 /* Stands for the records that come by time, which no lane has. */
 #define RECORDS SIZE_MAX
@@ -125,7 +133,9 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 	while (!lane->opened || !hwtdi_lane_has(lane)) {
 		if (lane->opened && rows->rc == HWTD_END) {
 			lane->ended = true;
-			hwtdi_lane_rest(lane);
+			/* Of one lane nothing is saved; it may be sought. */
+			if (ev->n_lanes > 1 || lane->crew != NULL)
+				hwtdi_lane_rest(lane);
 			return (HWTD_END);
 		}
 		if (lane->opened && rows->rc != HWTD_OK)
@@ -656,9 +666,9 @@ hwtd_events_open(struct hwtd_trace *trace,
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "the trace is not sealed"));
 	library = hwtdi_trace_library(trace);
-	ev = hwtdi_zalloc(library, sizeof(*ev));
+	ev = hwtdi_zalloc(library, EVENTS_BYTES);
 	if (ev == NULL)
-		return (hwtdi_fail_nomem(err, sizeof(*ev)));
+		return (hwtdi_fail_nomem(err, EVENTS_BYTES));
 	ev->library = library;
 	ev->trace = hwtdi_trace_hold(trace);
 	ev->only = HWTD_NO_ID;
@@ -702,7 +712,7 @@ hwtd_events_close(struct hwtd_events *ev)
 	hwtdi_record_lane_fini(&ev->records);
 	hwtdi_rows_fini(&ev->details);
 	hwtdi_filter_fini(&ev->filter);
-	hwtdi_free(ev->library, ev, sizeof(*ev));
+	hwtdi_free(ev->library, ev, EVENTS_BYTES);
 	hwtd_trace_close(trace);
 }
 
