@@ -4,6 +4,8 @@
 #ifndef HWTDI_EVENTS_INTERNAL_H
 #define HWTDI_EVENTS_INTERNAL_H
 
+#include <stddef.h>
+
 #include "event/cursor.h"
 #include "event/lane.h"
 
@@ -29,14 +31,21 @@ struct hwtd_events {
 	/* Stream alone to be read after a seek by offset, or HWTD_NO_ID. */
 	uint32_t only;
 
-	/* Details of the batch that was handed out last. */
-	struct hwtdi_rows details;
 	struct hwtd_stats stats;
 	/* Damage of the file that belongs to no stream: the next to tell. */
 	size_t damage_no;
 	bool strict_end;
 	struct hwtdi_record_lane records;
+	/*
+	 * Details of the batch that was handed out last.  It is the last member,
+	 * because it has no rows of its own, and no memory for them.
+	 */
+	struct hwtdi_rows details;
 };
+
+#define HWTDI_EVENTS_BYTES                                                    \
+	(offsetof(struct hwtd_events, details) +                              \
+	    offsetof(struct hwtdi_rows, own))
 
 /* events_merge.c */
 /* Stands for the records that come by time, which no lane has. */

@@ -88,7 +88,9 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 	while (!lane->opened || !hwtdi_lane_has(lane)) {
 		if (lane->opened && rows->rc == HWTD_END) {
 			lane->ended = true;
-			hwtdi_lane_rest(lane);
+			/* Of one lane nothing is saved; it may be sought. */
+			if (ev->n_lanes > 1 || lane->crew != NULL)
+				hwtdi_lane_rest(lane);
 			return (HWTD_END);
 		}
 		if (lane->opened && rows->rc != HWTD_OK)

@@ -23,7 +23,7 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 		.chosen = query->chosen,
 		.n_chosen = query->n_chosen,
 		.choice = query->choice,
-		.answers = &maker->answers,
+		.answers = maker->answers,
 	};
 	struct hwtdi_span span;
 	int rc;
@@ -167,6 +167,16 @@ hwtdi_maker_init(struct hwtdi_maker *maker, struct hwtd_trace *trace,
 	    &maker->expander.n_places);
 }
 
+static int
+make_answers(struct hwtdi_maker *maker, struct hwtd_error *err)
+{
+	maker->answers = hwtdi_alloc(maker->library, sizeof(*maker->answers));
+	if (maker->answers == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*maker->answers)));
+	hwtdi_code_answers_init(maker->answers);
+	return (HWTD_OK);
+}
+
 int
 hwtdi_maker_ready(struct hwtdi_maker *maker, struct hwtd_error *err)
 {
@@ -180,6 +190,8 @@ hwtdi_maker_ready(struct hwtdi_maker *maker, struct hwtd_error *err)
 				 : hwtdi_fail_nomem(err, sizeof(*maker->flow));
 	if (rc == HWTD_OK)
 		hwtdi_flow_init(maker->flow);
+	if (rc == HWTD_OK)
+		rc = make_answers(maker, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_segments_init(&maker->segments, maker->trace,
 		    maker->engine, maker->stream, err);
@@ -209,6 +221,8 @@ hwtdi_maker_rest(struct hwtdi_maker *maker)
 	hwtdi_segments_fini(&maker->segments);
 	hwtdi_free(maker->library, maker->flow, sizeof(*maker->flow));
 	maker->flow = NULL;
+	hwtdi_free(maker->library, maker->answers, sizeof(*maker->answers));
+	maker->answers = NULL;
 	maker->ready = false;
 }
 

@@ -41,7 +41,7 @@ struct hwtdi_maker {
 	struct hwtdi_expander expander;
 	struct hwtdi_flow *flow;
 	/* Code that was found before. */
-	struct hwtdi_code_answers answers;
+	struct hwtdi_code_answers *answers;
 	/* What is needed to make rows is there. */
 	bool ready;
 

@@ -88,10 +88,18 @@ struct hwtdi_code_answer {
 	size_t n_chosen;
 };
 
-/* Of one asker, who is not asked by two threads.  All zero: none yet. */
+/* Of one asker, who is not asked by two threads. */
 struct hwtdi_code_answers {
 	struct hwtdi_code_answer at[HWTDI_CODE_ANSWERS];
 };
+
+/* None yet, in memory that is not set: it is a lot. */
+static inline void
+hwtdi_code_answers_init(struct hwtdi_code_answers *answers)
+{
+	for (size_t i = 0; i < HWTDI_CODE_ANSWERS; i++)
+		answers->at[i].span.length = 0;
+}
 
 /* Where code is asked for. */
 struct hwtdi_code_place {

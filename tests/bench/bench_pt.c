@@ -3,6 +3,9 @@
  * on the same bytes, in the same run; one JSON line for each case and measure.
  */
 #include <inttypes.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +72,7 @@ struct work {
 	/* Kept from round to round when warm. */
 	struct bench_tokens *tokens, *runs;
 	struct bench_peer *peers[2];
+	struct hwtd_events *rows, *insns;
 	uint64_t outcomes;
 };
 
@@ -112,7 +116,7 @@ run_warm(struct work *w, enum side side, struct bench_count *out)
 		bench_tokens_warm(w->runs, out);
 		return;
 	case ROWS:
-		bench_rows_warm(w->trace, 1, out);
+		bench_rows_warm(w->rows, out);
 		return;
 	case COVERAGE:
 		bench_coverage_warm(w->trace, out);
@@ -121,7 +125,7 @@ run_warm(struct work *w, enum side side, struct bench_count *out)
 		bench_edges_warm(w->trace, out);
 		return;
 	default:
-		bench_insns_warm(w->trace, out);
+		bench_insns_warm(w->insns, out);
 		return;
 	}
 }
@@ -149,6 +153,16 @@ run_cold(struct work *w, enum side side, struct bench_count *out)
 	}
 }
 
+static struct hwtd_events *
+learn_rows(const struct work *w, uint32_t level)
+{
+	struct hwtd_events *ev = bench_rows_open(w->trace, level, 1);
+	struct bench_count count;
+
+	bench_rows_read(ev, &count);
+	return (ev);
+}
+
 /* Open what is kept, and have it know the code. */
 static void
 warm_up(struct work *w, unsigned int sides)
@@ -173,6 +187,10 @@ warm_up(struct work *w, unsigned int sides)
 	}
 	if ((sides >> ROWS) != 0)
 		bench_rows_cold(w->trace, &count);
+	if ((sides >> ROWS & 1) != 0)
+		w->rows = learn_rows(w, HWTD_LEVEL_BLOCK);
+	if ((sides >> INSNS & 1) != 0)
+		w->insns = learn_rows(w, HWTD_LEVEL_INSN);
 }
 
 static void
@@ -182,6 +200,10 @@ cool_down(struct work *w)
 	bench_tokens_close(w->runs);
 	w->tokens = NULL;
 	w->runs = NULL;
+	hwtd_events_close(w->rows);
+	hwtd_events_close(w->insns);
+	w->rows = NULL;
+	w->insns = NULL;
 	for (size_t i = 0; i < 2; i++) {
 		bench_peer_close(w->peers[i]);
 		w->peers[i] = NULL;
@@ -459,6 +481,20 @@ set_value(struct options *o, const char *name, const char *value)
 		usage();
 }
 
+/*
+ * Memory is not given back to the system and asked for again in each round: if
+ * that happens depends on what lies at the end of the heap, and it takes more
+ * than decoding a short trace.
+ */
+static void
+keep_memory(void)
+{
+#ifdef __GLIBC__
+	(void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 25);
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
@@ -481,6 +517,7 @@ main(int argc, char **argv)
 	}
 	if (i >= argc || o.rounds == 0)
 		usage();
+	keep_memory();
 	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
 	for (; i < argc; i++)
 		same &= bench(argv[i], &o, ctx);

@@ -35,25 +35,32 @@ bench_print_head(const struct bench_case *c, const char *measure)
 	(void)printf(",\"measure\":\"%s\",\"bytes\":%zu", measure, c->trace.n);
 }
 
-static void
-read_rows(struct hwtd_trace *trace, uint32_t level, unsigned int jobs,
-    struct bench_count *out)
+struct hwtd_events *
+bench_rows_open(struct hwtd_trace *trace, uint32_t level, unsigned int jobs)
+{
+	const struct hwtd_events_options opts = { .size = sizeof(opts),
+		.level = level,
+		.jobs = jobs };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_events *ev;
+
+	bench_check(hwtd_events_open(trace, &opts, &ev, &err), &err);
+	return (ev);
+}
+
+void
+bench_rows_read(struct hwtd_events *ev, struct bench_count *out)
 {
 	static struct hwtd_event rows[ROWS];
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_events_options opts = { .size = sizeof(opts) };
 	struct hwtd_stats stats = { .size = sizeof(stats) };
 	struct hwtd_batch batch = { .size = sizeof(batch) };
-	struct hwtd_events *ev;
-	int rc;
+	int rc = HWTD_OK;
 
 	memset(out, 0, sizeof(*out));
 	batch.events = rows;
 	batch.stride = sizeof(rows[0]);
 	batch.cap = ROWS;
-	opts.level = level;
-	opts.jobs = jobs;
-	rc = hwtd_events_open(trace, &opts, &ev, &err);
 	while (rc == HWTD_OK) {
 		rc = hwtd_events_read(ev, &batch, &err);
 		out->items += batch.n;
@@ -63,26 +70,45 @@ read_rows(struct hwtd_trace *trace, uint32_t level, unsigned int jobs,
 	(void)hwtd_events_stats(ev, &stats);
 	out->insns = stats.insns;
 	out->errors = stats.kinds[HWTD_EV_GAP];
+}
+
+/* From opening to closing. */
+static void
+read_once(struct hwtd_trace *trace, unsigned int jobs, struct bench_count *out)
+{
+	struct hwtd_events *ev = bench_rows_open(trace, HWTD_LEVEL_BLOCK,
+	    jobs);
+
+	bench_rows_read(ev, out);
 	hwtd_events_close(ev);
 }
 
+/* The peer keeps its decoder as well, and synchronises it anew. */
+static void
+read_again(struct hwtd_events *ev, struct bench_count *out)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+
+	bench_check(hwtd_events_seek_offset(ev, 0, 0, &err), &err);
+	bench_rows_read(ev, out);
+}
+
 BENCH_NOINLINE void
-bench_rows_warm(struct hwtd_trace *trace, unsigned int jobs,
-    struct bench_count *out)
+bench_rows_warm(struct hwtd_events *ev, struct bench_count *out)
 {
 	struct bench_count count;
 
 	/* No tail call: callgrind would not see the end. */
-	read_rows(trace, HWTD_LEVEL_BLOCK, jobs, &count);
+	read_again(ev, &count);
 	*out = count;
 }
 
 BENCH_NOINLINE void
-bench_insns_warm(struct hwtd_trace *trace, struct bench_count *out)
+bench_insns_warm(struct hwtd_events *ev, struct bench_count *out)
 {
 	struct bench_count count;
 
-	read_rows(trace, HWTD_LEVEL_INSN, 1, &count);
+	read_again(ev, &count);
 	*out = count;
 }
 
@@ -103,7 +129,7 @@ bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out)
 	struct bench_count count;
 
 	bench_forget_code(trace);
-	read_rows(trace, HWTD_LEVEL_BLOCK, 1, &count);
+	read_once(trace, 1, &count);
 	*out = count;
 }
 
@@ -123,7 +149,7 @@ time_rows(struct hwtd_trace *trace, unsigned int jobs, double *cpu_least)
 	double start = bench_wall_seconds(), cpu = cpu_seconds();
 	struct bench_count count;
 
-	bench_rows_warm(trace, jobs, &count);
+	read_once(trace, jobs, &count);
 	cpu = cpu_seconds() - cpu;
 	if (*cpu_least == 0 || cpu < *cpu_least)
 		*cpu_least = cpu;
@@ -156,7 +182,7 @@ time_processes(struct hwtd_trace *trace, unsigned int n, double *cpu_least)
 		if (pid < 0)
 			bench_die("cannot fork");
 		if (pid == 0) {
-			bench_rows_warm(trace, 1, &count);
+			read_once(trace, 1, &count);
 			_exit(0);
 		}
 	}
@@ -233,7 +259,7 @@ peak(const struct bench_case *c, const struct hwtd_pt_config *pt,
 	if (what == TOKENS)
 		bench_tokens_cold(trace, false, &count);
 	else
-		bench_rows_warm(trace, what == ROWS_2_JOBS ? 2 : 1, &count);
+		read_once(trace, what == ROWS_2_JOBS ? 2 : 1, &count);
 	hwtd_context_memory(ctx, &now, &most);
 	hwtd_trace_close(trace);
 	hwtd_context_destroy(ctx);

@@ -6,11 +6,15 @@
 
 #include "bench_peer.h"
 
-/* All rows of a trace, with the code graph that it has already. */
-void bench_rows_warm(struct hwtd_trace *trace, unsigned int jobs,
-    struct bench_count *out);
+/* A cursor over the only stream of a trace, and what is left in it. */
+struct hwtd_events *bench_rows_open(struct hwtd_trace *trace, uint32_t level,
+    unsigned int jobs);
+void bench_rows_read(struct hwtd_events *ev, struct bench_count *out);
+
+/* All rows once more, of a cursor that has read them before. */
+void bench_rows_warm(struct hwtd_events *ev, struct bench_count *out);
 /* The same at instruction level. */
-void bench_insns_warm(struct hwtd_trace *trace, struct bench_count *out);
+void bench_insns_warm(struct hwtd_events *ev, struct bench_count *out);
 /* Rows, with a new code graph. */
 void bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out);
 

@@ -3,6 +3,7 @@
  */
 #include "bench_tokens.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,14 @@ struct bench_tokens {
 	const struct hwtdi_engine *engine;
 	struct hwtdi_decoder *decoder;
 	struct hwtdi_code_graph *graph;
-	struct hwtdi_code_answers answers;
 	struct hwtdi_segments segments;
 	struct hwtdi_flow *flow;
 	/* Of runs: tokens, by number; and nodes, of which so many are known. */
 	bool runs;
 	uint32_t *run_counts, *counts;
 	size_t cap_run_counts, cap_counts;
+	/* The last, because it is not set as a whole. */
+	struct hwtdi_code_answers answers;
 };
 
 static int
@@ -57,11 +59,13 @@ bench_tokens_open(struct hwtd_trace *trace, bool runs)
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtd_context *library = hwtdi_trace_library(trace);
-	struct bench_tokens *t = hwtdi_zalloc(library, sizeof(*t));
+	struct bench_tokens *t = hwtdi_alloc(library, sizeof(*t));
 	struct hwtdi_decoder_args args;
 
 	if (t == NULL)
 		bench_die("out of memory");
+	memset(t, 0, offsetof(struct bench_tokens, answers));
+	hwtdi_code_answers_init(&t->answers);
 	t->flow = hwtdi_alloc(library, sizeof(*t->flow));
 	if (t->flow == NULL)
 		bench_die("out of memory");

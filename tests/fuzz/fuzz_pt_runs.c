@@ -25,8 +25,7 @@ static void
 remember(struct hwtdi_decoder *d, uint64_t *random)
 {
 	(void)random;
-	d->memo.on = true;
-	d->memo.rest = 0;
+	(void)hwtdi_ptn_memo_wake(&d->memo, d->library);
 	if (d->runs != NULL)
 		d->runs->rest = 0;
 }

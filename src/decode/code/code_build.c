@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "decode/code/graph_internal.h"
-#include "decode/code/x86_insn.h"
+#include "decode/code/x86_plain.h"
 
 /* A packet can be bound to these, so nodes end with them. */
 #define STOPS (HWTDI_X86_MOV_CR3 | HWTDI_X86_VMPTRLD | HWTDI_X86_PTWRITE)
@@ -167,6 +167,72 @@ add(struct cursor *c, const struct hwtdi_x86_insn *insn)
 	return (true);
 }
 
+/*
+ * Add plain instructions that are no branches, and decode the one behind them.
+ * False: it is none, or its bytes end too early.
+ */
+HWTDI_X86_INLINE bool
+pass_plain(struct cursor *c, bool in_64, struct hwtdi_x86_insn *insn)
+{
+	const struct hwtdi_code_unit *const unit = c->unit;
+	struct hwtdi_draft *const d = c->draft;
+	struct hwtdi_code_run *const run = c->run;
+	uint32_t off = c->off, last = off;
+	unsigned int insns = d->insns;
+	struct hwtdi_x86_plain plain;
+	bool is_plain = false;
+
+	/*
+	 * The last one that there is room for is for add().  Few have prefixes,
+	 * and looking for them here takes time with each.
+	 */
+	while (unit->length - off >= HWTDI_X86_MAX_LENGTH) {
+		is_plain = hwtdi_x86_plain(unit->bytes + off, in_64, false,
+			       &plain) &&
+		    plain.length <= HWTDI_X86_MAX_LENGTH;
+		if (!is_plain || (plain.entry & HWTDI_X86_BRANCH_MASK) != 0 ||
+		    insns + 1 == HWTDI_BLOCK_INSNS)
+			break;
+		d->lengths[insns++] = (uint8_t)plain.length;
+		last = off;
+		off += plain.length;
+		is_plain = false;
+	}
+	if (insns != d->insns) {
+		run->to_last = (uint16_t)(last - run->off);
+		run->bytes += off - c->off;
+		run->insns += insns - d->insns;
+		run->branch = HWTD_BRANCH_NONE;
+		d->block.binds = 0;
+		d->insns = (uint16_t)insns;
+		c->off = off;
+	}
+	if (is_plain) {
+		hwtdi_x86_plain_insn(&plain, in_64, unit->address + off, insn);
+		return (true);
+	}
+	return (hwtdi_x86_decode(unit->bytes + off, unit->length - off,
+	    unit->isa, unit->address + off, insn));
+}
+
+/* Decode an instruction, and add those before it. */
+static bool
+next_insn(struct cursor *c, struct hwtdi_x86_insn *insn)
+{
+	const struct hwtdi_code_unit *const unit = c->unit;
+
+	switch (unit->isa) {
+	case HWTD_ISA_X86_64:
+		return (pass_plain(c, true, insn));
+	case HWTD_ISA_X86_32:
+		return (pass_plain(c, false, insn));
+	default:
+		return (hwtdi_x86_decode(unit->bytes + c->off,
+		    unit->length - c->off, unit->isa, unit->address + c->off,
+		    insn));
+	}
+}
+
 void
 hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,
     struct hwtdi_draft *out)
@@ -179,24 +245,19 @@ hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,
 	out->insns = 0;
 	out->n_pushes = 0;
 	(void)begin_run(&c);
-	for (;;) {
-		const uint32_t left = unit->length - c.off;
-
-		if (left == 0) {
+	do {
+		if (next_insn(&c, &insn))
+			continue;
+		if (c.off == unit->length)
 			end_block(&c, HWTDI_NODE_AWAY, (int64_t)c.off);
-			break;
-		}
-		if (!hwtdi_x86_decode(unit->bytes + c.off, left, unit->isa,
-			unit->address + c.off, &insn)) {
+		else
 			end_block(&c,
-			    left < HWTDI_X86_MAX_LENGTH && !unit->joint
+			    unit->length - c.off < HWTDI_X86_MAX_LENGTH &&
+				    !unit->joint
 				? HWTDI_NODE_CUT
 				: HWTDI_NODE_BAD,
 			    (int64_t)c.off);
-			break;
-		}
-		if (!add(&c, &insn))
-			break;
-	}
+		break;
+	} while (add(&c, &insn));
 	drop_empty_run(&c);
 }

@@ -8,12 +8,22 @@
 #include "base/fail.h"
 #include "base/hash.h"
 
+/* Slots of the first indexes: short streams have few units and parts. */
+#define NODE_SLOTS 2048
+#define FEW_SLOTS 128
+
+static uint64_t
+hash_at(const struct hwtdi_code_graph *g, uint32_t unit, uint32_t off)
+{
+	return (hwtdi_hash_pair(g->library->seed, unit, off));
+}
+
 static uint64_t
 node_hash(const struct hwtdi_code_graph *g, uint32_t node)
 {
 	const struct hwtdi_code_block *b = hwtdi_graph_block(g, node);
 
-	return (hwtdi_hash_pair(g->library->seed, b->unit, b->off));
+	return (hash_at(g, b->unit, b->off));
 }
 
 static uint64_t
@@ -109,7 +119,8 @@ hwtdi_graph_bytes(const struct hwtdi_code_graph *graph)
 
 /* The node at a byte of a unit, or 0. */
 static uint32_t
-find_node(const struct hwtdi_code_graph *g, uint32_t unit, uint32_t off)
+find_node(const struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
+    uint64_t hash)
 {
 	const struct hwtdi_graph_index *index = atomic_load_explicit(&g->index,
 	    memory_order_acquire);
@@ -117,7 +128,7 @@ find_node(const struct hwtdi_code_graph *g, uint32_t unit, uint32_t off)
 
 	if (index == NULL)
 		return (0);
-	i = (size_t)hwtdi_hash_pair(g->library->seed, unit, off) & index->mask;
+	i = (size_t)hash & index->mask;
 	for (;; i = (i + 1) & index->mask) {
 		uint32_t no = atomic_load_explicit(&index->slots[i],
 		    memory_order_acquire);
@@ -235,7 +246,7 @@ clear_links(struct hwtdi_node *node)
 
 static int
 add_node(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
-    uint32_t *node_out, struct hwtd_error *err)
+    uint64_t hash, uint32_t *node_out, struct hwtd_error *err)
 {
 	struct hwtdi_graph_index *index;
 	struct hwtdi_draft draft;
@@ -246,9 +257,9 @@ add_node(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 	hwtdi_code_draft(hwtdi_graph_unit_at(g, unit), off, &draft);
 	draft.block.unit = unit;
 	rc = new_node(g, &no, err);
-	index = rc == HWTD_OK
-	    ? hwtdi_graph_index_reserve(g, g->index, g->n_nodes, node_hash)
-	    : NULL;
+	index = rc == HWTD_OK ? hwtdi_graph_index_reserve(g, g->index,
+				    g->n_nodes, NODE_SLOTS, node_hash)
+			      : NULL;
 	if (rc == HWTD_OK && index == NULL)
 		rc = no_memory(err);
 	if (rc == HWTD_OK)
@@ -267,32 +278,34 @@ add_node(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 	node->pushes = draft.n_pushes;
 	node->push = first;
 	g->n_nodes++;
-	hwtdi_graph_index_put(index, node_hash(g, no), no);
+	hwtdi_graph_index_put(index, hash, no);
 	*node_out = no;
 	return (HWTD_OK);
 }
 
 static int
-node_at(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
+node_at(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off, uint64_t hash,
     uint32_t *node_out, struct hwtd_error *err)
 {
-	uint32_t found = find_node(g, unit, off);
+	uint32_t found = find_node(g, unit, off, hash);
 
 	*node_out = found;
-	return (found != 0 ? HWTD_OK : add_node(g, unit, off, node_out, err));
+	return (found != 0 ? HWTD_OK
+			   : add_node(g, unit, off, hash, node_out, err));
 }
 
 int
 hwtdi_graph_node(struct hwtdi_code_graph *graph, uint32_t unit, uint32_t off,
     uint32_t *node_out, struct hwtd_error *err)
 {
+	const uint64_t hash = hash_at(graph, unit, off);
 	int rc;
 
-	*node_out = find_node(graph, unit, off);
+	*node_out = find_node(graph, unit, off, hash);
 	if (*node_out != 0)
 		return (HWTD_OK);
 	pthread_mutex_lock(&graph->lock);
-	rc = node_at(graph, unit, off, node_out, err);
+	rc = node_at(graph, unit, off, hash, node_out, err);
 	pthread_mutex_unlock(&graph->lock);
 	return (rc);
 }
@@ -321,7 +334,8 @@ hwtdi_graph_link(struct hwtdi_code_graph *graph, uint32_t node,
 	pthread_mutex_lock(&graph->lock);
 	target = link_target(&graph->nodes[node], b, taken);
 	if (target >= 0 && target < (int64_t)unit->length) {
-		rc = node_at(graph, b->unit, (uint32_t)target, &next, err);
+		rc = node_at(graph, b->unit, (uint32_t)target,
+		    hash_at(graph, b->unit, (uint32_t)target), &next, err);
 		if (rc == HWTD_OK)
 			atomic_store_explicit(&graph->nodes[node].next[taken],
 			    next, memory_order_release);
@@ -340,7 +354,8 @@ hwtdi_graph_return(struct hwtdi_code_graph *graph, uint32_t push,
 
 	pthread_mutex_lock(&graph->lock);
 	p = hwtdi_graph_push(graph, push);
-	rc = node_at(graph, p->unit, p->off, node_out, err);
+	rc = node_at(graph, p->unit, p->off, hash_at(graph, p->unit, p->off),
+	    node_out, err);
 	if (rc == HWTD_OK)
 		atomic_store_explicit(&graph->returns[push], *node_out,
 		    memory_order_release);
@@ -416,7 +431,8 @@ add_part(struct hwtdi_code_graph *g, uint32_t node, uint32_t insns,
 	rc = new_node(g, &no, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	index = hwtdi_graph_index_reserve(g, g->parts, g->n_parts, part_hash);
+	index = hwtdi_graph_index_reserve(g, g->parts, g->n_parts, FEW_SLOTS,
+	    part_hash);
 	if (index == NULL)
 		return (no_memory(err));
 	g->parts = index;
@@ -478,7 +494,7 @@ add_unit(struct hwtdi_code_graph *g, const struct hwtdi_code_unit *unit,
 	if (no >= HWTDI_GRAPH_MAX_UNITS)
 		return (too_much(g, err));
 	index = hwtdi_graph_index_reserve(g, g->unit_index, g->n_units,
-	    unit_hash);
+	    FEW_SLOTS, unit_hash);
 	if (index == NULL)
 		return (no_memory(err));
 	g->unit_index = index;

@@ -113,11 +113,11 @@ bool hwtdi_graph_reserve_block(struct hwtdi_code_graph *g, uint32_t no);
 void *hwtdi_graph_outgrow(struct hwtdi_code_graph *g, void *old,
     uint32_t old_cap, size_t elem);
 /*
- * An index with room for one more than `n`.  The old ones stay behind it, for
- * those who are reading.  NULL: no memory.
+ * An index with room for one more than `n`, of `first` slots if it is new.  The
+ * old ones stay behind it, for those who are reading.  NULL: no memory.
  */
 struct hwtdi_graph_index *hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
-    struct hwtdi_graph_index *index, uint32_t n,
+    struct hwtdi_graph_index *index, uint32_t n, size_t first,
     uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t));
 void hwtdi_graph_index_put(struct hwtdi_graph_index *index, uint64_t hash,
     uint32_t no);

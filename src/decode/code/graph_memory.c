@@ -129,7 +129,6 @@ hwtdi_graph_outgrow(struct hwtdi_code_graph *g, void *old, uint32_t old_cap,
 /* Indexes. */
 
 /* Small ones grow faster, so that little is put anew. */
-#define FIRST_SLOTS 2048
 #define MANY_SLOTS 65536
 
 static size_t
@@ -177,11 +176,11 @@ hwtdi_graph_index_free(struct hwtdi_code_graph *g,
 
 struct hwtdi_graph_index *
 hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
-    struct hwtdi_graph_index *index, uint32_t n,
+    struct hwtdi_graph_index *index, uint32_t n, size_t first,
     uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t))
 {
 	struct hwtdi_graph_index *bigger;
-	size_t slots = FIRST_SLOTS;
+	size_t slots = first;
 
 	if (index != NULL && ((size_t)n + 1) * 2 <= index->mask + 1)
 		return (index);

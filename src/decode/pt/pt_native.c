@@ -71,7 +71,7 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc = HWTD_OK;
 
-	hwtdi_ptn_memo_begin(&d->memo);
+	hwtdi_ptn_memo_begin(&d->memo, d->library);
 	hwtdi_ptn_runs_begin(d->runs);
 	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;
@@ -226,7 +226,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 {
 	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
 	struct pt_config config;
-	int rc;
+	int rc = HWTD_OK;
 
 	if (d == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*d)));
@@ -245,8 +245,8 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	hwtdi_pt_config_libipt(&config, args->pt);
 	d->errata = config.errata;
 	hwtdi_ptn_init(d);
-	rc = hwtdi_ptn_memo_init(&d->memo, d->library, err);
-	if (rc == HWTD_OK && args->runs)
+	hwtdi_ptn_memo_init(&d->memo);
+	if (args->runs)
 		rc = hwtdi_ptn_runs_open(d->library, &d->runs, err);
 	if (rc != HWTD_OK) {
 		native_close(d);

@@ -10,6 +10,9 @@
 #define MISSES 128u
 /* So many lookups for a miss are worth it. */
 #define WORTH 16u
+/* Calls after which that is looked at as well, and packets that each should find. */
+#define CALLS 128u
+#define FEW 3u
 /* Flows for which it rests at first, and at the most. */
 #define FIRST_REST 32u
 #define LAST_REST 1024u
@@ -20,17 +23,24 @@ memo_bytes(unsigned int log)
 	return (sizeof(struct hwtdi_ptn_memo_entry) << log);
 }
 
-int
-hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo, struct hwtd_context *library,
-    struct hwtd_error *err)
+void
+hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo)
 {
+	memset(memo, 0, sizeof(*memo));
 	memo->log = HWTDI_PTN_MEMO_FIRST_LOG;
-	memo->entries = hwtdi_zalloc(library, memo_bytes(memo->log));
-	if (memo->entries == NULL)
-		return (hwtdi_fail_nomem(err, memo_bytes(memo->log)));
-	memo->on = true;
+	/* The first flow goes without: many streams are no longer. */
+	memo->rest = 2;
 	memo->next_rest = FIRST_REST;
-	return (HWTD_OK);
+}
+
+bool
+hwtdi_ptn_memo_wake(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
+{
+	if (memo->entries == NULL)
+		memo->entries = hwtdi_zalloc(library, memo_bytes(memo->log));
+	memo->on = memo->entries != NULL;
+	memo->rest = memo->on ? 0 : LAST_REST;
+	return (memo->on);
 }
 
 void
@@ -69,6 +79,15 @@ memo_grow(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 	return (true);
 }
 
+static void
+memo_rest(struct hwtdi_ptn_memo *memo)
+{
+	memo->on = false;
+	memo->rest = memo->next_rest;
+	if (memo->next_rest < LAST_REST)
+		memo->next_rest *= 2;
+}
+
 /* Go on with it, have more of it, or let it rest. */
 static void
 memo_judge(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
@@ -77,17 +96,25 @@ memo_judge(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 		if (memo->next_rest > FIRST_REST)
 			memo->next_rest /= 2;
 	} else if (memo->fresh < memo->misses / 4 &&
-	    (memo->evictions < memo->misses / 4 ||
-		!memo_grow(memo, library))) {
-		memo->on = false;
-		memo->rest = memo->next_rest;
-		if (memo->next_rest < LAST_REST)
-			memo->next_rest *= 2;
-	}
+	    (memo->evictions < memo->misses / 4 || !memo_grow(memo, library)))
+		memo_rest(memo);
 	memo->lookups = 0;
 	memo->misses = 0;
 	memo->fresh = 0;
 	memo->evictions = 0;
+}
+
+/*
+ * Where the packets that it knows come one by one, what it takes to ask is more
+ * than what it saves.
+ */
+static void
+memo_judge_calls(struct hwtdi_ptn_memo *memo)
+{
+	if (memo->found < FEW * memo->calls)
+		memo_rest(memo);
+	memo->calls = 0;
+	memo->found = 0;
 }
 
 void
@@ -238,6 +265,9 @@ hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		}
 	}
 	d->memo.lookups += lookups;
+	d->memo.found += (uint32_t)lookups;
+	if (++d->memo.calls == CALLS)
+		memo_judge_calls(&d->memo);
 	k->p = p;
 	k->node = node;
 	k->n = n;

@@ -63,25 +63,29 @@ struct hwtdi_ptn_memo {
 	/* Since it was looked at last how it does. */
 	size_t lookups;
 	uint32_t misses, fresh, evictions;
+	/* Calls, and packets that were found in them. */
+	uint32_t calls, found;
 	/* Flows for which it rests, and those for which it would then. */
 	uint32_t rest, next_rest;
 };
 
-/* HWTD_OK or HWTD_E_NOMEM. */
-int hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo,
-    struct hwtd_context *library, struct hwtd_error *err);
+void hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo);
 void hwtdi_ptn_memo_fini(struct hwtdi_ptn_memo *memo,
     struct hwtd_context *library);
 
 /* Epochs begin anew. */
 void hwtdi_ptn_memo_forget(struct hwtdi_ptn_memo *memo);
 
+/* It does not rest any more.  False: there is no memory. */
+bool hwtdi_ptn_memo_wake(struct hwtdi_ptn_memo *memo,
+    struct hwtd_context *library);
+
 /* A flow begins. */
 static inline void
-hwtdi_ptn_memo_begin(struct hwtdi_ptn_memo *memo)
+hwtdi_ptn_memo_begin(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 {
-	if (memo->rest != 0)
-		memo->on = --memo->rest == 0;
+	if (memo->rest != 0 && --memo->rest == 0)
+		(void)hwtdi_ptn_memo_wake(memo, library);
 }
 
 /* Where the walk stands. */

@@ -487,6 +487,52 @@ each_refused_request_is_reported_and_leaks_nothing(void **state)
 	free(code);
 }
 
+/* Plain instructions are passed many at a time: the last one counts. */
+static void
+plain_instructions_bind_nothing(void **state)
+{
+	/* MWAIT, MOV, NOP, and what is none in 64-bit code. */
+	static const uint8_t bytes[40] = { 0x0f, 0x01, 0xc9, 0x48, 0x89, 0xd8,
+		0x90, 0x06 };
+	struct fixture *f = *state;
+	const uint32_t node = node_of(f, bytes, sizeof(bytes), 0);
+	const struct hwtdi_code_block *b = hwtdi_graph_block(f->graph, node);
+
+	assert_int_equal(see(f->graph, node)->kind, HWTDI_NODE_BAD);
+	assert_int_equal(see(f->graph, node)->insns, 3);
+	assert_int_equal(b->binds, 0);
+	assert_int_equal(b->end, 7);
+	assert_int_equal(b->n_runs, 1);
+	assert_int_equal(b->runs[0].insns, 3);
+	assert_int_equal(b->runs[0].bytes, 7);
+	assert_int_equal(b->runs[0].to_last, 6);
+	assert_int_equal(b->lengths[0], 3);
+	assert_int_equal(b->lengths[1], 3);
+	assert_int_equal(b->lengths[2], 1);
+}
+
+/* A node has as many of them as there is room for, and goes on. */
+static void
+nodes_of_plain_instructions_are_full(void **state)
+{
+	uint8_t bytes[HWTDI_BLOCK_INSNS + 40];
+	struct fixture *f = *state;
+	uint32_t node, next = 0;
+
+	memset(bytes, 0x90, sizeof(bytes));
+	node = node_of(f, bytes, sizeof(bytes), 0);
+	assert_int_equal(see(f->graph, node)->kind, HWTDI_NODE_ON);
+	assert_int_equal(see(f->graph, node)->insns, HWTDI_BLOCK_INSNS);
+	assert_int_equal(hwtdi_graph_block(f->graph, node)->end,
+	    HWTDI_BLOCK_INSNS);
+	assert_int_equal(hwtdi_graph_link(f->graph, node, 0, &next, NULL),
+	    HWTD_OK);
+	assert_int_equal(see(f->graph, next)->kind, HWTDI_NODE_AWAY);
+	assert_int_equal(see(f->graph, next)->insns, 40);
+	assert_int_equal(hwtdi_graph_block(f->graph, next)->end,
+	    sizeof(bytes));
+}
+
 int
 main(void)
 {
@@ -501,6 +547,8 @@ main(void)
 		TEST(long_code_without_branches_is_cut_in_pieces),
 		TEST(what_was_seen_before_stays_readable_when_arrays_grow),
 		TEST(threads_build_one_graph),
+		TEST(plain_instructions_bind_nothing),
+		TEST(nodes_of_plain_instructions_are_full),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),
 	};
