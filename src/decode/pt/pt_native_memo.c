@@ -11,11 +11,13 @@
 /* So many lookups for a miss are worth it. */
 #define WORTH 16u
 /* Calls after which that is looked at as well, and packets that each should find. */
-#define CALLS 128u
+#define CALLS 256u
 #define FEW 3u
 /* Flows for which it rests at first, and at the most. */
 #define FIRST_REST 32u
 #define LAST_REST 1024u
+/* The same after too many such calls. */
+#define FIRST_BREAK 2u
 
 static size_t
 memo_bytes(unsigned int log)
@@ -31,6 +33,7 @@ hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo)
 	/* The first flow goes without: many streams are no longer. */
 	memo->rest = 2;
 	memo->next_rest = FIRST_REST;
+	memo->next_break = FIRST_BREAK;
 }
 
 bool
@@ -79,15 +82,6 @@ memo_grow(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 	return (true);
 }
 
-static void
-memo_rest(struct hwtdi_ptn_memo *memo)
-{
-	memo->on = false;
-	memo->rest = memo->next_rest;
-	if (memo->next_rest < LAST_REST)
-		memo->next_rest *= 2;
-}
-
 /* Go on with it, have more of it, or let it rest. */
 static void
 memo_judge(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
@@ -96,8 +90,13 @@ memo_judge(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 		if (memo->next_rest > FIRST_REST)
 			memo->next_rest /= 2;
 	} else if (memo->fresh < memo->misses / 4 &&
-	    (memo->evictions < memo->misses / 4 || !memo_grow(memo, library)))
-		memo_rest(memo);
+	    (memo->evictions < memo->misses / 4 ||
+		!memo_grow(memo, library))) {
+		memo->on = false;
+		memo->rest = memo->next_rest;
+		if (memo->next_rest < LAST_REST)
+			memo->next_rest *= 2;
+	}
 	memo->lookups = 0;
 	memo->misses = 0;
 	memo->fresh = 0;
@@ -105,14 +104,24 @@ memo_judge(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 }
 
 /*
- * Where the packets that it knows come one by one, what it takes to ask is more
- * than what it saves.
+ * A call found so many packets, up to one that is not for it.  Where they come one
+ * by one, what it takes to ask is more than what it saves; a trace can have such
+ * places, or be so.
  */
 static void
-memo_judge_calls(struct hwtdi_ptn_memo *memo)
+memo_count_call(struct hwtdi_ptn_memo *memo, uint32_t found)
 {
-	if (memo->found < FEW * memo->calls)
-		memo_rest(memo);
+	memo->found += found;
+	if (++memo->calls != CALLS)
+		return;
+	if (memo->found >= FEW * CALLS)
+		memo->next_break = FIRST_BREAK;
+	else {
+		memo->on = false;
+		memo->rest = memo->next_break;
+		if (memo->next_break < LAST_REST)
+			memo->next_break *= 2;
+	}
 	memo->calls = 0;
 	memo->found = 0;
 }
@@ -232,6 +241,7 @@ hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	const uint8_t *p = k->p, *const stop = end_of_room(flow, k);
 	uint32_t node = k->node;
 	size_t n = k->n, lookups = 0;
+	bool missed = false;
 
 	while (p < stop) {
 		const uint8_t byte = *p;
@@ -247,8 +257,10 @@ hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			continue;
 		}
 		e = look_up(d, k, node, byte);
-		if (e == NULL)
+		if (e == NULL) {
+			missed = true;
 			break;
+		}
 		p++;
 		anchor->at = (uint32_t)n;
 		anchor->flags = flags;
@@ -265,9 +277,8 @@ hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		}
 	}
 	d->memo.lookups += lookups;
-	d->memo.found += (uint32_t)lookups;
-	if (++d->memo.calls == CALLS)
-		memo_judge_calls(&d->memo);
+	if (!missed)
+		memo_count_call(&d->memo, (uint32_t)lookups);
 	k->p = p;
 	k->node = node;
 	k->n = n;

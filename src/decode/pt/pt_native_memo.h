@@ -65,6 +65,8 @@ struct hwtdi_ptn_memo {
 	uint32_t misses, fresh, evictions;
 	/* Calls, and packets that were found in them. */
 	uint32_t calls, found;
+	/* Flows for which it would rest if these are few. */
+	uint32_t next_break;
 	/* Flows for which it rests, and those for which it would then. */
 	uint32_t rest, next_rest;
 };
