@@ -60,8 +60,9 @@ struct hwtdi_expander {
 	/* Anchors before this byte have the time at hand, or none. */
 	uint64_t same_off;
 	/*
-	 * What the engine told: `i_when` holds, and those behind it are to come;
-	 * in front of them all is one that tells no time.
+	 * What the engine told, with ns in place of counts: `i_when` holds, and
+	 * those behind it are to come; in front of them all is one that tells
+	 * no time.
 	 */
 	size_t i_when, n_whens;
 	bool all_whens;

@@ -19,6 +19,11 @@ void hwtdi_expand_keep(struct hwtdi_expander *x, struct hwtdi_flow *flow);
 /* expand_time.c */
 void hwtdi_expand_clock_init(struct hwtdi_expander *x,
     const struct hwtd_clock *clock);
+/* The time that an anchor has itself, if it has one; its count is ns. */
+void hwtdi_expand_told(const struct hwtdi_expander *x,
+    const struct hwtdi_anchor *anchor, struct hwtdi_when *out);
+/* None of the flow is behind this count: note its ns. */
+void hwtdi_expand_set_most(struct hwtdi_expander *x, uint64_t count);
 /* Ask the engine for times behind those that it told.  HWTD_OK, HWTD_E_NOMEM. */
 int hwtdi_expand_more_whens(struct hwtdi_expander *x);
 /*
@@ -38,33 +43,8 @@ bool hwtdi_expand_time_after(struct hwtdi_expander *x,
 int hwtdi_expand_blocks(struct hwtdi_expander *x,
     const struct hwtdi_flow *flow, struct hwtdi_rows *rows);
 
-/* hwtdi_clock_ns(), mostly without a division. */
-static inline uint64_t
-hwtdi_expand_ns(const struct hwtdi_expander *x, uint64_t n)
-{
-	const uint64_t d = n - x->clock.base_count;
-
-	/* Times of simple clocks are below their counts. */
-	if (x->clock_ratio.per == 0 || n < x->clock.base_count ||
-	    d > INT64_MAX)
-		return (hwtdi_clock_ns(&x->clock, n));
-	return (x->clock.base_ns + hwtdi_ratio_of(&x->clock_ratio, d));
-}
-
-/* The time that none of the flow is behind. */
-static inline uint64_t
-hwtdi_expand_most_ns(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
-{
-	if (!x->has_most || x->most != flow->last_count) {
-		x->has_most = true;
-		x->most = flow->last_count;
-		x->most_ns = hwtdi_expand_ns(x, x->most);
-	}
-	return (x->most_ns);
-}
-
 /*
- * The time at an anchor, if its flags say that there is one, and the byte before
+ * The time in ns at an anchor, if its flags say that there is one, and the byte before
  * which anchors have the same; they must not go back.  HWTD_OK, HWTD_E_NOMEM.
  */
 static inline int
@@ -75,8 +55,7 @@ hwtdi_expand_when(struct hwtdi_expander *x, const struct hwtdi_anchor *anchor,
 	int rc = HWTD_OK;
 
 	if ((anchor->flags & HWTDI_ANCHOR_ASK) == 0) {
-		out->count = anchor->count;
-		out->flags = anchor->flags;
+		hwtdi_expand_told(x, anchor, out);
 		*until_out = 0;
 		return (HWTD_OK);
 	}
@@ -99,13 +78,24 @@ hwtdi_expand_when(struct hwtdi_expander *x, const struct hwtdi_anchor *anchor,
 	return (HWTD_OK);
 }
 
+/* The time that none of the flow is behind. */
+static inline uint64_t
+hwtdi_expand_most_ns(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	if (!flow->has_last_count)
+		return (UINT64_MAX);
+	if (!x->has_most || x->most != flow->last_count)
+		hwtdi_expand_set_most(x, flow->last_count);
+	return (x->most_ns);
+}
+
 /* Pass an anchor.  HWTD_OK, HWTD_E_NOMEM. */
 static inline int
 hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     const struct hwtdi_anchor *anchor)
 {
 	struct hwtdi_when when;
-	uint64_t now, last;
+	uint64_t now, most;
 
 	if (anchor->stream_off > x->stream_off)
 		x->stream_off = anchor->stream_off;
@@ -121,15 +111,12 @@ hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		x->fresh_time = false;
 		return (HWTD_OK);
 	}
-	now = hwtdi_expand_ns(x, when.count);
-	x->estimated = (when.flags & HWTDI_ANCHOR_ESTIMATED) != 0 ||
-	    now == UINT64_MAX;
-	if (flow->has_last_count) {
-		last = hwtdi_expand_most_ns(x, flow);
-		if (now > last) {
-			now = last;
-			x->estimated = true;
-		}
+	now = when.count;
+	x->estimated = (when.flags & HWTDI_ANCHOR_ESTIMATED) != 0;
+	most = hwtdi_expand_most_ns(x, flow);
+	if (now > most) {
+		now = most;
+		x->estimated = true;
 	}
 	if (x->has_time && now < x->time_ns) {
 		now = x->time_ns;

@@ -44,6 +44,46 @@ hwtdi_expand_clock_init(struct hwtdi_expander *x,
 		x->clock_ratio.per = 0;
 }
 
+/* hwtdi_clock_ns(), mostly without a division. */
+static uint64_t
+clock_ns(const struct hwtdi_expander *x, uint64_t n)
+{
+	const uint64_t d = n - x->clock.base_count;
+
+	/* Times of simple clocks are below their counts. */
+	if (x->clock_ratio.per == 0 || n < x->clock.base_count ||
+	    d > INT64_MAX)
+		return (hwtdi_clock_ns(&x->clock, n));
+	return (x->clock.base_ns + hwtdi_ratio_of(&x->clock_ratio, d));
+}
+
+static void
+set_ns(const struct hwtdi_expander *x, struct hwtdi_when *when)
+{
+	when->count = clock_ns(x, when->count);
+	/* Times that do not fit are at the end of time. */
+	if (when->count == UINT64_MAX)
+		when->flags |= HWTDI_ANCHOR_ESTIMATED;
+}
+
+void
+hwtdi_expand_told(const struct hwtdi_expander *x,
+    const struct hwtdi_anchor *anchor, struct hwtdi_when *out)
+{
+	out->count = anchor->count;
+	out->flags = anchor->flags;
+	if ((anchor->flags & HWTDI_ANCHOR_TIME) != 0)
+		set_ns(x, out);
+}
+
+void
+hwtdi_expand_set_most(struct hwtdi_expander *x, uint64_t count)
+{
+	x->has_most = true;
+	x->most = count;
+	x->most_ns = clock_ns(x, count);
+}
+
 int
 hwtdi_expand_more_whens(struct hwtdi_expander *x)
 {
@@ -56,7 +96,8 @@ hwtdi_expand_more_whens(struct hwtdi_expander *x)
 	rc = x->engine->times(x->decoder, &x->whens[1], &n);
 	if (rc != HWTD_OK)
 		return (rc);
-	x->n_whens += n;
+	for (size_t i = 0; i < n; i++)
+		set_ns(x, &x->whens[x->n_whens++]);
 	x->all_whens = n == 0;
 	return (HWTD_OK);
 }
@@ -84,7 +125,7 @@ hwtdi_expand_time_after(struct hwtdi_expander *x,
 				x->same_off = until;
 			continue;
 		}
-		*ns = hwtdi_clock_ns(&x->clock, when.count);
+		*ns = when.count;
 		if (x->has_time && *ns < x->time_ns)
 			*ns = x->time_ns;
 		return (true);
