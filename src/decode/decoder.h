@@ -202,14 +202,17 @@ struct hwtdi_decoder_args {
 	bool runs;
 };
 
-/* The last time that was told at or before a byte of the stream. */
+/* The time of packets that end at a byte or behind it, up to the next such. */
 struct hwtdi_when {
+	uint64_t from_off;
 	/* Raw count of the stream's clock. */
 	uint64_t count;
-	/* The same holds of packets that end before this byte. */
-	uint64_t until_off;
-	bool estimated;
+	/* HWTDI_ANCHOR_TIME, and HWTDI_ANCHOR_ESTIMATED if it is so. */
+	uint32_t flags;
 };
+
+/* So many of them are told at a time, at most. */
+#define HWTDI_WHENS 64
 
 struct hwtdi_decoder;
 
@@ -230,13 +233,12 @@ struct hwtdi_engine {
 	    struct hwtd_error *err);
 	void (*close)(struct hwtdi_decoder *decoder);
 	/*
-	 * For anchors that say so: the time of the packet that ends at a byte
-	 * of the segment at hand; bytes must not go back.  HWTD_OK,
-	 * HWTD_E_NOT_FOUND: not known yet, and not before `until_off`;
-	 * HWTD_E_NOMEM.
+	 * For anchors that say so: the next times of the segment at hand, in
+	 * order from its first byte on, however far it was read.  None: there
+	 * are no more.  HWTD_OK, HWTD_E_NOMEM.
 	 */
-	int (*time)(struct hwtdi_decoder *decoder, uint64_t stream_off,
-	    struct hwtdi_when *out);
+	int (*times)(struct hwtdi_decoder *decoder,
+	    struct hwtdi_when out[HWTDI_WHENS], size_t *n_out);
 	/*
 	 * The nodes that a run stands for, in order, at least one; they stay up
 	 * to the next call of read() after a flow that says `runs_over`, so

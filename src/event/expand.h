@@ -5,6 +5,7 @@
 #ifndef HWTDI_EXPAND_H
 #define HWTDI_EXPAND_H
 
+#include "base/ratio.h"
 #include "decode/decoder.h"
 #include "event/record_lane.h"
 #include "event/rows.h"
@@ -21,8 +22,8 @@ struct hwtdi_expander {
 	const struct hwtd_trace *trace;
 	const struct hwtdi_filter *filter;
 	struct hwtd_clock clock;
-	/* ns per count, of 2^64; 0: the clock is not so simple. */
-	uint64_t clock_factor;
+	/* ns per count; per 0: the clock is not so simple. */
+	struct hwtdi_ratio clock_ratio;
 	uint32_t stream;
 	/* The stream's own context. */
 	struct hwtd_exec_context base;
@@ -57,6 +58,14 @@ struct hwtdi_expander {
 	uint64_t most, most_ns;
 	/* Anchors before this byte have the time at hand, or none. */
 	uint64_t same_off;
+	/*
+	 * What the engine told, with ns in place of counts: `i_when` holds, and
+	 * those behind it are to come; in front of them all is one that tells
+	 * no time.
+	 */
+	size_t i_when, n_whens;
+	bool all_whens;
+	struct hwtdi_when whens[1 + HWTDI_WHENS];
 
 	/* From this time or offset on another thread runs; UINT64_MAX: never. */
 	uint64_t until;

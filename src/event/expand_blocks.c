@@ -21,27 +21,39 @@ struct blocks {
 	/* Of rows to come. */
 	uint64_t time_ns, stream_off;
 	uint32_t stream, context;
+	unsigned int flags_of_rows;
+	/* Flags but those of the unit. */
 	unsigned int common;
+
 	/* The row that waited when the time was told. */
 	struct hwtd_event *before;
-	/* Anchors before this byte change nothing but `stream_off`. */
+	/* As in the expander. */
 	uint64_t same_off;
+	bool fresh_time, estimated;
+	const struct hwtdi_when *when;
+	/* Those that are told; none if there is no time yet. */
+	const struct hwtdi_when *last_when;
+	/* None of the flow is later, and another thread runs from then on. */
+	uint64_t most_ns, until;
 
 	/* Where the unit at hand lies. */
 	uint32_t unit;
 	uint32_t section;
 	uint64_t address;
-	/* Flags of rows of it. */
-	unsigned int flags_of_unit;
 };
 
+/* What the expander knows of the time. */
 static inline void
-set_time(struct blocks *b, const struct hwtdi_expander *x)
+take_time(struct blocks *b, struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow)
 {
 	b->stream_off = x->stream_off;
 	b->before = b->out;
 	b->time_ns = 0;
 	b->same_off = x->same_off;
+	b->fresh_time = x->fresh_time;
+	b->estimated = x->estimated;
+	b->when = b->last_when = &x->whens[x->i_when];
 	if (!x->has_time) {
 		/* Who runs is asked by the byte then. */
 		if (b->same_off > x->until)
@@ -49,24 +61,69 @@ set_time(struct blocks *b, const struct hwtdi_expander *x)
 		return;
 	}
 	b->time_ns = x->time_ns;
+	b->last_when = &x->whens[x->n_whens - 1];
+	b->until = x->until;
+	b->most_ns = hwtdi_expand_most_ns(x, flow);
 	b->common |= HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED;
+	b->flags_of_rows |= HWTD_EVF_TIME | HWTD_EVF_TIME_ESTIMATED;
 }
 
 /* The first row since the time was told has that time, the others not quite. */
 static inline void
-keep_time(struct blocks *b, struct hwtdi_expander *x)
+keep_time(struct blocks *b)
 {
 	struct hwtd_event *const row = b->before + 1;
 
-	if (!x->has_time || b->out == b->before)
+	if (b->out == b->before)
 		return;
-	if (x->fresh_time && !x->estimated) {
+	if (b->fresh_time && !b->estimated) {
 		if (row == b->out)
 			b->flags &= ~(unsigned int)HWTD_EVF_TIME_ESTIMATED;
 		else
 			row->flags &= (uint16_t)~HWTD_EVF_TIME_ESTIMATED;
 	}
-	x->fresh_time = false;
+	b->fresh_time = false;
+}
+
+/* Back to the expander. */
+static inline void
+give_time(struct blocks *b, struct hwtdi_expander *x)
+{
+	x->stream_off = b->stream_off;
+	if (!x->has_time)
+		return;
+	keep_time(b);
+	x->time_ns = b->time_ns;
+	x->same_off = b->same_off;
+	x->fresh_time = b->fresh_time;
+	x->estimated = b->estimated;
+	x->i_when = (size_t)(b->when - x->whens);
+}
+
+/*
+ * Pass an anchor with the next time that was told, as hwtdi_expand_anchor()
+ * does.  False: it is not so simple.
+ */
+static inline bool
+pass_simply(struct blocks *b, const struct hwtdi_anchor *a)
+{
+	const struct hwtdi_when *const now = b->when + 1;
+
+	if (b->last_when - b->when < 2 || a->stream_off < now->from_off ||
+	    a->stream_off >= now[1].from_off ||
+	    (a->flags & HWTDI_ANCHOR_ASK) == 0 || now->count < b->time_ns ||
+	    now->count > b->most_ns || now->count >= b->until)
+		return (false);
+	keep_time(b);
+	b->fresh_time |= now->count != b->time_ns;
+	b->estimated = (now->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
+	b->time_ns = now->count;
+	b->same_off = now[1].from_off;
+	if (a->stream_off > b->stream_off)
+		b->stream_off = a->stream_off;
+	b->before = b->out;
+	b->when = now;
+	return (true);
 }
 
 static inline void
@@ -77,12 +134,12 @@ set_unit(struct blocks *b, const struct hwtdi_expander *x, uint32_t unit)
 	b->unit = unit;
 	b->address = place->address;
 	b->section = place->section;
-	b->flags_of_unit = place->flags;
+	b->flags_of_rows = b->common | place->flags;
 }
 
 static void
-begin(struct blocks *b, const struct hwtdi_expander *x,
-    struct hwtdi_rows *rows)
+begin(struct blocks *b, struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow, struct hwtdi_rows *rows)
 {
 	const struct hwtd_event *row = &x->row;
 
@@ -99,7 +156,7 @@ begin(struct blocks *b, const struct hwtdi_expander *x,
 	b->common = HWTD_EVF_IP | HWTD_EVF_SECTION |
 	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0);
 	b->unit = UINT32_MAX;
-	set_time(b, x);
+	take_time(b, x, flow);
 }
 
 /* Count the rows that were made. */
@@ -110,7 +167,7 @@ finish(struct blocks *b, struct hwtdi_expander *x, struct hwtdi_rows *rows)
 	const struct hwtd_event *row = b->first;
 	struct hwtd_stats *stats = &rows->stats;
 
-	keep_time(b, x);
+	give_time(b, x);
 	x->row = *b->out;
 	x->row.flags = (uint16_t)b->flags;
 	x->row.branch = (uint8_t)b->branch;
@@ -133,14 +190,13 @@ finish(struct blocks *b, struct hwtdi_expander *x, struct hwtdi_rows *rows)
 
 /* Add a run to the row that waits.  False: it does not go on there. */
 static inline bool
-extend(const struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
-    unsigned int flags)
+extend(const struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip)
 {
 	const unsigned int same = HWTD_EVF_ISA_MASK | HWTD_EVF_SPECULATIVE;
 
 	if (b->branch != HWTD_BRANCH_NONE || b->end != ip ||
 	    b->out->section != b->section ||
-	    ((b->flags ^ flags) & same) != 0 ||
+	    ((b->flags ^ b->flags_of_rows) & same) != 0 ||
 	    UINT32_MAX - b->out->bytes <= r->bytes)
 		return (false);
 	b->out->insns += r->insns;
@@ -151,8 +207,7 @@ extend(const struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
 
 /* End the row that waits, and begin one with a run. */
 static inline void
-put(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
-    unsigned int flags)
+put(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip)
 {
 	struct hwtd_event *out = b->out;
 
@@ -171,7 +226,7 @@ put(struct blocks *b, const struct hwtdi_code_run *r, uint64_t ip,
 	out->section = b->section;
 	out->kind = HWTD_EV_BLOCK;
 	out->branch = r->branch;
-	b->flags = flags;
+	b->flags = b->flags_of_rows;
 }
 
 /*
@@ -187,19 +242,17 @@ put_tokens(struct blocks *b, const struct hwtdi_expander *x,
 		const struct hwtdi_code_block
 		    *block = hwtdi_graph_view_block(view, tokens[*i]);
 		const uint32_t n = block->n_runs;
-		unsigned int flags;
 
 		if (block->unit != b->unit)
 			set_unit(b, x, block->unit);
-		flags = b->common | b->flags_of_unit;
 		do {
 			const struct hwtdi_code_run *r = &block->runs[*k];
 			const uint64_t ip = b->address + r->off;
 
-			if (!extend(b, r, ip, flags)) {
+			if (!extend(b, r, ip)) {
 				if (b->out == b->last)
 					return (false);
-				put(b, r, ip, flags);
+				put(b, r, ip);
 			}
 			b->branch = r->branch;
 			b->end = ip + r->bytes;
@@ -233,10 +286,9 @@ pass_anchor(struct blocks *b, struct hwtdi_expander *x,
 {
 	int rc;
 
-	keep_time(b, x);
-	x->stream_off = b->stream_off;
+	give_time(b, x);
 	rc = hwtdi_expand_anchor(x, flow, a);
-	set_time(b, x);
+	take_time(b, x, flow);
 	return (rc == HWTD_OK && hwtdi_expand_may_switch(x) ? HWTD_AGAIN : rc);
 }
 
@@ -255,13 +307,14 @@ hwtdi_expand_blocks(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	int rc = HWTD_OK;
 
 	hwtdi_graph_see(flow->graph, &view);
-	begin(&b, x, rows);
+	begin(&b, x, flow, rows);
 	do {
 		for (; a < a_end && a->at <= i && rc == HWTD_OK; a++) {
-			if (a->stream_off >= b.same_off)
+			if (a->stream_off < b.same_off) {
+				if (a->stream_off > b.stream_off)
+					b.stream_off = a->stream_off;
+			} else if (!pass_simply(&b, a))
 				rc = pass_anchor(&b, x, flow, a);
-			else if (a->stream_off > b.stream_off)
-				b.stream_off = a->stream_off;
 		}
 		if (rc != HWTD_OK)
 			break;
@@ -269,7 +322,6 @@ hwtdi_expand_blocks(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	} while (put_tokens(&b, x, &view, flow->tokens, &i, &k, end) &&
 	    end < limit);
 	x->i_anchor = (size_t)(a - flow->anchors);
-	x->stream_off = b.stream_off;
 	if (i != x->i_token || k != x->i_run) {
 		x->i_token = i;
 		x->i_run = k;

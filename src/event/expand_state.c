@@ -14,8 +14,7 @@ hwtdi_expander_init(struct hwtdi_expander *x, const struct hwtd_trace *trace,
 	x->trace = trace;
 	x->filter = filter;
 	x->stream = stream;
-	x->clock = *clock;
-	x->clock_factor = hwtdi_clock_factor(clock);
+	hwtdi_expand_clock_init(x, clock);
 	x->base = *base;
 	hwtdi_expander_start(x);
 }
@@ -35,6 +34,10 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->until = 0;
 	x->has_time = false;
 	x->same_off = 0;
+	x->i_when = 0;
+	x->n_whens = 1;
+	x->all_whens = false;
+	memset(&x->whens[0], 0, sizeof(x->whens[0]));
 	x->fresh_time = false;
 	x->estimated = false;
 	x->stream_off = 0;

@@ -33,108 +33,72 @@ hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
 	return (d < clock->base_ns ? clock->base_ns - d : 0);
 }
 
-__extension__ typedef unsigned __int128 wide;
-
-uint64_t
-hwtdi_clock_factor(const struct hwtd_clock *clock)
+void
+hwtdi_expand_clock_init(struct hwtdi_expander *x,
+    const struct hwtd_clock *clock)
 {
-	/* Times of simple clocks are below their counts. */
-	if (clock->ns_per >= clock->counts_per ||
-	    clock->counts_per > INT64_MAX || clock->base_ns > INT64_MAX)
-		return (0);
-	return ((uint64_t)(((wide)clock->ns_per << 64) / clock->counts_per));
+	x->clock = *clock;
+	if (!hwtdi_ratio_init(&x->clock_ratio, clock->ns_per,
+		clock->counts_per) ||
+	    clock->base_ns > INT64_MAX)
+		x->clock_ratio.per = 0;
 }
 
 /* hwtdi_clock_ns(), mostly without a division. */
 static uint64_t
 clock_ns(const struct hwtdi_expander *x, uint64_t n)
 {
-	const struct hwtd_clock *clock = &x->clock;
-	const uint64_t d = n - clock->base_count;
-	uint64_t q;
+	const uint64_t d = n - x->clock.base_count;
 
-	if (x->clock_factor == 0 || n < clock->base_count || d > INT64_MAX)
-		return (hwtdi_clock_ns(clock, n));
-	q = (uint64_t)((wide)d * x->clock_factor >> 64);
-	/* The factor is too small by less than 1, so this is by 1 at most. */
-	q += d * clock->ns_per - q * clock->counts_per >= clock->counts_per;
-	return (clock->base_ns + q);
+	/* Times of simple clocks are below their counts. */
+	if (x->clock_ratio.per == 0 || n < x->clock.base_count ||
+	    d > INT64_MAX)
+		return (hwtdi_clock_ns(&x->clock, n));
+	return (x->clock.base_ns + hwtdi_ratio_of(&x->clock_ratio, d));
 }
 
-/* The time that none of the flow is behind. */
-static uint64_t
-most_ns(struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+static void
+set_ns(const struct hwtdi_expander *x, struct hwtdi_when *when)
 {
-	if (!x->has_most || x->most != flow->last_count) {
-		x->has_most = true;
-		x->most = flow->last_count;
-		x->most_ns = clock_ns(x, x->most);
-	}
-	return (x->most_ns);
+	when->count = clock_ns(x, when->count);
+	/* Times that do not fit are at the end of time. */
+	if (when->count == UINT64_MAX)
+		when->flags |= HWTDI_ANCHOR_ESTIMATED;
 }
 
-/*
- * The count at an anchor, if it has one.  HWTD_OK, HWTD_E_NOT_FOUND,
- * HWTD_E_NOMEM.
- */
-static int
-count_at(const struct hwtdi_expander *x, const struct hwtdi_anchor *anchor,
-    struct hwtdi_when *out)
+void
+hwtdi_expand_told(const struct hwtdi_expander *x,
+    const struct hwtdi_anchor *anchor, struct hwtdi_when *out)
 {
-	if ((anchor->flags & HWTDI_ANCHOR_ASK) != 0)
-		return (x->engine->time(x->decoder, anchor->stream_off, out));
-	if ((anchor->flags & HWTDI_ANCHOR_TIME) == 0)
-		return (HWTD_E_NOT_FOUND);
 	out->count = anchor->count;
-	out->until_off = 0;
-	out->estimated = (anchor->flags & HWTDI_ANCHOR_ESTIMATED) != 0;
-	return (HWTD_OK);
+	out->flags = anchor->flags;
+	if ((anchor->flags & HWTDI_ANCHOR_TIME) != 0)
+		set_ns(x, out);
+}
+
+void
+hwtdi_expand_set_most(struct hwtdi_expander *x, uint64_t count)
+{
+	x->has_most = true;
+	x->most = count;
+	x->most_ns = clock_ns(x, count);
 }
 
 int
-hwtdi_expand_anchor(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
-    const struct hwtdi_anchor *anchor)
+hwtdi_expand_more_whens(struct hwtdi_expander *x)
 {
-	struct hwtdi_when when = { 0 };
-	uint64_t now, last;
+	size_t n;
 	int rc;
 
-	if (anchor->stream_off > x->stream_off)
-		x->stream_off = anchor->stream_off;
-	if (anchor->stream_off < x->same_off)
-		return (HWTD_OK);
-	if (x->clock.counts_per == 0) {
-		x->same_off = UINT64_MAX;
-		return (HWTD_OK);
-	}
-	rc = count_at(x, anchor, &when);
-	if (rc == HWTD_E_NOMEM)
+	x->whens[0] = x->whens[x->n_whens - 1];
+	x->i_when = 0;
+	x->n_whens = 1;
+	rc = x->engine->times(x->decoder, &x->whens[1], &n);
+	if (rc != HWTD_OK)
 		return (rc);
-	x->same_off = when.until_off;
-	if (rc != HWTD_OK) {
-		x->fresh_time = false;
-		return (HWTD_OK);
-	}
-	now = clock_ns(x, when.count);
-	x->estimated = when.estimated || now == UINT64_MAX;
-	if (flow->has_last_count) {
-		last = most_ns(x, flow);
-		if (now > last) {
-			now = last;
-			x->estimated = true;
-		}
-	}
-	if (x->has_time && now < x->time_ns) {
-		now = x->time_ns;
-		x->estimated = true;
-	}
-	if (!x->has_time || now != x->time_ns)
-		x->fresh_time = true;
-	/* Who runs is now asked by time, no longer by offset. */
-	if (!x->has_time)
-		x->until = 0;
-	x->has_time = true;
-	x->time_ns = now;
+	for (size_t i = 0; i < n; i++)
+		set_ns(x, &x->whens[x->n_whens++]);
+	x->all_whens = n == 0;
 	return (HWTD_OK);
 }
 
@@ -142,18 +106,26 @@ bool
 hwtdi_expand_time_after(struct hwtdi_expander *x,
     const struct hwtdi_flow *flow, bool last, bool *wait, uint64_t *ns)
 {
+	uint64_t until;
+
 	*wait = false;
 	if (x->clock.counts_per == 0)
 		return (false);
-	/* The engine is asked for what comes later, and may then know more. */
-	if (!x->has_time)
-		x->same_off = 0;
 	for (size_t i = x->i_anchor; i < flow->n_anchors; i++) {
+		const struct hwtdi_anchor *const a = &flow->anchors[i];
 		struct hwtdi_when when;
 
-		if (count_at(x, &flow->anchors[i], &when) != HWTD_OK)
+		/* The first time can be passed here, but they come before it. */
+		if (!x->has_time && a->stream_off < x->same_off)
 			continue;
-		*ns = hwtdi_clock_ns(&x->clock, when.count);
+		if (hwtdi_expand_when(x, a, &when, &until) != HWTD_OK)
+			continue;
+		if ((when.flags & HWTDI_ANCHOR_TIME) == 0) {
+			if (!x->has_time)
+				x->same_off = until;
+			continue;
+		}
+		*ns = when.count;
 		if (x->has_time && *ns < x->time_ns)
 			*ns = x->time_ns;
 		return (true);

@@ -157,11 +157,9 @@ native_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 }
 
 static int
-native_time(struct hwtdi_decoder *d, uint64_t stream_off,
-    struct hwtdi_when *out)
+native_times(struct hwtdi_decoder *d, struct hwtdi_when out[HWTDI_WHENS],
+    size_t *n_out)
 {
-	int rc;
-
 	if (!d->row_timed) {
 		const struct hwtdi_pt_stretch s = { .bytes = d->segment.bytes,
 			.n = d->segment.n,
@@ -171,18 +169,7 @@ native_time(struct hwtdi_decoder *d, uint64_t stream_off,
 		d->row_timed = true;
 		hwtdi_pt_time_start(&d->row_time, &s, true);
 	}
-	/* Of the packet that ends there. */
-	if (stream_off > d->segment.stream_off)
-		stream_off--;
-	rc = hwtdi_pt_time_pass(&d->row_time, stream_off);
-	if (rc == HWTD_E_NOMEM)
-		return (rc);
-	out->until_off = hwtdi_pt_time_until(&d->row_time, stream_off) + 1;
-	if (rc != HWTD_OK)
-		return (rc);
-	out->count = hwtdi_pt_time_told(&d->row_time, stream_off);
-	out->estimated = hwtdi_pt_time_now(&d->row_time)->estimated;
-	return (HWTD_OK);
+	return (hwtdi_pt_time_list(&d->row_time, out, n_out));
 }
 
 void
@@ -269,7 +256,7 @@ const struct hwtdi_engine hwtdi_pt_native = {
 	.start = native_start,
 	.read = hwtdi_ptn_read,
 	.close = native_close,
-	.time = native_time,
+	.times = native_times,
 	.run = native_run,
 	.find_sync = hwtdi_pt_find_sync,
 	.tail_bytes = TAIL_BYTES,

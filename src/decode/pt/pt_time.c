@@ -51,6 +51,7 @@ hwtdi_pt_time_start(struct hwtdi_pt_time *time,
 	time->n_found = 1;
 	time->i_now = 0;
 	time->has_now = false;
+	time->most_found = HWTDI_PT_MOMENTS;
 }
 
 /* Blocks. */
@@ -82,6 +83,18 @@ next_block(struct hwtdi_pt_time *time)
 
 /* Moments. */
 
+/* From the last reference to the next one: counts in so many weighted cycles. */
+static inline uint64_t
+counts_in(const struct hwtdi_pt_time *time, uint64_t weight)
+{
+	const struct hwtdi_pt_ref *const from = &time->refs[time->i_ref - 1];
+	const struct hwtdi_pt_ref *const to = from + 1;
+
+	return (time->pace.per != 0 ? hwtdi_ratio_of(&time->pace, weight)
+				    : hwtdi_pt_scale(to->count - from->count,
+					  weight, to->weight - from->weight));
+}
+
 /* Where a CYC lies.  False: its cycles are of no known length. */
 static bool
 place_cyc(const struct hwtdi_pt_time *time, uint64_t *count_out,
@@ -105,8 +118,7 @@ place_cyc(const struct hwtdi_pt_time *time, uint64_t *count_out,
 	if (is_between && weight >= to->weight) {
 		count = to->count;
 	} else if (is_between && (!is_broken || !has_rate)) {
-		count += hwtdi_pt_scale(to->count - count,
-		    weight - from->weight, to->weight - from->weight);
+		count += counts_in(time, weight - from->weight);
 	} else if (is_broken && weight > to->broken) {
 		/* Behind the break: so much before the next reference. */
 		left = hwtdi_pt_scale(time->rate_counts, to->weight - weight,
@@ -214,7 +226,7 @@ put_moment(struct hwtdi_pt_time *time, uint64_t stream_off, uint64_t count,
 static int
 many(const struct hwtdi_pt_time *time)
 {
-	return (time->n_found == HWTDI_PT_MOMENTS + 1 ? MANY_MOMENTS : 0);
+	return (time->n_found > time->most_found ? MANY_MOMENTS : 0);
 }
 
 /* CYC at an offset, whose cycles were counted. */
@@ -234,6 +246,9 @@ pass_ref(struct hwtdi_pt_time *time)
 {
 	const struct hwtdi_pt_ref *const ref = &time->refs[time->i_ref++];
 
+	if (time->i_ref < time->n_refs)
+		(void)hwtdi_ratio_init(&time->pace, ref[1].count - ref->count,
+		    ref[1].weight - ref->weight);
 	put_moment(time, ref->stream_off, ref->count, ref->estimated);
 }
 
@@ -336,6 +351,114 @@ hwtdi_pt_time_look_ahead(struct hwtdi_pt_time *time)
 		else
 			read_moments(time);
 	}
+	return (HWTD_OK);
+}
+
+/* Where packets at an offset end, or behind it. */
+static inline uint64_t
+end_of(const struct hwtdi_pt_time *time, uint64_t stream_off)
+{
+	/* The first packet stands also for what is before it. */
+	return (stream_off > time->segment.stream_off ? stream_off + 1
+						      : stream_off);
+}
+
+/* The moments that were found, in a list that has room for them. */
+static size_t
+list_found(const struct hwtdi_pt_time *time, struct hwtdi_when *out)
+{
+	size_t n = 0;
+
+	for (unsigned int i = 1; i < time->n_found; i++) {
+		const struct hwtdi_pt_moment *const m = &time->found[i];
+		const uint32_t flags = HWTDI_ANCHOR_TIME |
+		    (m->estimated ? HWTDI_ANCHOR_ESTIMATED : 0);
+
+		out[n].from_off = end_of(time, m->stream_off);
+		out[n].count = m->count;
+		out[n++].flags = flags;
+		if (m->count_after == m->count)
+			continue;
+		out[n].from_off = m->stream_off + 2;
+		out[n].count = m->count_after;
+		out[n++].flags = flags;
+	}
+	return (n);
+}
+
+/*
+ * The remembered CYC up to the next reference, if cycles between are of one
+ * length: the same as by place_cyc(), and most moments are so.
+ */
+static size_t
+list_cycs(struct hwtdi_pt_time *time, struct hwtdi_when *out, size_t max)
+{
+	const struct hwtdi_ratio pace = time->pace;
+	const struct hwtdi_pt_ref *to;
+	const struct hwtdi_pt_cyc *cyc, *end;
+	size_t n = 0;
+
+	if (!time->has_cycs || time->i_cyc == time->n_cycs ||
+	    time->i_ref == 0 || time->i_ref == time->n_refs || pace.per == 0)
+		return (0);
+	to = &time->refs[time->i_ref];
+	if (to->broken != HWTDI_PT_NEVER)
+		return (0);
+	cyc = &time->cycs[time->i_cyc];
+	end = &time->cycs[time->n_cycs];
+	for (; n < max && cyc < end && cyc->stream_off < to->stream_off;
+	     cyc++) {
+		uint64_t count = to[-1].count, kept;
+
+		if (cyc->weight >= to->weight)
+			count = to->count;
+		else if (cyc->weight > to[-1].weight)
+			count += hwtdi_ratio_of(&pace,
+			    cyc->weight - to[-1].weight);
+		kept = keep_order(time, count);
+		out[n].from_off = end_of(time, cyc->stream_off);
+		out[n].count = kept;
+		out[n++].flags = HWTDI_ANCHOR_TIME |
+		    (kept != count ? HWTDI_ANCHOR_ESTIMATED : 0);
+	}
+	if (n == 0)
+		return (0);
+	time->i_cyc += n;
+	time->cycles.weight = cyc[-1].weight;
+	return (n);
+}
+
+int
+hwtdi_pt_time_list(struct hwtdi_pt_time *time,
+    struct hwtdi_when out[HWTDI_WHENS], size_t *n_out)
+{
+	size_t n = 0;
+	int rc;
+
+	*n_out = 0;
+	while (n < HWTDI_WHENS / 2) {
+		if (time->at >= time->end) {
+			rc = n == 0 ? next_block(time) : HWTD_END;
+			if (rc < 0)
+				return (rc);
+			if (rc == HWTD_END)
+				break;
+		}
+		n += list_cycs(time, out + n, HWTDI_WHENS - n);
+		if (HWTDI_WHENS - n < 2)
+			break;
+		/* What comes then can be cycles that are listed again. */
+		time->n_found = 1;
+		if (time->has_cycs) {
+			time->most_found = 1;
+			find_moments(time);
+		} else {
+			time->most_found = (unsigned int)(HWTDI_WHENS - n) / 2;
+			read_moments(time);
+		}
+		n += list_found(time, out + n);
+	}
+	*n_out = n;
 	return (HWTD_OK);
 }
 

@@ -20,6 +20,8 @@
 #define HWTDI_PT_TIME_H
 
 #include "base/library.h"
+#include "base/ratio.h"
+#include "decode/decoder.h"
 #include "decode/pt/pt_lexer.h"
 
 /* A packet that tells a count. */
@@ -111,6 +113,11 @@ struct hwtdi_pt_time {
 	 */
 	size_t i_ref, i_cyc;
 	struct hwtdi_pt_cycles cycles;
+	/*
+	 * From the last reference to the next: counts in weighted cycles, if it
+	 * is so simple, and there is a next one.
+	 */
+	struct hwtdi_ratio pace;
 	/* So many counts in so many weighted cycles of the block; else 0. */
 	uint64_t rate_counts, rate_weight;
 	/* No count of the segment is below this one. */
@@ -122,6 +129,8 @@ struct hwtdi_pt_time {
 	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS + 1];
 	unsigned int i_now, n_found;
 	bool has_now;
+	/* More are not to be found now. */
+	unsigned int most_found;
 };
 
 /* `config` may be NULL. */
@@ -198,18 +207,13 @@ hwtdi_pt_time_told(const struct hwtdi_pt_time *time, uint64_t stream_off)
 	return (stream_off > now->stream_off ? now->count_after : now->count);
 }
 
-/* The same is told up to before this offset. */
-static inline uint64_t
-hwtdi_pt_time_until(const struct hwtdi_pt_time *time, uint64_t stream_off)
-{
-	const struct hwtdi_pt_moment *const now = hwtdi_pt_time_now(time);
-	const struct hwtdi_pt_moment *const next = hwtdi_pt_time_next(time);
-
-	if (time->has_now && stream_off <= now->stream_off &&
-	    now->count_after != now->count)
-		return (now->stream_off + 1);
-	return (next != NULL ? next->stream_off : time->at);
-}
+/*
+ * What is told of packets by where they end: the next times of the segment, in
+ * order.  None: there are no more.  Who asks so asks for nothing else.  HWTD_OK,
+ * HWTD_E_NOMEM.
+ */
+int hwtdi_pt_time_list(struct hwtdi_pt_time *time,
+    struct hwtdi_when out[HWTDI_WHENS], size_t *n_out);
 
 /* What the files share. */
 

@@ -426,6 +426,58 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 	return (0);
 }
 
+/*
+ * Pass short CYC, and packets that tell no time, as long as all there is to do is
+ * to remember the CYC.
+ */
+static inline const uint8_t *
+skim_cycs(struct pass *p, const uint8_t *at, const uint8_t *end,
+    uint16_t skd007)
+{
+	struct hwtdi_pt_time *const t = p->time;
+	const size_t cap = t->cap_cycs < HWTDI_PT_CYCS ? t->cap_cycs
+						       : HWTDI_PT_CYCS;
+	const size_t first = t->n_cycs;
+	const size_t room = t->has_cycs && p->after_cycs == t->n_refs
+	    ? cap - first
+	    : 0;
+	const uint64_t base = t->segment.stream_off -
+	    (uint64_t)(uintptr_t)t->segment.bytes;
+	struct hwtdi_pt_cycles sum = p->cycles;
+	uint64_t before_cyc = p->before_cyc, cycles;
+	bool after_cyc = p->after_cyc;
+	size_t n = 0;
+
+	for (;;) {
+		const uint8_t *const next = hwtdi_pt_skip(at, end);
+		struct hwtdi_pt_cyc *cyc;
+		unsigned int bytes;
+
+		/* FUP too: it stands alone here. */
+		after_cyc = after_cyc && next == at;
+		at = next;
+		if (n == room || at >= end ||
+		    hwtdi_pt_classes[at[0]] != HWTDI_PT_CYC)
+			break;
+		bytes = hwtdi_pt_short_cyc(at, skd007, &cycles);
+		if (bytes == 0)
+			break;
+		if (!after_cyc)
+			before_cyc = sum.weight;
+		hwtdi_pt_count_cycles(&sum, cycles);
+		after_cyc = true;
+		cyc = &t->cycs[first + n++];
+		cyc->stream_off = base + (uint64_t)(uintptr_t)at;
+		cyc->weight = sum.weight;
+		at += bytes;
+	}
+	t->n_cycs = first + n;
+	p->cycles = sum;
+	p->before_cyc = before_cyc;
+	p->after_cyc = after_cyc;
+	return (at);
+}
+
 /* Most packets are CYC, or tell no time. */
 static const uint8_t *
 skim(void *arg, const uint8_t *at, const uint8_t *end)
@@ -437,13 +489,10 @@ skim(void *arg, const uint8_t *at, const uint8_t *end)
 	if (p->in_psb || p->behind || p->after_ovf)
 		return (at);
 	while (p->rc == HWTD_OK) {
-		const uint8_t *const next = hwtdi_pt_skip(at, end);
 		uint64_t cycles;
 		unsigned int n;
 
-		/* FUP too: it stands alone here. */
-		p->after_cyc = p->after_cyc && next == at;
-		at = next;
+		at = skim_cycs(p, at, end, skd007);
 		if (at >= end || hwtdi_pt_classes[at[0]] != HWTDI_PT_CYC)
 			break;
 		n = hwtdi_pt_short_cyc(at, skd007, &cycles);

@@ -554,6 +554,59 @@ dice(uint32_t *random, uint32_t sides)
 	return ((*random >> 8) % sides);
 }
 
+/* A second clock over the same packets. */
+static void
+start_another(const struct packet_clock *w, struct hwtdi_pt_time *time)
+{
+	const struct hwtdi_pt_stretch s = { .bytes = w->p.bytes, .n = w->p.n };
+
+	hwtdi_pt_time_init(time, w->library, &w->config, w->near);
+	hwtdi_pt_time_start(time, &s, false);
+	time->only_told = true;
+}
+
+/* A list tells the same as who asks at each byte. */
+static void
+check_list(const struct packet_clock *w)
+{
+	struct hwtdi_when list[HWTDI_WHENS], now = { 0 };
+	struct hwtdi_pt_time listed, asked;
+	size_t i = 0, n = 0;
+	bool ended = false;
+
+	start_another(w, &listed);
+	start_another(w, &asked);
+	for (uint64_t off = 0; off < w->p.n; off++) {
+		const uint64_t end = off == 0 ? 0 : off + 1;
+		const int rc = hwtdi_pt_time_pass(&asked, off);
+
+		for (;;) {
+			if (i == n && !ended) {
+				i = 0;
+				assert_int_equal(hwtdi_pt_time_list(&listed,
+						     list, &n),
+				    HWTD_OK);
+				assert_in_range(n, 0, HWTDI_WHENS);
+				ended = n == 0;
+			}
+			if (i == n || list[i].from_off > end)
+				break;
+			assert_true(list[i].from_off >= now.from_off);
+			now = list[i++];
+		}
+		assert_int_equal(rc,
+		    (now.flags & HWTDI_ANCHOR_TIME) != 0 ? HWTD_OK
+							 : HWTD_E_NOT_FOUND);
+		if (rc != HWTD_OK)
+			continue;
+		assert_int_equal(now.count, hwtdi_pt_time_told(&asked, off));
+		assert_int_equal((now.flags & HWTDI_ANCHOR_ESTIMATED) != 0,
+		    hwtdi_pt_time_now(&asked)->estimated);
+	}
+	hwtdi_pt_time_fini(&listed);
+	hwtdi_pt_time_fini(&asked);
+}
+
 /* Any bytes: what is told stays in order and in bounds. */
 static void
 hostile_bytes_are_harmless(void **state)
@@ -626,6 +679,7 @@ hostile_bytes_are_harmless(void **state)
 			assert_int_equal(hwtdi_pt_time_pass(&w.time, last_off),
 			    HWTD_OK);
 		}
+		check_list(&w);
 		pc_end(&w);
 	}
 }
@@ -655,9 +709,67 @@ check_many_cyc(size_t n, bool only_told)
 		assert_int_equal(hwtdi_pt_time_told(&w.time, at),
 		    5000 + 2 * (i + 1));
 		assert_false(hwtdi_pt_time_now(&w.time)->estimated);
-		assert_int_equal(hwtdi_pt_time_until(&w.time, at), at + 2);
+		if (i + 1 < n)
+			assert_int_equal(
+			    hwtdi_pt_time_next(&w.time)->stream_off, at + 2);
 	}
 	pc_end(&w);
+}
+
+/* The same as a list: that of PSB and TSC, each CYC, and the PSB and TSC again. */
+static void
+check_list_of_many_cyc(size_t n)
+{
+	struct hwtdi_when list[HWTDI_WHENS];
+	struct packet_clock w;
+	size_t first, tsc, psb, told = 0, n_list;
+
+	pc_begin(&w);
+	tsc = put_psb(&w, 5000);
+	pt_psbend(&w.p);
+	first = w.p.n;
+	for (size_t i = 0; i < n; i++) {
+		(void)put_cyc(&w, 1);
+		(void)put_tnt(&w);
+	}
+	psb = w.p.n;
+	(void)put_psb(&w, 5000 + 2 * n);
+	pc_start(&w);
+	w.time.only_told = true;
+	do {
+		assert_int_equal(hwtdi_pt_time_list(&w.time, list, &n_list),
+		    HWTD_OK);
+		for (size_t k = 0; k < n_list; k++, told++) {
+			uint64_t from = tsc + 1, count = 5000;
+
+			if (told == 0)
+				from = 0;
+			if (told >= 2) {
+				from = first + 2 * (told - 2) + 1;
+				count += 2 * (told - 1);
+			}
+			if (told >= 2 + n) {
+				from = psb + (told - 2 - n) * tsc + 1;
+				count = 5000 + 2 * n;
+			}
+			assert_int_equal(list[k].from_off, from);
+			assert_int_equal(list[k].count, count);
+			assert_int_equal(list[k].flags, HWTDI_ANCHOR_TIME);
+		}
+	} while (n_list != 0);
+	assert_int_equal(told, n + 4);
+	pc_end(&w);
+}
+
+static void
+a_list_tells_each_time_in_order(void **state)
+{
+	(void)state;
+	check_list_of_many_cyc(1);
+	check_list_of_many_cyc(HWTDI_WHENS - 3);
+	check_list_of_many_cyc(HWTDI_WHENS);
+	check_list_of_many_cyc(HWTDI_PT_CYCS);
+	check_list_of_many_cyc(HWTDI_PT_CYCS + 1);
 }
 
 static void
@@ -702,6 +814,7 @@ main(void)
 		cmocka_unit_test(a_damaged_tma_tells_nothing),
 		cmocka_unit_test(
 		    cyc_that_are_too_many_to_remember_have_the_same_times),
+		cmocka_unit_test(a_list_tells_each_time_in_order),
 		cmocka_unit_test(hostile_bytes_are_harmless),
 	};
 
