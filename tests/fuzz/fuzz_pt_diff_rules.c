@@ -3,14 +3,11 @@
  * with the reason and which of them is right.
  */
 
-#include "decode/pt/pt_packet.h"
 #include "decode/pt/pt_sync.h"
 #include "fuzz_pt_diff.h"
 
 /* What the rules ask for. */
 
-#define KIND(k) ((uint64_t)1 << (k))
-#define EVENT_TRACE (KIND(HWTD_PK_PT_CFE) | KIND(HWTD_PK_PT_EVD))
 #define NEWER                                                                 \
 	(EVENT_TRACE | KIND(HWTD_PK_PT_TRIG) | KIND(HWTD_PK_PT_BBP) |         \
 	    KIND(HWTD_PK_PT_BIP) | KIND(HWTD_PK_PT_BEP))
@@ -57,9 +54,6 @@ gives_up(const struct diff_pair *p, const char *text)
 		is_gap(row_at(p->libipt, p->i + 1), text)));
 }
 
-/* Bytes between the places at which both give up, for one fault. */
-#define NEAR 128
-
 /* The rows at hand, either, are told right before where decoding gives up. */
 static bool
 is_at(const struct diff_pair *p, const struct fuzz_row *gap)
@@ -69,45 +63,6 @@ is_at(const struct diff_pair *p, const struct fuzz_row *gap)
 	if (p->b != NULL && p->b->e.stream_off > off)
 		off = p->b->e.stream_off;
 	return (gap != NULL && gap->detail.gap.first <= off + NEAR);
-}
-
-/* Read the packet at *at and go on behind it; false: there is none. */
-static bool
-next_packet(const struct diff_pair *p, struct hwtdi_pt_lex_state *state,
-    size_t *at, struct hwtdi_pt_packet *out)
-{
-	uint8_t bytes[4 * HWTDI_PT_PACKET_MAX];
-	const size_t left = p->n - *at;
-
-	if (left == 0)
-		return (false);
-	memset(bytes, 0, sizeof(bytes));
-	memcpy(bytes, p->packets + *at,
-	    left < HWTDI_PT_PACKET_MAX ? left : HWTDI_PT_PACKET_MAX);
-	if (!hwtdi_pt_lex(state, bytes, bytes + 1, out) || out->bytes > left)
-		return (false);
-	*at += out->bytes;
-	return (true);
-}
-
-/* Where `gap` begins there are packets of some kinds (bits). */
-static bool
-has_packets(const struct diff_pair *p, const struct fuzz_row *gap,
-    uint64_t kinds)
-{
-	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
-	struct hwtdi_pt_packet packet;
-	size_t at = 0;
-
-	while (at < gap->detail.gap.end + NEAR &&
-	    next_packet(p, &state, &at, &packet))
-		if (at + NEAR > gap->detail.gap.first &&
-		    ((kinds >> packet.kind & 1) != 0 ||
-			(packet.kind == HWTD_PK_PT_MODE_EXEC &&
-			    (packet.value & 4) != 0 &&
-			    (kinds & EVENT_TRACE) != 0)))
-			return (true);
-	return (false);
 }
 
 /* The rules. */
@@ -221,6 +176,17 @@ pops_nothing(const struct diff_pair *p)
 /* Rows that the outcomes of one packet make, at the most about. */
 #define OUTCOMES 64
 
+/* The return goes to the last call, where another return is. */
+static bool
+returns_on(const struct diff_pair *p, const struct calls *calls)
+{
+	const struct fuzz_row *next = row_at(p->libipt, p->i + 1);
+
+	return (calls->n == 1 && ends_with(p->a, HWTD_BRANCH_RETURN) &&
+	    p->a->e.ip == p->b->e.ip && p->b->e.target == calls->ips[0] &&
+	    ends_with(next, HWTD_BRANCH_RETURN) && next->e.insns == 1);
+}
+
 /*
  * Without a call native finds none, too, or takes the TIP behind the outcomes;
  * if the address is the same by chance they differ behind the return, in the
@@ -237,7 +203,7 @@ call_is_gone(const struct diff_pair *p)
 	    (is_gap(p->a, text) ||
 		is_gap(row_at(p->native, p->i + 1), text))) {
 		find_calls(p, &calls);
-		return (calls.n == 0);
+		return (calls.n == 0 || returns_on(p, &calls));
 	}
 	while (p->a != NULL && at.i < p->native->n && p->i - at.i < OUTCOMES &&
 	    p->native->at[at.i].e.stream_off == p->a->e.stream_off) {
@@ -278,7 +244,7 @@ newer_packets(const struct diff_pair *p)
 
 	return ((is_kind(p->a, HWTD_EV_MODE) &&
 		    (p->a->e.value & HWTD_MODE_HAS_INTERRUPTS) != 0) ||
-	    (is_at(p, gap) && has_packets(p, gap, NEWER)));
+	    (is_at(p, gap) && diff_has_packets(p, gap, NEWER)));
 }
 
 static bool
@@ -308,114 +274,6 @@ reads_ahead(const struct diff_pair *p)
 	return (has_reason(p->b, HWTD_GAP_BAD_PACKET) && is_at(p, gap));
 }
 
-/* Packets that only tell what holds, or the time. */
-#define STATUS                                                                \
-	(KIND(HWTD_PK_PT_PAD) | KIND(HWTD_PK_PT_TSC) | KIND(HWTD_PK_PT_TMA) | \
-	    KIND(HWTD_PK_PT_MTC) | KIND(HWTD_PK_PT_CYC) |                     \
-	    KIND(HWTD_PK_PT_CBR) | KIND(HWTD_PK_PT_MODE_EXEC) |               \
-	    KIND(HWTD_PK_PT_MODE_TSX) | KIND(HWTD_PK_PT_PIP) |                \
-	    KIND(HWTD_PK_PT_VMCS) | KIND(HWTD_PK_PT_MNT))
-
-/* What packets say of those that follow. */
-struct order {
-	/* In PSB+; behind a FUP, MWAIT or OVF; a FUP is due; tracing is off. */
-	bool in_psb, fup, mwait, overflow, due, off;
-	/* MODE.Exec packets of PSB+, or since the last branch. */
-	unsigned int modes;
-};
-
-/*
- * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
- * tracing is off; MODE.Exec twice, or before TIP.PGD; MWAIT without EXSTOP; a
- * CBR of 0; a CYC of more than nine bytes; what says that a FUP follows, and a
- * branch; a branch behind an OVF.
- */
-static bool
-cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
-{
-	const bool status = (STATUS >> k->kind & 1) != 0;
-
-	switch (k->kind) {
-	case HWTD_PK_PT_PSB:
-		return (o->in_psb || o->mwait);
-	case HWTD_PK_PT_PSBEND:
-		return (!o->in_psb || o->mwait);
-	case HWTD_PK_PT_CBR:
-		return (k->value == 0);
-	case HWTD_PK_PT_CYC:
-		return (k->bytes > 9);
-	case HWTD_PK_PT_MODE_EXEC:
-		return (o->modes != 0);
-	case HWTD_PK_PT_FUP:
-		return (o->fup || o->mwait || (o->off && !o->in_psb));
-	case HWTD_PK_PT_TIP_PGE:
-		return (o->fup || o->in_psb || o->mwait || o->due);
-	case HWTD_PK_PT_TIP_PGD:
-		return (o->modes != 0 || o->in_psb || o->mwait || o->due ||
-		    o->overflow);
-	case HWTD_PK_PT_TIP:
-	case HWTD_PK_PT_TNT_8:
-	case HWTD_PK_PT_TNT_64:
-		return (o->in_psb || o->mwait || o->due || o->overflow);
-	case HWTD_PK_PT_EXSTOP:
-		return (o->in_psb);
-	case HWTD_PK_PT_OVF:
-		return (o->mwait);
-	default:
-		return (!status && (o->in_psb || o->mwait));
-	}
-}
-
-static void
-follow(struct order *o, const struct hwtdi_pt_packet *k)
-{
-	const bool status = (STATUS >> k->kind & 1) != 0;
-
-	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
-		o->due = false;
-	else if ((k->flags & HWTD_PKF_FUP_FOLLOWS) != 0 ||
-	    (k->kind == HWTD_PK_PT_MODE_TSX && !o->off && !o->in_psb))
-		o->due = true;
-	if (k->kind == HWTD_PK_PT_TIP_PGD || k->kind == HWTD_PK_PT_PSB)
-		o->off = true;
-	else if (k->kind == HWTD_PK_PT_TIP_PGE || k->kind == HWTD_PK_PT_FUP ||
-	    k->kind == HWTD_PK_PT_OVF)
-		o->off = false;
-	if (k->kind == HWTD_PK_PT_PSB)
-		o->in_psb = true;
-	else if (k->kind == HWTD_PK_PT_PSBEND || k->kind == HWTD_PK_PT_OVF)
-		o->in_psb = false;
-	if (status) {
-		o->modes += k->kind == HWTD_PK_PT_MODE_EXEC;
-		return;
-	}
-	o->mwait = k->kind == HWTD_PK_PT_MWAIT;
-	o->overflow = k->kind == HWTD_PK_PT_OVF;
-	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
-		o->modes = 0;
-	if (k->kind != HWTD_PK_PT_PSBEND)
-		o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
-}
-
-/* Not far from `off` is such a packet, or one of `kinds`. */
-static bool
-is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds)
-{
-	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
-	struct order order = { 0 };
-	struct hwtdi_pt_packet k;
-	size_t at = 0;
-
-	while ((order.in_psb || at < off + NEAR) &&
-	    next_packet(p, &state, &at, &k)) {
-		if (at + NEAR > off && (kinds >> k.kind & 1) != 0 &&
-		    cannot_follow(&order, &k))
-			return (true);
-		follow(&order, &k);
-	}
-	return (false);
-}
-
 static bool
 is_tolerant(const struct diff_pair *p)
 {
@@ -423,8 +281,9 @@ is_tolerant(const struct diff_pair *p)
 	const struct fuzz_row *b = diff_first_gap(p, p->libipt);
 
 	return ((is_at(p, a) &&
-		    is_strange(p, a->detail.gap.first, UINT64_MAX)) ||
-	    (is_at(p, b) && is_strange(p, b->detail.gap.first, UINT64_MAX)));
+		    diff_is_strange(p, a->detail.gap.first, UINT64_MAX)) ||
+	    (is_at(p, b) &&
+		diff_is_strange(p, b->detail.gap.first, UINT64_MAX)));
 }
 
 /* Two FUPs, of which neither engine makes a gap. */
@@ -432,7 +291,29 @@ static bool
 two_fups(const struct diff_pair *p)
 {
 	return (p->a != NULL && p->b != NULL &&
-	    is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
+	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
+}
+
+/* Which mode it is: MODE.Exec of none, twice, or before a TIP.PGD. */
+static bool
+strange_mode(const struct diff_pair *p)
+{
+	return (is_kind(p->b, HWTD_EV_MODE) &&
+	    diff_is_strange(p, p->b->e.stream_off,
+		KIND(HWTD_PK_PT_MODE_EXEC) | KIND(HWTD_PK_PT_TIP_PGD)));
+}
+
+/* The mode, which libipt tells first and then not what the branch is of. */
+static bool
+mode_before_abort(const struct diff_pair *p)
+{
+	const struct fuzz_row *branch = row_at(p->libipt, p->i + 1);
+
+	return (is_kind(p->a, HWTD_EV_ASYNC) && is_kind(p->b, HWTD_EV_MODE) &&
+	    is_kind(branch, HWTD_EV_ASYNC) &&
+	    p->a->detail.async.type == HWTD_ASYNC_TRANSACTION_ABORT &&
+	    p->a->e.ip == branch->e.ip && p->a->e.target == branch->e.target &&
+	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_MODE_TSX)));
 }
 
 static bool
@@ -454,7 +335,8 @@ last_ip_of_bdm70(const struct diff_pair *p)
 	if (!is_kind(p->a, HWTD_EV_ENABLE) || !is_kind(p->b, HWTD_EV_ENABLE) ||
 	    (uint16_t)p->a->e.ip != (uint16_t)p->b->e.ip)
 		return (false);
-	while (k.kind != HWTD_PK_PT_PSBEND && next_packet(p, &state, &at, &k))
+	while (k.kind != HWTD_PK_PT_PSBEND &&
+	    diff_next_packet(p, &state, &at, &k))
 		fup = fup || k.kind == HWTD_PK_PT_FUP;
 	return (fup);
 }
@@ -541,6 +423,19 @@ outcomes_behind_fup(const struct diff_pair *p)
 	    (p->packets[gap->detail.gap.first] & 0x1f) == 0x1d);
 }
 
+/* Behind a far transfer, and the PIP or VMCS that wait for its TIP. */
+static bool
+outcomes_behind_context(const struct diff_pair *p)
+{
+	size_t i = p->i;
+
+	while (i > 0 && is_kind(&p->native->at[i - 1], HWTD_EV_CONTEXT))
+		i--;
+	return (is_gap(p->a, "outcomes where an address must come") && i > 0 &&
+	    i < p->i && is_kind(&p->native->at[i - 1], HWTD_EV_BLOCK) &&
+	    p->native->at[i - 1].e.branch >= HWTD_BRANCH_FAR_CALL);
+}
+
 static bool
 is_off(const struct diff_pair *p)
 {
@@ -624,20 +519,26 @@ before_overflow(const struct diff_pair *p)
 }
 
 /*
- * MODE.Exec and TIP of a far transfer to itself: libipt takes the transfer for
- * what is at the address of TIP already.
+ * MODE.Exec and TIP of a far transfer, to itself or back to where execution is
+ * already: there libipt takes the mode for what holds before the transfer.
  */
 static bool
 mode_of_itself(const struct diff_pair *p)
 {
-	const struct fuzz_row *mode = row_at(p->native, p->i + 1);
+	const struct fuzz_row *far = p->a, *mode;
+	size_t i = p->i;
 
-	return (is_kind(p->a, HWTD_EV_BLOCK) &&
-	    p->a->e.branch >= HWTD_BRANCH_FAR_CALL &&
-	    is_kind(mode, HWTD_EV_MODE) && is_kind(p->b, HWTD_EV_MODE) &&
-	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip &&
-	    p->a->e.target == p->b->e.ip && p->a->e.insns == 1 &&
-	    p->a->e.ip == p->b->e.ip);
+	if (!is_kind(p->a, HWTD_EV_BLOCK) || !is_kind(p->b, HWTD_EV_MODE) ||
+	    p->a->e.ip != p->b->e.ip)
+		return (false);
+	while (ends_with(far, HWTD_BRANCH_JUMP) ||
+	    ends_with(far, HWTD_BRANCH_CALL))
+		far = row_at(p->native, ++i);
+	mode = row_at(p->native, i + 1);
+	return (is_kind(far, HWTD_EV_BLOCK) &&
+	    far->e.branch >= HWTD_BRANCH_FAR_CALL &&
+	    far->e.target == p->b->e.ip && is_kind(mode, HWTD_EV_MODE) &&
+	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip);
 }
 
 /* A MODE.TSX and its FUP behind an OVF, for which libipt takes the FUP. */
@@ -674,6 +575,31 @@ at_0_behind_overflow(const struct diff_pair *p)
 	    gap->detail.gap.addr == 0);
 }
 
+/* The row is of an overflow, and it says where tracing is on behind it. */
+static bool
+is_overflow(const struct fuzz_row *row, bool on)
+{
+	return (is_kind(row, HWTD_EV_GAP) &&
+	    has_reason(row, HWTD_GAP_OVERFLOW) &&
+	    on == ((row->detail.gap.flags & HWTD_GAPF_IP_AFTER) != 0));
+}
+
+/*
+ * Behind an OVF without FUP tracing is on where the next PSB+ says so, or, of
+ * SKD010, the next address; libipt knows that of the CPUs of the erratum only.
+ */
+static bool
+off_behind_overflow(const struct diff_pair *p)
+{
+	size_t i = p->i;
+
+	while (i > 0 && diff_is_aside(&p->native->at[i - 1]))
+		i--;
+	return (i > 0 && !is_kind(p->b, HWTD_EV_BLOCK) &&
+	    is_overflow(&p->native->at[i - 1], true) &&
+	    is_overflow(&p->libipt->at[i - 1], false));
+}
+
 /* Prefix 66 in 32-bit code: Intel SDM vol. 2, "JMP - Jump" and the like. */
 static bool
 cuts_ip(const struct diff_pair *p)
@@ -693,29 +619,50 @@ is_behind(uint64_t ip, uint64_t from)
 	return (ip - from < NEAR);
 }
 
+/* The bytes of an image at `at` are an UD0. */
+static bool
+is_ud0(const struct diff_image *im, size_t at)
+{
+	return (at + 1 < im->n && im->bytes[at] == 0x0f &&
+	    im->bytes[at + 1] == 0xff);
+}
+
+/* libipt comes to an event between the opcode and its ModRM byte. */
+static bool
+stops_in_ud0(const struct diff_pair *p, uint64_t ip)
+{
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    p->a->e.ip == p->b->e.ip && p->b->e.branch == HWTD_BRANCH_NONE &&
+	    (p->b->e.flags & HWTD_EVF_TARGET) != 0 &&
+	    p->b->e.target == ip + 2);
+}
+
 /*
  * 0f ff, which has a ModRM byte: Intel SDM vol. 2, "UD - Undefined".  It is
  * where the rows at hand differ, or where libipt then gives up.
  */
 static bool
-is_ud0(const struct diff_pair *p)
+ends_ud0(const struct diff_pair *p)
 {
 	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
+	const bool bad = has_reason(gap, HWTD_GAP_BAD_CODE) ||
+	    has_reason(gap, HWTD_GAP_NO_CODE);
 
-	if (!has_reason(gap, HWTD_GAP_BAD_CODE) &&
-	    !has_reason(gap, HWTD_GAP_NO_CODE))
-		return (false);
 	for (size_t i = 0; i < p->in->n_images; i++) {
 		const struct diff_image *im = &p->in->images[i];
 
-		for (size_t at = 0; at + 1 < im->n; at++)
-			if (im->bytes[at] == 0x0f &&
-			    im->bytes[at + 1] == 0xff &&
-			    (is_behind(gap->detail.gap.addr,
-				 im->address + at) ||
-				(p->a != NULL &&
-				    is_behind(im->address + at, p->a->e.ip))))
+		for (size_t at = 0; at < im->n; at++) {
+			const uint64_t ip = im->address + at;
+
+			if (!is_ud0(im, at))
+				continue;
+			if (stops_in_ud0(p, ip))
 				return (true);
+			if (bad &&
+			    (is_behind(gap->detail.gap.addr, ip) ||
+				(p->a != NULL && is_behind(ip, p->a->e.ip))))
+				return (true);
+		}
 	}
 	return (false);
 }
@@ -747,15 +694,17 @@ static const struct rule rules[] = {
 	    loses_disable },
 	{ "libipt tells an OVF before what is between it and its end",
 	    before_overflow },
-	{ "libipt tells a mode before a far transfer to itself",
+	{ "libipt tells a mode before the far transfer that sets it",
 	    mode_of_itself },
 	{ "libipt takes the FUP of MODE.TSX for that of the OVF",
 	    mode_behind_overflow },
 	{ "libipt goes on at address 0 behind an OVF (SKD010)",
 	    at_0_behind_overflow },
+	{ "libipt takes tracing for off behind an OVF without FUP",
+	    off_behind_overflow },
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
-	{ "libipt takes UD0 for two bytes", is_ud0 },
+	{ "libipt takes UD0 for two bytes", ends_ud0 },
 	{ "libipt does not tell all of the last bytes", runs_out },
 	/* Nobody says. */
 	{ "libipt does not take the FUP of BDM70 for the last address",
@@ -769,6 +718,8 @@ static const struct rule wrong[] = {
 	    bound_twice },
 	{ "libipt lets outcomes pass between a FUP and its TIP",
 	    outcomes_behind_fup },
+	{ "libipt lets outcomes pass between a PIP and its TIP",
+	    outcomes_behind_context },
 	{ "libipt carries what waits for an address over a PSB",
 	    waits_at_psb },
 	{ "libipt does not compare the address of PSB+ with where it is",
@@ -780,6 +731,9 @@ static const struct rule wrong[] = {
 	{ "native goes on at packets that cannot follow each other",
 	    is_tolerant },
 	{ "which of two FUPs it is", two_fups },
+	{ "which mode it is that MODE.Exec packets say", strange_mode },
+	{ "libipt tells a mode before the abort that its packet is before",
+	    mode_before_abort },
 	{ "how much of an endless loop is told", loops },
 };
 
