@@ -5,6 +5,7 @@
 #ifndef FUZZ_PT_DIFF_H
 #define FUZZ_PT_DIFF_H
 
+#include "decode/pt/pt_packet.h"
 #include "fuzz.h"
 #include "fuzz_rows.h"
 
@@ -42,6 +43,30 @@ struct diff_pair {
 /* The first gap from the row at hand on that is not an overflow, or NULL. */
 const struct fuzz_row *diff_first_gap(const struct diff_pair *p,
     const struct fuzz_rows *rows);
+
+/* The row tells of something beside the code. */
+bool diff_is_aside(const struct fuzz_row *row);
+
+/* Kinds of packets, as bits. */
+#define KIND(k) ((uint64_t)1 << (k))
+#define EVENT_TRACE (KIND(HWTD_PK_PT_CFE) | KIND(HWTD_PK_PT_EVD))
+
+/* Bytes between the places at which both give up, for one fault. */
+#define NEAR 128
+
+/* Read the packet at *at and go on behind it; false: there is none. */
+bool diff_next_packet(const struct diff_pair *p,
+    struct hwtdi_pt_lex_state *state, size_t *at, struct hwtdi_pt_packet *out);
+
+/* Where `gap` begins there are packets of some kinds (bits). */
+bool diff_has_packets(const struct diff_pair *p, const struct fuzz_row *gap,
+    uint64_t kinds);
+
+/*
+ * Not far from `off` is a packet that cannot follow what is before it, and is
+ * one of `kinds`.
+ */
+bool diff_is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds);
 
 /* Why they differ; NULL: that is not known. */
 const char *diff_known(const struct diff_pair *p);

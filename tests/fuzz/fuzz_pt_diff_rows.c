@@ -22,9 +22,8 @@ same_gap(const struct fuzz_row *a, const struct fuzz_row *b)
 	    a->detail.gap.addr == b->detail.gap.addr);
 }
 
-/* The row tells of something beside the code. */
-static bool
-is_aside(const struct fuzz_row *row)
+bool
+diff_is_aside(const struct fuzz_row *row)
 {
 	return (row->e.kind == HWTD_EV_MARKER ||
 	    row->e.kind == HWTD_EV_POWER || row->e.kind == HWTD_EV_MODE ||
@@ -41,7 +40,7 @@ is_last(const struct fuzz_rows *rows, size_t i)
 {
 	size_t next = i + 1;
 
-	while (next < rows->n && is_aside(&rows->at[next]))
+	while (next < rows->n && diff_is_aside(&rows->at[next]))
 		next++;
 	return (next < rows->n && rows->at[next].e.kind == HWTD_EV_GAP &&
 	    rows->at[i].e.branch != HWTD_BRANCH_RETURN &&

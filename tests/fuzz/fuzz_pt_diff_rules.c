@@ -3,14 +3,11 @@
  * with the reason and which of them is right.
  */
 
-#include "decode/pt/pt_packet.h"
 #include "decode/pt/pt_sync.h"
 #include "fuzz_pt_diff.h"
 
 /* What the rules ask for. */
 
-#define KIND(k) ((uint64_t)1 << (k))
-#define EVENT_TRACE (KIND(HWTD_PK_PT_CFE) | KIND(HWTD_PK_PT_EVD))
 #define NEWER                                                                 \
 	(EVENT_TRACE | KIND(HWTD_PK_PT_TRIG) | KIND(HWTD_PK_PT_BBP) |         \
 	    KIND(HWTD_PK_PT_BIP) | KIND(HWTD_PK_PT_BEP))
@@ -57,9 +54,6 @@ gives_up(const struct diff_pair *p, const char *text)
 		is_gap(row_at(p->libipt, p->i + 1), text)));
 }
 
-/* Bytes between the places at which both give up, for one fault. */
-#define NEAR 128
-
 /* The rows at hand, either, are told right before where decoding gives up. */
 static bool
 is_at(const struct diff_pair *p, const struct fuzz_row *gap)
@@ -69,45 +63,6 @@ is_at(const struct diff_pair *p, const struct fuzz_row *gap)
 	if (p->b != NULL && p->b->e.stream_off > off)
 		off = p->b->e.stream_off;
 	return (gap != NULL && gap->detail.gap.first <= off + NEAR);
-}
-
-/* Read the packet at *at and go on behind it; false: there is none. */
-static bool
-next_packet(const struct diff_pair *p, struct hwtdi_pt_lex_state *state,
-    size_t *at, struct hwtdi_pt_packet *out)
-{
-	uint8_t bytes[4 * HWTDI_PT_PACKET_MAX];
-	const size_t left = p->n - *at;
-
-	if (left == 0)
-		return (false);
-	memset(bytes, 0, sizeof(bytes));
-	memcpy(bytes, p->packets + *at,
-	    left < HWTDI_PT_PACKET_MAX ? left : HWTDI_PT_PACKET_MAX);
-	if (!hwtdi_pt_lex(state, bytes, bytes + 1, out) || out->bytes > left)
-		return (false);
-	*at += out->bytes;
-	return (true);
-}
-
-/* Where `gap` begins there are packets of some kinds (bits). */
-static bool
-has_packets(const struct diff_pair *p, const struct fuzz_row *gap,
-    uint64_t kinds)
-{
-	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
-	struct hwtdi_pt_packet packet;
-	size_t at = 0;
-
-	while (at < gap->detail.gap.end + NEAR &&
-	    next_packet(p, &state, &at, &packet))
-		if (at + NEAR > gap->detail.gap.first &&
-		    ((kinds >> packet.kind & 1) != 0 ||
-			(packet.kind == HWTD_PK_PT_MODE_EXEC &&
-			    (packet.value & 4) != 0 &&
-			    (kinds & EVENT_TRACE) != 0)))
-			return (true);
-	return (false);
 }
 
 /* The rules. */
@@ -278,7 +233,7 @@ newer_packets(const struct diff_pair *p)
 
 	return ((is_kind(p->a, HWTD_EV_MODE) &&
 		    (p->a->e.value & HWTD_MODE_HAS_INTERRUPTS) != 0) ||
-	    (is_at(p, gap) && has_packets(p, gap, NEWER)));
+	    (is_at(p, gap) && diff_has_packets(p, gap, NEWER)));
 }
 
 static bool
@@ -308,114 +263,6 @@ reads_ahead(const struct diff_pair *p)
 	return (has_reason(p->b, HWTD_GAP_BAD_PACKET) && is_at(p, gap));
 }
 
-/* Packets that only tell what holds, or the time. */
-#define STATUS                                                                \
-	(KIND(HWTD_PK_PT_PAD) | KIND(HWTD_PK_PT_TSC) | KIND(HWTD_PK_PT_TMA) | \
-	    KIND(HWTD_PK_PT_MTC) | KIND(HWTD_PK_PT_CYC) |                     \
-	    KIND(HWTD_PK_PT_CBR) | KIND(HWTD_PK_PT_MODE_EXEC) |               \
-	    KIND(HWTD_PK_PT_MODE_TSX) | KIND(HWTD_PK_PT_PIP) |                \
-	    KIND(HWTD_PK_PT_VMCS) | KIND(HWTD_PK_PT_MNT))
-
-/* What packets say of those that follow. */
-struct order {
-	/* In PSB+; behind a FUP, MWAIT or OVF; a FUP is due; tracing is off. */
-	bool in_psb, fup, mwait, overflow, due, off;
-	/* MODE.Exec packets of PSB+, or since the last branch. */
-	unsigned int modes;
-};
-
-/*
- * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
- * tracing is off; MODE.Exec twice, or before TIP.PGD; MWAIT without EXSTOP; a
- * CBR of 0; a CYC of more than nine bytes; what says that a FUP follows, and a
- * branch; a branch behind an OVF.
- */
-static bool
-cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
-{
-	const bool status = (STATUS >> k->kind & 1) != 0;
-
-	switch (k->kind) {
-	case HWTD_PK_PT_PSB:
-		return (o->in_psb || o->mwait);
-	case HWTD_PK_PT_PSBEND:
-		return (!o->in_psb || o->mwait);
-	case HWTD_PK_PT_CBR:
-		return (k->value == 0);
-	case HWTD_PK_PT_CYC:
-		return (k->bytes > 9);
-	case HWTD_PK_PT_MODE_EXEC:
-		return (o->modes != 0);
-	case HWTD_PK_PT_FUP:
-		return (o->fup || o->mwait || (o->off && !o->in_psb));
-	case HWTD_PK_PT_TIP_PGE:
-		return (o->fup || o->in_psb || o->mwait || o->due);
-	case HWTD_PK_PT_TIP_PGD:
-		return (o->modes != 0 || o->in_psb || o->mwait || o->due ||
-		    o->overflow);
-	case HWTD_PK_PT_TIP:
-	case HWTD_PK_PT_TNT_8:
-	case HWTD_PK_PT_TNT_64:
-		return (o->in_psb || o->mwait || o->due || o->overflow);
-	case HWTD_PK_PT_EXSTOP:
-		return (o->in_psb);
-	case HWTD_PK_PT_OVF:
-		return (o->mwait);
-	default:
-		return (!status && (o->in_psb || o->mwait));
-	}
-}
-
-static void
-follow(struct order *o, const struct hwtdi_pt_packet *k)
-{
-	const bool status = (STATUS >> k->kind & 1) != 0;
-
-	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
-		o->due = false;
-	else if ((k->flags & HWTD_PKF_FUP_FOLLOWS) != 0 ||
-	    (k->kind == HWTD_PK_PT_MODE_TSX && !o->off && !o->in_psb))
-		o->due = true;
-	if (k->kind == HWTD_PK_PT_TIP_PGD || k->kind == HWTD_PK_PT_PSB)
-		o->off = true;
-	else if (k->kind == HWTD_PK_PT_TIP_PGE || k->kind == HWTD_PK_PT_FUP ||
-	    k->kind == HWTD_PK_PT_OVF)
-		o->off = false;
-	if (k->kind == HWTD_PK_PT_PSB)
-		o->in_psb = true;
-	else if (k->kind == HWTD_PK_PT_PSBEND || k->kind == HWTD_PK_PT_OVF)
-		o->in_psb = false;
-	if (status) {
-		o->modes += k->kind == HWTD_PK_PT_MODE_EXEC;
-		return;
-	}
-	o->mwait = k->kind == HWTD_PK_PT_MWAIT;
-	o->overflow = k->kind == HWTD_PK_PT_OVF;
-	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
-		o->modes = 0;
-	if (k->kind != HWTD_PK_PT_PSBEND)
-		o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
-}
-
-/* Not far from `off` is such a packet, or one of `kinds`. */
-static bool
-is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds)
-{
-	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
-	struct order order = { 0 };
-	struct hwtdi_pt_packet k;
-	size_t at = 0;
-
-	while ((order.in_psb || at < off + NEAR) &&
-	    next_packet(p, &state, &at, &k)) {
-		if (at + NEAR > off && (kinds >> k.kind & 1) != 0 &&
-		    cannot_follow(&order, &k))
-			return (true);
-		follow(&order, &k);
-	}
-	return (false);
-}
-
 static bool
 is_tolerant(const struct diff_pair *p)
 {
@@ -423,8 +270,9 @@ is_tolerant(const struct diff_pair *p)
 	const struct fuzz_row *b = diff_first_gap(p, p->libipt);
 
 	return ((is_at(p, a) &&
-		    is_strange(p, a->detail.gap.first, UINT64_MAX)) ||
-	    (is_at(p, b) && is_strange(p, b->detail.gap.first, UINT64_MAX)));
+		    diff_is_strange(p, a->detail.gap.first, UINT64_MAX)) ||
+	    (is_at(p, b) &&
+		diff_is_strange(p, b->detail.gap.first, UINT64_MAX)));
 }
 
 /* Two FUPs, of which neither engine makes a gap. */
@@ -432,7 +280,7 @@ static bool
 two_fups(const struct diff_pair *p)
 {
 	return (p->a != NULL && p->b != NULL &&
-	    is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
+	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
 }
 
 static bool
@@ -454,7 +302,8 @@ last_ip_of_bdm70(const struct diff_pair *p)
 	if (!is_kind(p->a, HWTD_EV_ENABLE) || !is_kind(p->b, HWTD_EV_ENABLE) ||
 	    (uint16_t)p->a->e.ip != (uint16_t)p->b->e.ip)
 		return (false);
-	while (k.kind != HWTD_PK_PT_PSBEND && next_packet(p, &state, &at, &k))
+	while (k.kind != HWTD_PK_PT_PSBEND &&
+	    diff_next_packet(p, &state, &at, &k))
 		fup = fup || k.kind == HWTD_PK_PT_FUP;
 	return (fup);
 }
@@ -674,6 +523,31 @@ at_0_behind_overflow(const struct diff_pair *p)
 	    gap->detail.gap.addr == 0);
 }
 
+/* The row is of an overflow, and it says where tracing is on behind it. */
+static bool
+is_overflow(const struct fuzz_row *row, bool on)
+{
+	return (is_kind(row, HWTD_EV_GAP) &&
+	    has_reason(row, HWTD_GAP_OVERFLOW) &&
+	    on == ((row->detail.gap.flags & HWTD_GAPF_IP_AFTER) != 0));
+}
+
+/*
+ * Behind an OVF without FUP tracing is on where the next PSB+ says so, or, of
+ * SKD010, the next address; libipt knows that of the CPUs of the erratum only.
+ */
+static bool
+off_behind_overflow(const struct diff_pair *p)
+{
+	size_t i = p->i;
+
+	while (i > 0 && diff_is_aside(&p->native->at[i - 1]))
+		i--;
+	return (i > 0 && !is_kind(p->b, HWTD_EV_BLOCK) &&
+	    is_overflow(&p->native->at[i - 1], true) &&
+	    is_overflow(&p->libipt->at[i - 1], false));
+}
+
 /* Prefix 66 in 32-bit code: Intel SDM vol. 2, "JMP - Jump" and the like. */
 static bool
 cuts_ip(const struct diff_pair *p)
@@ -753,6 +627,8 @@ static const struct rule rules[] = {
 	    mode_behind_overflow },
 	{ "libipt goes on at address 0 behind an OVF (SKD010)",
 	    at_0_behind_overflow },
+	{ "libipt takes tracing for off behind an OVF without FUP",
+	    off_behind_overflow },
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
 	{ "libipt takes UD0 for two bytes", is_ud0 },
