@@ -390,6 +390,19 @@ outcomes_behind_fup(const struct diff_pair *p)
 	    (p->packets[gap->detail.gap.first] & 0x1f) == 0x1d);
 }
 
+/* Behind a far transfer, and the PIP or VMCS that wait for its TIP. */
+static bool
+outcomes_behind_context(const struct diff_pair *p)
+{
+	size_t i = p->i;
+
+	while (i > 0 && is_kind(&p->native->at[i - 1], HWTD_EV_CONTEXT))
+		i--;
+	return (is_gap(p->a, "outcomes where an address must come") && i > 0 &&
+	    i < p->i && is_kind(&p->native->at[i - 1], HWTD_EV_BLOCK) &&
+	    p->native->at[i - 1].e.branch >= HWTD_BRANCH_FAR_CALL);
+}
+
 static bool
 is_off(const struct diff_pair *p)
 {
@@ -567,29 +580,50 @@ is_behind(uint64_t ip, uint64_t from)
 	return (ip - from < NEAR);
 }
 
+/* The bytes of an image at `at` are an UD0. */
+static bool
+is_ud0(const struct diff_image *im, size_t at)
+{
+	return (at + 1 < im->n && im->bytes[at] == 0x0f &&
+	    im->bytes[at + 1] == 0xff);
+}
+
+/* libipt comes to an event between the opcode and its ModRM byte. */
+static bool
+stops_in_ud0(const struct diff_pair *p, uint64_t ip)
+{
+	return (is_kind(p->a, HWTD_EV_BLOCK) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    p->a->e.ip == p->b->e.ip && p->b->e.branch == HWTD_BRANCH_NONE &&
+	    (p->b->e.flags & HWTD_EVF_TARGET) != 0 &&
+	    p->b->e.target == ip + 2);
+}
+
 /*
  * 0f ff, which has a ModRM byte: Intel SDM vol. 2, "UD - Undefined".  It is
  * where the rows at hand differ, or where libipt then gives up.
  */
 static bool
-is_ud0(const struct diff_pair *p)
+ends_ud0(const struct diff_pair *p)
 {
 	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
+	const bool bad = has_reason(gap, HWTD_GAP_BAD_CODE) ||
+	    has_reason(gap, HWTD_GAP_NO_CODE);
 
-	if (!has_reason(gap, HWTD_GAP_BAD_CODE) &&
-	    !has_reason(gap, HWTD_GAP_NO_CODE))
-		return (false);
 	for (size_t i = 0; i < p->in->n_images; i++) {
 		const struct diff_image *im = &p->in->images[i];
 
-		for (size_t at = 0; at + 1 < im->n; at++)
-			if (im->bytes[at] == 0x0f &&
-			    im->bytes[at + 1] == 0xff &&
-			    (is_behind(gap->detail.gap.addr,
-				 im->address + at) ||
-				(p->a != NULL &&
-				    is_behind(im->address + at, p->a->e.ip))))
+		for (size_t at = 0; at < im->n; at++) {
+			const uint64_t ip = im->address + at;
+
+			if (!is_ud0(im, at))
+				continue;
+			if (stops_in_ud0(p, ip))
 				return (true);
+			if (bad &&
+			    (is_behind(gap->detail.gap.addr, ip) ||
+				(p->a != NULL && is_behind(ip, p->a->e.ip))))
+				return (true);
+		}
 	}
 	return (false);
 }
@@ -631,7 +665,7 @@ static const struct rule rules[] = {
 	    off_behind_overflow },
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
-	{ "libipt takes UD0 for two bytes", is_ud0 },
+	{ "libipt takes UD0 for two bytes", ends_ud0 },
 	{ "libipt does not tell all of the last bytes", runs_out },
 	/* Nobody says. */
 	{ "libipt does not take the FUP of BDM70 for the last address",
@@ -645,6 +679,8 @@ static const struct rule wrong[] = {
 	    bound_twice },
 	{ "libipt lets outcomes pass between a FUP and its TIP",
 	    outcomes_behind_fup },
+	{ "libipt lets outcomes pass between a PIP and its TIP",
+	    outcomes_behind_context },
 	{ "libipt carries what waits for an address over a PSB",
 	    waits_at_psb },
 	{ "libipt does not compare the address of PSB+ with where it is",
