@@ -60,9 +60,9 @@ struct order {
 
 /*
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
- * tracing is off; MODE.Exec twice, or before TIP.PGD; MWAIT without EXSTOP; a
- * CBR of 0; a CYC of more than nine bytes; what says that a FUP follows, and a
- * branch; a branch behind an OVF.
+ * tracing is off; MODE.Exec twice, or before MODE.TSX or TIP.PGD; MWAIT
+ * without EXSTOP; a CBR of 0; a CYC of more than nine bytes; what says that a
+ * FUP follows, and a branch; a branch behind an OVF.
  */
 static bool
 cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
@@ -80,6 +80,8 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 		return (k->bytes > 9);
 	case HWTD_PK_PT_MODE_EXEC:
 		return (o->modes != 0);
+	case HWTD_PK_PT_MODE_TSX:
+		return (o->modes != 0 && !o->in_psb);
 	case HWTD_PK_PT_FUP:
 		return (o->fup || o->mwait || (o->off && !o->in_psb));
 	case HWTD_PK_PT_TIP_PGE:

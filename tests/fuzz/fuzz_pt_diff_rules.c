@@ -283,6 +283,19 @@ two_fups(const struct diff_pair *p)
 	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
 }
 
+/* The mode, which libipt tells first and then not what the branch is of. */
+static bool
+mode_before_abort(const struct diff_pair *p)
+{
+	const struct fuzz_row *branch = row_at(p->libipt, p->i + 1);
+
+	return (is_kind(p->a, HWTD_EV_ASYNC) && is_kind(p->b, HWTD_EV_MODE) &&
+	    is_kind(branch, HWTD_EV_ASYNC) &&
+	    p->a->detail.async.type == HWTD_ASYNC_TRANSACTION_ABORT &&
+	    p->a->e.ip == branch->e.ip && p->a->e.target == branch->e.target &&
+	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_MODE_TSX)));
+}
+
 static bool
 engine_fails(const struct diff_pair *p)
 {
@@ -692,6 +705,8 @@ static const struct rule wrong[] = {
 	{ "native goes on at packets that cannot follow each other",
 	    is_tolerant },
 	{ "which of two FUPs it is", two_fups },
+	{ "libipt tells a mode before the abort that its packet is before",
+	    mode_before_abort },
 	{ "how much of an endless loop is told", loops },
 };
 
