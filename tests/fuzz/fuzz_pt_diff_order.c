@@ -60,8 +60,8 @@ struct order {
 
 /*
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
- * tracing is off; MODE.Exec twice, or before MODE.TSX or TIP.PGD; MWAIT
- * without EXSTOP; a CBR of 0; a CYC of more than nine bytes; what says that a
+ * tracing is off; MODE.Exec twice, of no mode, or before MODE.TSX or TIP.PGD;
+ * MWAIT without EXSTOP; a CBR of 0; a CYC of more than nine bytes; what says that a
  * FUP follows, and a branch; a branch behind an OVF.
  */
 static bool
@@ -79,7 +79,7 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 	case HWTD_PK_PT_CYC:
 		return (k->bytes > 9);
 	case HWTD_PK_PT_MODE_EXEC:
-		return (o->modes != 0);
+		return (o->modes != 0 || (k->value & 3) == 3);
 	case HWTD_PK_PT_MODE_TSX:
 		return (o->modes != 0 && !o->in_psb);
 	case HWTD_PK_PT_FUP:

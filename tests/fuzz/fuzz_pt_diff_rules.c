@@ -176,6 +176,17 @@ pops_nothing(const struct diff_pair *p)
 /* Rows that the outcomes of one packet make, at the most about. */
 #define OUTCOMES 64
 
+/* The return goes to the last call, where another return is. */
+static bool
+returns_on(const struct diff_pair *p, const struct calls *calls)
+{
+	const struct fuzz_row *next = row_at(p->libipt, p->i + 1);
+
+	return (calls->n == 1 && ends_with(p->a, HWTD_BRANCH_RETURN) &&
+	    p->a->e.ip == p->b->e.ip && p->b->e.target == calls->ips[0] &&
+	    ends_with(next, HWTD_BRANCH_RETURN) && next->e.insns == 1);
+}
+
 /*
  * Without a call native finds none, too, or takes the TIP behind the outcomes;
  * if the address is the same by chance they differ behind the return, in the
@@ -192,7 +203,7 @@ call_is_gone(const struct diff_pair *p)
 	    (is_gap(p->a, text) ||
 		is_gap(row_at(p->native, p->i + 1), text))) {
 		find_calls(p, &calls);
-		return (calls.n == 0);
+		return (calls.n == 0 || returns_on(p, &calls));
 	}
 	while (p->a != NULL && at.i < p->native->n && p->i - at.i < OUTCOMES &&
 	    p->native->at[at.i].e.stream_off == p->a->e.stream_off) {
@@ -281,6 +292,15 @@ two_fups(const struct diff_pair *p)
 {
 	return (p->a != NULL && p->b != NULL &&
 	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
+}
+
+/* Which mode it is: MODE.Exec of none, twice, or before a TIP.PGD. */
+static bool
+strange_mode(const struct diff_pair *p)
+{
+	return (is_kind(p->b, HWTD_EV_MODE) &&
+	    diff_is_strange(p, p->b->e.stream_off,
+		KIND(HWTD_PK_PT_MODE_EXEC) | KIND(HWTD_PK_PT_TIP_PGD)));
 }
 
 /* The mode, which libipt tells first and then not what the branch is of. */
@@ -499,20 +519,26 @@ before_overflow(const struct diff_pair *p)
 }
 
 /*
- * MODE.Exec and TIP of a far transfer to itself: libipt takes the transfer for
- * what is at the address of TIP already.
+ * MODE.Exec and TIP of a far transfer, to itself or back to where execution is
+ * already: there libipt takes the mode for what holds before the transfer.
  */
 static bool
 mode_of_itself(const struct diff_pair *p)
 {
-	const struct fuzz_row *mode = row_at(p->native, p->i + 1);
+	const struct fuzz_row *far = p->a, *mode;
+	size_t i = p->i;
 
-	return (is_kind(p->a, HWTD_EV_BLOCK) &&
-	    p->a->e.branch >= HWTD_BRANCH_FAR_CALL &&
-	    is_kind(mode, HWTD_EV_MODE) && is_kind(p->b, HWTD_EV_MODE) &&
-	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip &&
-	    p->a->e.target == p->b->e.ip && p->a->e.insns == 1 &&
-	    p->a->e.ip == p->b->e.ip);
+	if (!is_kind(p->a, HWTD_EV_BLOCK) || !is_kind(p->b, HWTD_EV_MODE) ||
+	    p->a->e.ip != p->b->e.ip)
+		return (false);
+	while (ends_with(far, HWTD_BRANCH_JUMP) ||
+	    ends_with(far, HWTD_BRANCH_CALL))
+		far = row_at(p->native, ++i);
+	mode = row_at(p->native, i + 1);
+	return (is_kind(far, HWTD_EV_BLOCK) &&
+	    far->e.branch >= HWTD_BRANCH_FAR_CALL &&
+	    far->e.target == p->b->e.ip && is_kind(mode, HWTD_EV_MODE) &&
+	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip);
 }
 
 /* A MODE.TSX and its FUP behind an OVF, for which libipt takes the FUP. */
@@ -668,7 +694,7 @@ static const struct rule rules[] = {
 	    loses_disable },
 	{ "libipt tells an OVF before what is between it and its end",
 	    before_overflow },
-	{ "libipt tells a mode before a far transfer to itself",
+	{ "libipt tells a mode before the far transfer that sets it",
 	    mode_of_itself },
 	{ "libipt takes the FUP of MODE.TSX for that of the OVF",
 	    mode_behind_overflow },
@@ -705,6 +731,7 @@ static const struct rule wrong[] = {
 	{ "native goes on at packets that cannot follow each other",
 	    is_tolerant },
 	{ "which of two FUPs it is", two_fups },
+	{ "which mode it is that MODE.Exec packets say", strange_mode },
 	{ "libipt tells a mode before the abort that its packet is before",
 	    mode_before_abort },
 	{ "how much of an endless loop is told", loops },
