@@ -53,19 +53,19 @@ grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
 static int
 need_counters(struct hwtdi_tally *t, struct hwtd_error *err)
 {
-	const size_t need = (size_t)HWTDI_RUNS + t->view.n_nodes;
+	const size_t nodes = t->view.n_nodes;
+	const size_t all = (size_t)HWTDI_RUNS + nodes;
 	int rc;
 
-	if (need <= t->cap_counts)
-		return (HWTD_OK);
-	rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched, need,
+	rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched, all,
 	    sizeof(*t->touched), err);
+	if (rc == HWTD_OK)
+		rc = grow_zeroed(t, &t->counts, &t->cap_counts, all,
+		    sizeof(*t->counts), err);
 	if (rc == HWTD_OK && t->with_edges)
-		rc = grow_zeroed(t, &t->links, &t->cap_links, t->view.n_nodes,
+		rc = grow_zeroed(t, &t->links, &t->cap_links, nodes,
 		    sizeof(*t->links), err);
-	return (rc == HWTD_OK ? grow_zeroed(t, &t->counts, &t->cap_counts,
-				    need, sizeof(*t->counts), err)
-			      : rc);
+	return (rc);
 }
 
 /* The nodes that a token stands for. */

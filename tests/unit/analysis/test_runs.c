@@ -543,6 +543,47 @@ misuse_is_told(void **state)
 	pt_free(&p);
 }
 
+/* jne over a nop, so often that each flow has nodes that are new. */
+#define MANY 20000u
+
+static void
+code_that_is_new_all_the_time_is_counted(void **state)
+{
+	static uint8_t code[3 * MANY + 16];
+	static struct hwtd_edge edges[MANY + 1];
+	struct hwtd_runs_info info = { .size = sizeof(info) };
+	const struct hwtd_events_options o = { .size = sizeof(o),
+		.engine = "native" };
+	struct pt_packets p = { 0 };
+	struct hwtd_trace *trace;
+	struct hwtd_runs *runs;
+	size_t n = 0;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	for (size_t i = 0; i < MANY; i++)
+		memcpy(code + 3 * i, (const uint8_t[]){ 0x75, 0x01 }, 2);
+	pt_psb_plus(&p, AT, 64);
+	for (size_t i = 0; i < MANY / 5; i++)
+		pt_tnt(&p, "TTTTT");
+	pt_leave_at(&p, AT + 3 * MANY + 1);
+	trace = mt_simple(AT, code, sizeof(code), &p);
+	runs = run_sums_count(trace, HWTD_RUNS_EDGES, &o);
+	assert_int_equal(hwtd_runs_info(runs, &info), HWTD_OK);
+	assert_int_equal(info.insns, MANY + 1);
+	assert_int_equal(info.n_runs, MANY + 1);
+	(void)hwtd_runs_edges(runs, 0, edges, sizeof(edges[0]), MANY + 1, &n);
+	assert_int_equal(n, MANY);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(edges[i].from, AT + 3 * i);
+		assert_int_equal(edges[i].to, AT + 3 * i + 3);
+		assert_int_equal(edges[i].count, 1);
+	}
+	hwtd_runs_close(runs);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
 int
 main(void)
 {
@@ -557,6 +598,7 @@ main(void)
 		cmocka_unit_test(code_at_two_places_is_counted_at_each),
 		cmocka_unit_test(chosen_rows_alone_are_counted),
 		cmocka_unit_test(a_gap_ends_strict_counting),
+		cmocka_unit_test(code_that_is_new_all_the_time_is_counted),
 		cmocka_unit_test(misuse_is_told),
 	};
 
