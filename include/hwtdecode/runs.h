@@ -71,7 +71,10 @@ struct hwtd_edge {
 	uint64_t count;
 	/** The section of `from`. */
 	uint32_t from_section;
-	/** That of `to`, or HWTD_NO_ID: nothing was seen to run there. */
+	/**
+	 * That of `to`, or HWTD_NO_ID: not known, because tracing went off with
+	 * the branch, or nothing was seen to run there.
+	 */
 	uint32_t to_section;
 	/** An hwtd_branch, but not HWTD_BRANCH_NONE. */
 	uint32_t branch;
