@@ -33,7 +33,8 @@ hwtdi_row_counts_init(struct hwtdi_row_counts *c, struct hwtd_trace *trace,
 		return (hwtdi_fail_nomem(err,
 		    ROWS_AT_ONCE * sizeof(*c->rows)));
 	o.level = HWTD_LEVEL_INSN;
-	o.kinds = 1u << HWTD_EV_INSN | 1u << HWTD_EV_GAP;
+	o.kinds = 1u << HWTD_EV_INSN | 1u << HWTD_EV_GAP |
+	    1u << HWTD_EV_ASYNC | 1u << HWTD_EV_DISABLE | 1u << HWTD_EV_ENABLE;
 	return (hwtd_events_open(trace, &o, &c->events, err));
 }
 
@@ -107,9 +108,15 @@ count_rows(struct hwtdi_row_counts *c, const struct hwtd_batch *batch,
 	for (size_t i = 0; i < batch->n && rc == HWTD_OK; i++) {
 		const struct hwtd_event *row = &c->rows[i];
 
-		if (row->kind == HWTD_EV_INSN)
+		if (row->kind == HWTD_EV_INSN) {
 			rc = count_insn(c, row, err);
-		else
+			continue;
+		}
+		/* What comes next is not what the branch led to. */
+		if (row->stream < c->n_streams)
+			rc = end_branch(c, &c->branches[row->stream], NULL,
+			    err);
+		if (row->kind == HWTD_EV_GAP)
 			hwtdi_stats_add_gap(&c->stats,
 			    (const struct hwtd_gap *)(const void
 				    *)((const uint8_t *)batch->gaps +
