@@ -61,8 +61,8 @@ struct order {
 /*
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
  * tracing is off; MODE.Exec twice, of no mode, or before MODE.TSX or TIP.PGD;
- * MWAIT without EXSTOP; a CBR of 0; a CYC of more than nine bytes; what says that a
- * FUP follows, and a branch; a branch behind an OVF.
+ * MWAIT without EXSTOP; a CBR of 0; a CYC of more than nine bytes; what says
+ * that a FUP follows, and a branch; a branch behind an OVF.
  */
 static bool
 cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
