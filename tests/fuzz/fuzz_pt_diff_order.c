@@ -61,8 +61,9 @@ struct order {
 /*
  * A second PSB in PSB+; PSBEND, missing or alone; two FUPs; a FUP while
  * tracing is off; MODE.Exec twice, of no mode, or before MODE.TSX or TIP.PGD;
- * MWAIT without EXSTOP; a CBR of 0; a CYC of more than nine bytes; what says
- * that a FUP follows, and a branch; a branch behind an OVF.
+ * MWAIT without EXSTOP; a CBR of 0; a CYC of more than nine bytes; a TNT of
+ * no outcomes; what says that a FUP follows, and a branch; a branch behind an
+ * OVF.
  */
 static bool
 cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
@@ -92,7 +93,8 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 	case HWTD_PK_PT_TIP:
 	case HWTD_PK_PT_TNT_8:
 	case HWTD_PK_PT_TNT_64:
-		return (o->in_psb || o->mwait || o->due || o->overflow);
+		return ((k->kind != HWTD_PK_PT_TIP && k->count == 0) ||
+		    o->in_psb || o->mwait || o->due || o->overflow);
 	case HWTD_PK_PT_EXSTOP:
 		return (o->in_psb);
 	case HWTD_PK_PT_OVF:

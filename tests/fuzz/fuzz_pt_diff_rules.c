@@ -316,6 +316,16 @@ mode_before_abort(const struct diff_pair *p)
 	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_MODE_TSX)));
 }
 
+/* Of an MWAIT without EXSTOP, for which libipt takes the next FUP. */
+static bool
+mwait_alone(const struct diff_pair *p)
+{
+	return (is_kind(p->b, HWTD_EV_POWER) &&
+	    !is_kind(p->a, HWTD_EV_POWER) &&
+	    p->b->detail.power.what == HWTD_POWER_MWAIT &&
+	    diff_is_strange(p, p->b->e.stream_off, UINT64_MAX));
+}
+
 static bool
 engine_fails(const struct diff_pair *p)
 {
@@ -731,6 +741,8 @@ static const struct rule wrong[] = {
 	{ "native goes on at packets that cannot follow each other",
 	    is_tolerant },
 	{ "which of two FUPs it is", two_fups },
+	{ "libipt takes any FUP for that of an MWAIT without EXSTOP",
+	    mwait_alone },
 	{ "which mode it is that MODE.Exec packets say", strange_mode },
 	{ "libipt tells a mode before the abort that its packet is before",
 	    mode_before_abort },
