@@ -40,6 +40,40 @@ pc_end(struct packet_clock *w)
 	hwtd_context_destroy(w->library);
 }
 
+size_t
+pc_put_psb(struct packet_clock *w, uint64_t tsc)
+{
+	size_t off;
+
+	pt_psb(&w->p);
+	off = w->p.n;
+	pt_tsc(&w->p, tsc);
+	return (off);
+}
+
+size_t
+pc_put_mtc(struct packet_clock *w, unsigned int value)
+{
+	pt_mtc(&w->p, value & 0xff);
+	return (w->p.n - 2);
+}
+
+size_t
+pc_put_cyc(struct packet_clock *w, uint64_t cycles)
+{
+	const size_t off = w->p.n;
+
+	pt_cyc(&w->p, cycles);
+	return (off);
+}
+
+size_t
+pc_put_tnt(struct packet_clock *w)
+{
+	pt_tnt(&w->p, "T");
+	return (w->p.n - 1);
+}
+
 struct hwtdi_pt_moment
 pc_at(struct packet_clock *w, size_t off)
 {

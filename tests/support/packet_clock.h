@@ -24,6 +24,12 @@ void pc_begin(struct packet_clock *w);
 void pc_start(struct packet_clock *w);
 void pc_end(struct packet_clock *w);
 
+/* Add a packet; its offset.  PSB comes with a TSC, which is what it tells of. */
+size_t pc_put_psb(struct packet_clock *w, uint64_t tsc);
+size_t pc_put_mtc(struct packet_clock *w, unsigned int value);
+size_t pc_put_cyc(struct packet_clock *w, uint64_t cycles);
+size_t pc_put_tnt(struct packet_clock *w);
+
 /* The moment at an offset, with PC_NO_TIME if none is known. */
 struct hwtdi_pt_moment pc_at(struct packet_clock *w, size_t off);
 

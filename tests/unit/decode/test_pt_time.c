@@ -23,41 +23,6 @@ check_at(struct packet_clock *w, size_t off, uint64_t count, bool estimated)
 	assert_int_equal(m.estimated, estimated);
 }
 
-/* PSB+ with a TSC; where the TSC is. */
-static size_t
-put_psb(struct packet_clock *w, uint64_t tsc)
-{
-	size_t off;
-
-	pt_psb(&w->p);
-	off = w->p.n;
-	pt_tsc(&w->p, tsc);
-	return (off);
-}
-
-static size_t
-put_mtc(struct packet_clock *w, unsigned int value)
-{
-	pt_mtc(&w->p, value & 0xff);
-	return (w->p.n - 2);
-}
-
-static size_t
-put_cyc(struct packet_clock *w, uint64_t cycles)
-{
-	const size_t off = w->p.n;
-
-	pt_cyc(&w->p, cycles);
-	return (off);
-}
-
-static size_t
-put_tnt(struct packet_clock *w)
-{
-	pt_tnt(&w->p, "T");
-	return (w->p.n - 1);
-}
-
 /* One packet after the other. */
 
 static void
@@ -69,9 +34,9 @@ tsc_tells_the_time_of_its_psb_and_of_what_follows(void **state)
 	(void)state;
 	pc_begin(&w);
 	pt_tnt(&w.p, "T");
-	assert_int_equal(put_psb(&w, 5000), 17);
+	assert_int_equal(pc_put_psb(&w, 5000), 17);
 	pt_psbend(&w.p);
-	tnt = put_tnt(&w);
+	tnt = pc_put_tnt(&w);
 	pc_start(&w);
 	assert_int_equal(pc_at(&w, 0).count, PC_NO_TIME);
 	check_at(&w, 1, 5000, false);
@@ -91,9 +56,9 @@ between_two_tsc_the_error_says_how_far_they_are(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	first = put_psb(&w, 1000);
+	first = pc_put_psb(&w, 1000);
 	pt_pad(&w.p, 4);
-	tnt = put_tnt(&w);
+	tnt = pc_put_tnt(&w);
 	pt_pad(&w.p, 3);
 	last = w.p.n;
 	pt_tsc(&w.p, 1160);
@@ -147,12 +112,12 @@ tma_says_which_edge_an_mtc_is(void **state)
 		w.config.mtc_freq = (uint8_t)cases[i].mtc_freq;
 		w.config.cpuid_15h_eax = cases[i].eax;
 		w.config.cpuid_15h_ebx = cases[i].ebx;
-		put_psb(&w, 100000);
+		pc_put_psb(&w, 100000);
 		pt_tma(&w.p, cases[i].ctc, cases[i].fast);
 		pt_cbr(&w.p, 20);
 		pt_psbend(&w.p);
 		for (size_t k = 0; k < 2; k++)
-			mtc[k] = put_mtc(&w, cases[i].mtc[k]);
+			mtc[k] = pc_put_mtc(&w, cases[i].mtc[k]);
 		pt_tsc(&w.p, 100000 + cases[i].after[1]);
 		pc_start(&w);
 		for (size_t k = 0; k < 2; k++) {
@@ -175,10 +140,10 @@ an_mtc_of_unknown_number_is_known_by_the_tsc_behind(void **state)
 
 		pc_begin(&w);
 		w.config.mtc_freq = 15;
-		put_psb(&w, 1000000);
+		pc_put_psb(&w, 1000000);
 		pt_tma(&w.p, 0, 0);
 		pt_psbend(&w.p);
-		mtc = put_mtc(&w, 3);
+		mtc = pc_put_mtc(&w, 3);
 		if (is_behind)
 			pt_tsc(&w.p, 1000000 + 3 * 8 * 32768 + 100);
 		pc_start(&w);
@@ -203,10 +168,10 @@ an_mtc_without_tma_or_cpuid_15h_tells_nothing(void **state)
 			w.config.cpuid_15h_eax = 0;
 		if (i == 2)
 			w.config.cpuid_15h_ebx = 0;
-		put_psb(&w, 1000);
+		pc_put_psb(&w, 1000);
 		if (i > 0)
 			pt_tma(&w.p, 0, 0);
-		mtc = put_mtc(&w, 1);
+		mtc = pc_put_mtc(&w, 1);
 		pc_start(&w);
 		check_at(&w, mtc, 1000, true);
 		assert_int_equal(w.time.mtc_ignored, i > 0);
@@ -222,12 +187,12 @@ mtcs_missing_for_more_than_a_round_are_found_by_the_next_tsc(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	put_psb(&w, 0);
+	pc_put_psb(&w, 0);
 	pt_tma(&w.p, 0, 0);
-	before = put_mtc(&w, 1);
+	before = pc_put_mtc(&w, 1);
 	pt_ovf(&w.p);
 	/* 2 rounds and 9 periods later. */
-	behind = put_mtc(&w, 10);
+	behind = pc_put_mtc(&w, 10);
 	last = w.p.n;
 	pt_tsc(&w.p, (512 + 11) * 8);
 	pc_start(&w);
@@ -248,17 +213,17 @@ cyc_lies_between_those_around_it(void **state)
 	(void)state;
 	pc_begin(&w);
 	w.config.mtc_freq = 3;
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_tma(&w.p, 0, 0);
 	pt_psbend(&w.p);
 	/* 64 counts to the edge, 128 cycles: 2 are a count. */
-	cyc[0] = put_cyc(&w, 32);
-	tnt = put_tnt(&w);
-	cyc[1] = put_cyc(&w, 6);
-	put_tnt(&w);
-	cyc[2] = put_cyc(&w, 90);
-	mtc = put_mtc(&w, 1);
-	cyc[3] = put_cyc(&w, 10);
+	cyc[0] = pc_put_cyc(&w, 32);
+	tnt = pc_put_tnt(&w);
+	cyc[1] = pc_put_cyc(&w, 6);
+	pc_put_tnt(&w);
+	cyc[2] = pc_put_cyc(&w, 90);
+	mtc = pc_put_mtc(&w, 1);
+	cyc[3] = pc_put_cyc(&w, 10);
 	pc_start(&w);
 	check_at(&w, cyc[0], 1016, false);
 	check_at(&w, tnt, 1016, true);
@@ -282,21 +247,21 @@ an_mtc_that_was_written_late_is_known_by_its_cycles(void **state)
 	(void)state;
 	pc_begin(&w);
 	w.config.mtc_freq = 3;
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_tma(&w.p, 0, 0);
 	pt_psbend(&w.p);
 	/* A cycle is a count long, and 64 counts a period. */
 	for (unsigned int i = 1; i <= 2; i++) {
-		put_cyc(&w, 64);
-		put_mtc(&w, i);
+		pc_put_cyc(&w, 64);
+		pc_put_mtc(&w, i);
 	}
-	cyc = put_cyc(&w, 100);
-	mtc = put_mtc(&w, 3);
-	tnt = put_tnt(&w);
-	next = put_cyc(&w, 10);
-	put_tnt(&w);
-	put_cyc(&w, 18);
-	put_mtc(&w, 4);
+	cyc = pc_put_cyc(&w, 100);
+	mtc = pc_put_mtc(&w, 3);
+	tnt = pc_put_tnt(&w);
+	next = pc_put_cyc(&w, 10);
+	pc_put_tnt(&w);
+	pc_put_cyc(&w, 18);
+	pc_put_mtc(&w, 4);
 	pc_start(&w);
 	/* Time does not go back: the MTC tells of 1192. */
 	check_at(&w, cyc, 1192, false);
@@ -316,19 +281,19 @@ an_mtc_may_lie_between_two_cyc(void **state)
 	(void)state;
 	pc_begin(&w);
 	w.config.mtc_freq = 3;
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_tma(&w.p, 0, 0);
 	pt_psbend(&w.p);
 	/* A cycle is a count long. */
-	cyc[0] = put_cyc(&w, 50);
-	put_tnt(&w);
-	put_mtc(&w, 1);
-	cyc[1] = put_cyc(&w, 50);
-	put_tnt(&w);
-	put_mtc(&w, 2);
-	cyc[2] = put_cyc(&w, 60);
-	put_tnt(&w);
-	cyc[3] = put_cyc(&w, 32);
+	cyc[0] = pc_put_cyc(&w, 50);
+	pc_put_tnt(&w);
+	pc_put_mtc(&w, 1);
+	cyc[1] = pc_put_cyc(&w, 50);
+	pc_put_tnt(&w);
+	pc_put_mtc(&w, 2);
+	cyc[2] = pc_put_cyc(&w, 60);
+	pc_put_tnt(&w);
+	cyc[3] = pc_put_cyc(&w, 32);
 	pt_tsc(&w.p, 1192);
 	pc_start(&w);
 	check_at(&w, cyc[0], 1050, false);
@@ -346,17 +311,17 @@ cycles_are_weighted_by_their_ratio(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_cbr(&w.p, 10);
 	pt_psbend(&w.p);
 	/* At ratio 10 a cycle is as long as two at ratio 20. */
-	cyc[0] = put_cyc(&w, 50);
-	put_tnt(&w);
-	cyc[1] = put_cyc(&w, 50);
+	cyc[0] = pc_put_cyc(&w, 50);
+	pc_put_tnt(&w);
+	cyc[1] = pc_put_cyc(&w, 50);
 	pt_cbr(&w.p, 20);
-	cyc[2] = put_cyc(&w, 100);
-	put_tnt(&w);
-	put_cyc(&w, 100);
+	cyc[2] = pc_put_cyc(&w, 100);
+	pc_put_tnt(&w);
+	pc_put_cyc(&w, 100);
 	pt_tsc(&w.p, 1400);
 	pc_start(&w);
 	assert_in_range(pc_at(&w, cyc[0]).count, 1099, 1101);
@@ -374,13 +339,13 @@ cyc_without_another_reference_goes_by_the_nominal_ratio(void **state)
 	(void)state;
 	pc_begin(&w);
 	w.config.nom_freq = 30;
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_cbr(&w.p, 20);
 	pt_psbend(&w.p);
 	/* 30 counts in 20 cycles. */
-	cyc[0] = put_cyc(&w, 40);
-	put_tnt(&w);
-	cyc[1] = put_cyc(&w, 2);
+	cyc[0] = pc_put_cyc(&w, 40);
+	pc_put_tnt(&w);
+	cyc[1] = pc_put_cyc(&w, 2);
 	pc_start(&w);
 	assert_in_range(pc_at(&w, cyc[0]).count, 1059, 1060);
 	assert_in_range(pc_at(&w, cyc[1]).count, 1062, 1063);
@@ -396,9 +361,9 @@ cyc_of_unknown_length_has_no_time(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	early = put_cyc(&w, 7);
-	put_psb(&w, 1000);
-	late = put_cyc(&w, 100);
+	early = pc_put_cyc(&w, 7);
+	pc_put_psb(&w, 1000);
+	late = pc_put_cyc(&w, 100);
 	pc_start(&w);
 	assert_int_equal(pc_at(&w, early).count, PC_NO_TIME);
 	check_at(&w, late, 1000, true);
@@ -414,19 +379,19 @@ cycles_stand_still_while_the_core_sleeps(void **state)
 	(void)state;
 	pc_begin(&w);
 	w.config.nom_freq = 20;
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_cbr(&w.p, 10);
 	pt_psbend(&w.p);
-	cyc[0] = put_cyc(&w, 10);
-	put_tnt(&w);
-	cyc[1] = put_cyc(&w, 10);
-	put_tnt(&w);
+	cyc[0] = pc_put_cyc(&w, 10);
+	pc_put_tnt(&w);
+	cyc[1] = pc_put_cyc(&w, 10);
+	pc_put_tnt(&w);
 	pt_pwre(&w.p, 6, 0, 0);
 	pt_exstop(&w.p, 0);
 	pt_pwrx(&w.p, 6, 6, PT_WAKE_INTERRUPT);
-	cyc[2] = put_cyc(&w, 10);
-	put_tnt(&w);
-	cyc[3] = put_cyc(&w, 10);
+	cyc[2] = pc_put_cyc(&w, 10);
+	pc_put_tnt(&w);
+	cyc[3] = pc_put_cyc(&w, 10);
 	pt_tsc(&w.p, 9000);
 	pc_start(&w);
 	assert_in_range(pc_at(&w, cyc[0]).count, 1019, 1020);
@@ -445,13 +410,13 @@ cyc_at_an_overflow_is_its_length(void **state)
 	(void)state;
 	pc_begin(&w);
 	w.config.nom_freq = 10;
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_cbr(&w.p, 10);
 	pt_psbend(&w.p);
-	before = put_cyc(&w, 100);
-	put_tnt(&w);
+	before = pc_put_cyc(&w, 100);
+	pc_put_tnt(&w);
 	/* It lasted longer than the cycles say. */
-	at_ovf = put_cyc(&w, 700);
+	at_ovf = pc_put_cyc(&w, 700);
 	pt_ovf(&w.p);
 	pt_fup(&w.p, PT_IP_48, 0x1000);
 	pt_tsc(&w.p, 2000);
@@ -469,10 +434,10 @@ time_does_not_go_back(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	second = w.p.n;
 	pt_tsc(&w.p, 900);
-	third = put_psb(&w, 950);
+	third = pc_put_psb(&w, 950);
 	fourth = w.p.n;
 	pt_tsc(&w.p, 2000);
 	pc_start(&w);
@@ -485,9 +450,9 @@ time_does_not_go_back(void **state)
 	pc_end(&w);
 
 	pc_begin(&w);
-	put_psb(&w, 1000);
-	put_psb(&w, 1100);
-	third = put_psb(&w, 900);
+	pc_put_psb(&w, 1000);
+	pc_put_psb(&w, 1100);
+	third = pc_put_psb(&w, 900);
 	fourth = w.p.n;
 	pt_tsc(&w.p, 2000);
 	pc_start(&w);
@@ -508,7 +473,7 @@ tsc_of_56_bits_goes_round(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	put_psb(&w, round - 10);
+	pc_put_psb(&w, round - 10);
 	second = w.p.n;
 	pt_tsc(&w.p, 20);
 	pc_start(&w);
@@ -519,9 +484,9 @@ tsc_of_56_bits_goes_round(void **state)
 	/* The clock says which round it is. */
 	pc_begin(&w);
 	w.near = 5 * round + 3;
-	put_psb(&w, round - 10);
+	pc_put_psb(&w, round - 10);
 	pt_psbend(&w.p);
-	second = put_psb(&w, 20);
+	second = pc_put_psb(&w, 20);
 	pc_start(&w);
 	check_at(&w, 0, 5 * round - 10, false);
 	check_at(&w, second, 5 * round + 20, false);
@@ -536,252 +501,15 @@ a_damaged_tma_tells_nothing(void **state)
 
 	(void)state;
 	pc_begin(&w);
-	put_psb(&w, 1000);
+	pc_put_psb(&w, 1000);
 	pt_tma(&w.p, 0, 0);
 	/* Reserved bits are set, and a byte follows. */
 	w.p.bytes[w.p.n - 1] = 0xff;
 	pt_pad(&w.p, 1);
-	mtc = put_mtc(&w, 1);
+	mtc = pc_put_mtc(&w, 1);
 	pc_start(&w);
 	check_at(&w, mtc, 1000, true);
 	pc_end(&w);
-}
-
-static uint32_t
-dice(uint32_t *random, uint32_t sides)
-{
-	*random = *random * 1664525u + 1013904223u;
-	return ((*random >> 8) % sides);
-}
-
-/* A second clock over the same packets. */
-static void
-start_another(const struct packet_clock *w, struct hwtdi_pt_time *time)
-{
-	const struct hwtdi_pt_stretch s = { .bytes = w->p.bytes, .n = w->p.n };
-
-	hwtdi_pt_time_init(time, w->library, &w->config, w->near);
-	hwtdi_pt_time_start(time, &s, false);
-	time->only_told = true;
-}
-
-/* A list tells the same as who asks at each byte. */
-static void
-check_list(const struct packet_clock *w)
-{
-	struct hwtdi_when list[HWTDI_WHENS], now = { 0 };
-	struct hwtdi_pt_time listed, asked;
-	size_t i = 0, n = 0;
-	bool ended = false;
-
-	start_another(w, &listed);
-	start_another(w, &asked);
-	for (uint64_t off = 0; off < w->p.n; off++) {
-		const uint64_t end = off == 0 ? 0 : off + 1;
-		const int rc = hwtdi_pt_time_pass(&asked, off);
-
-		for (;;) {
-			if (i == n && !ended) {
-				i = 0;
-				assert_int_equal(hwtdi_pt_time_list(&listed,
-						     list, &n),
-				    HWTD_OK);
-				assert_in_range(n, 0, HWTDI_WHENS);
-				ended = n == 0;
-			}
-			if (i == n || list[i].from_off > end)
-				break;
-			assert_true(list[i].from_off >= now.from_off);
-			now = list[i++];
-		}
-		assert_int_equal(rc,
-		    (now.flags & HWTDI_ANCHOR_TIME) != 0 ? HWTD_OK
-							 : HWTD_E_NOT_FOUND);
-		if (rc != HWTD_OK)
-			continue;
-		assert_int_equal(now.count, hwtdi_pt_time_told(&asked, off));
-		assert_int_equal((now.flags & HWTDI_ANCHOR_ESTIMATED) != 0,
-		    hwtdi_pt_time_now(&asked)->estimated);
-	}
-	hwtdi_pt_time_fini(&listed);
-	hwtdi_pt_time_fini(&asked);
-}
-
-/* Any bytes: what is told stays in order and in bounds. */
-static void
-hostile_bytes_are_harmless(void **state)
-{
-	static const uint32_t ratios[][2] = { { 1, 1 }, { 1, UINT32_MAX },
-		{ UINT32_MAX, 1 }, { 2, 250 } };
-
-	(void)state;
-	for (uint32_t seed = 0; seed < 400; seed++) {
-		struct packet_clock w;
-		uint32_t random = seed;
-		const struct hwtdi_pt_moment *m;
-		uint64_t last = 0, last_off = 0;
-
-		pc_begin(&w);
-		w.config.mtc_freq = (uint8_t)dice(&random, 256);
-		w.config.nom_freq = (uint8_t)dice(&random, 256);
-		w.config.cpuid_15h_eax = ratios[seed % 4][0];
-		w.config.cpuid_15h_ebx = ratios[seed % 4][1];
-		w.near = dice(&random, 2) == 0 ? UINT64_MAX : 0;
-		for (int i = 0; i < 300; i++) {
-			const uint64_t any = (uint64_t)dice(&random, 1u << 24)
-				<< 40 |
-			    (uint64_t)dice(&random, 1u << 24) << 16 |
-			    dice(&random, 1u << 16);
-
-			switch (dice(&random, 10)) {
-			case 0:
-				put_psb(&w, any >> dice(&random, 56) >> 8);
-				break;
-			case 1:
-				pt_tma(&w.p, dice(&random, 65536),
-				    dice(&random, 512));
-				break;
-			case 2:
-				pt_cyc(&w.p, any >> dice(&random, 64));
-				break;
-			case 3:
-				pt_cbr(&w.p, dice(&random, 256));
-				break;
-			case 4:
-				pt_ovf(&w.p);
-				break;
-			case 5:
-				pt_tsc(&w.p, any >> dice(&random, 56) >> 8);
-				break;
-			case 6:
-				pt_raw(&w.p, &any, dice(&random, 8));
-				break;
-			case 7:
-				pt_exstop(&w.p, 0);
-				break;
-			default:
-				put_mtc(&w, dice(&random, 256));
-				break;
-			}
-		}
-		pc_start(&w);
-		for (;;) {
-			assert_int_equal(hwtdi_pt_time_look_ahead(&w.time),
-			    HWTD_OK);
-			m = hwtdi_pt_time_next(&w.time);
-			if (m == NULL)
-				break;
-			assert_true(m->count >= last);
-			assert_true(m->stream_off >= last_off);
-			assert_true(m->stream_off < w.p.n);
-			last = m->count;
-			last_off = m->stream_off;
-			assert_int_equal(hwtdi_pt_time_pass(&w.time, last_off),
-			    HWTD_OK);
-		}
-		check_list(&w);
-		pc_end(&w);
-	}
-}
-
-/* Each CYC is one cycle, and each cycle two counts. */
-static void
-check_many_cyc(size_t n, bool only_told)
-{
-	struct packet_clock w;
-	size_t first;
-
-	pc_begin(&w);
-	(void)put_psb(&w, 5000);
-	pt_psbend(&w.p);
-	first = w.p.n;
-	for (size_t i = 0; i < n; i++) {
-		(void)put_cyc(&w, 1);
-		(void)put_tnt(&w);
-	}
-	(void)put_psb(&w, 5000 + 2 * n);
-	pc_start(&w);
-	w.time.only_told = only_told;
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t at = first + 2 * i;
-
-		assert_int_equal(hwtdi_pt_time_pass(&w.time, at), HWTD_OK);
-		assert_int_equal(hwtdi_pt_time_told(&w.time, at),
-		    5000 + 2 * (i + 1));
-		assert_false(hwtdi_pt_time_now(&w.time)->estimated);
-		if (i + 1 < n)
-			assert_int_equal(
-			    hwtdi_pt_time_next(&w.time)->stream_off, at + 2);
-	}
-	pc_end(&w);
-}
-
-/* The same as a list: that of PSB and TSC, each CYC, and the PSB and TSC again. */
-static void
-check_list_of_many_cyc(size_t n)
-{
-	struct hwtdi_when list[HWTDI_WHENS];
-	struct packet_clock w;
-	size_t first, tsc, psb, told = 0, n_list;
-
-	pc_begin(&w);
-	tsc = put_psb(&w, 5000);
-	pt_psbend(&w.p);
-	first = w.p.n;
-	for (size_t i = 0; i < n; i++) {
-		(void)put_cyc(&w, 1);
-		(void)put_tnt(&w);
-	}
-	psb = w.p.n;
-	(void)put_psb(&w, 5000 + 2 * n);
-	pc_start(&w);
-	w.time.only_told = true;
-	do {
-		assert_int_equal(hwtdi_pt_time_list(&w.time, list, &n_list),
-		    HWTD_OK);
-		for (size_t k = 0; k < n_list; k++, told++) {
-			uint64_t from = tsc + 1, count = 5000;
-
-			if (told == 0)
-				from = 0;
-			if (told >= 2) {
-				from = first + 2 * (told - 2) + 1;
-				count += 2 * (told - 1);
-			}
-			if (told >= 2 + n) {
-				from = psb + (told - 2 - n) * tsc + 1;
-				count = 5000 + 2 * n;
-			}
-			assert_int_equal(list[k].from_off, from);
-			assert_int_equal(list[k].count, count);
-			assert_int_equal(list[k].flags, HWTDI_ANCHOR_TIME);
-		}
-	} while (n_list != 0);
-	assert_int_equal(told, n + 4);
-	pc_end(&w);
-}
-
-static void
-a_list_tells_each_time_in_order(void **state)
-{
-	(void)state;
-	check_list_of_many_cyc(1);
-	check_list_of_many_cyc(HWTDI_WHENS - 3);
-	check_list_of_many_cyc(HWTDI_WHENS);
-	check_list_of_many_cyc(HWTDI_PT_CYCS);
-	check_list_of_many_cyc(HWTDI_PT_CYCS + 1);
-}
-
-static void
-cyc_that_are_too_many_to_remember_have_the_same_times(void **state)
-{
-	(void)state;
-	for (unsigned int only_told = 0; only_told < 2; only_told++) {
-		check_many_cyc(10, only_told != 0);
-		check_many_cyc(HWTDI_PT_CYCS, only_told != 0);
-		check_many_cyc(HWTDI_PT_CYCS + 1, only_told != 0);
-		check_many_cyc(3 * HWTDI_PT_CYCS, only_told != 0);
-	}
 }
 
 int
@@ -812,10 +540,6 @@ main(void)
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(tsc_of_56_bits_goes_round),
 		cmocka_unit_test(a_damaged_tma_tells_nothing),
-		cmocka_unit_test(
-		    cyc_that_are_too_many_to_remember_have_the_same_times),
-		cmocka_unit_test(a_list_tells_each_time_in_order),
-		cmocka_unit_test(hostile_bytes_are_harmless),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
