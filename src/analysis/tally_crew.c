@@ -26,7 +26,7 @@ struct worker {
 	bool has_maker;
 	uint32_t stream;
 	/* What the maker says besides flows. */
-	struct hwtdi_rows rows;
+	struct hwtdi_row_store store;
 };
 
 struct hwtdi_tally_crew {
@@ -116,7 +116,7 @@ static int
 begin_segment(struct hwtdi_tally_crew *crew, struct worker *w)
 {
 	const struct hwtdi_segments *from = &crew->at;
-	struct hwtdi_rows *rows = &w->rows;
+	struct hwtdi_rows *rows = &w->store.rows;
 	int rc;
 
 	if (!crew->begun) {
@@ -150,7 +150,7 @@ take_segment(struct hwtdi_tally_crew *crew, struct worker *w,
 			return (rc);
 		rc = begin_segment(crew, w);
 		if (rc < 0)
-			return (hwtdi_fail_pass(err, &w->rows.err));
+			return (hwtdi_fail_pass(err, &w->store.rows.err));
 		if (rc == HWTD_OK)
 			return (HWTD_OK);
 		crew->begun = false;
@@ -191,7 +191,7 @@ static int
 count_segment(struct worker *w, struct hwtd_stats *stats,
     struct hwtd_error *err)
 {
-	struct hwtdi_rows *rows = &w->rows;
+	struct hwtdi_rows *rows = &w->store.rows;
 
 	do {
 		hwtdi_rows_clear(rows);
@@ -335,7 +335,7 @@ hwtdi_tally_crew_create(struct hwtd_trace *trace,
 		w->job.run = run_job;
 		w->job.arg = w;
 		hwtdi_tally_init(&w->tally, library, with_edges);
-		hwtdi_rows_init(&w->rows, library);
+		hwtdi_row_store_init(&w->store, library);
 	}
 	if (n > 1) {
 		/* The caller's own thread is one of them. */
@@ -368,7 +368,7 @@ hwtdi_tally_crew_destroy(struct hwtdi_tally_crew *crew)
 		if (w->has_maker)
 			hwtdi_maker_rest(&w->maker);
 		hwtdi_tally_fini(&w->tally);
-		hwtdi_rows_fini(&w->rows);
+		hwtdi_rows_fini(&w->store.rows);
 	}
 	hwtdi_free(crew->library, crew->workers,
 	    crew->n_workers * sizeof(*crew->workers));

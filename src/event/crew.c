@@ -32,7 +32,7 @@
 
 struct batch {
 	struct batch *next;
-	struct hwtdi_rows rows;
+	struct hwtdi_row_store store;
 };
 
 struct chain {
@@ -249,7 +249,7 @@ new_batch(const struct hwtdi_crew *crew)
 	struct batch *batch = hwtdi_alloc(crew->library, sizeof(*batch));
 
 	if (batch != NULL)
-		hwtdi_rows_init(&batch->rows, crew->library);
+		hwtdi_row_store_init(&batch->store, crew->library);
 	return (batch);
 }
 
@@ -279,7 +279,7 @@ need_batch(struct hwtdi_crew *crew, struct worker *w)
 		batch = new_batch(crew);
 	if (batch == NULL)
 		return (false);
-	hwtdi_rows_clear(&batch->rows);
+	hwtdi_rows_clear(&batch->store.rows);
 	w->now = batch;
 	return (true);
 }
@@ -297,15 +297,15 @@ begin_unit(struct hwtdi_crew *crew, struct worker *w, bool again)
 {
 	int rc;
 
-	rc = hwtdi_maker_ready(&w->maker, &w->now->rows.err);
+	rc = hwtdi_maker_ready(&w->maker, &w->now->store.rows.err);
 	if (rc != HWTD_OK) {
-		w->now->rows.rc = rc;
+		w->now->store.rows.rc = rc;
 		return (rc);
 	}
 	rc = hwtdi_maker_begin(&w->maker, again ? NULL : &crew->at,
-	    w->is_first, &w->now->rows);
+	    w->is_first, &w->now->store.rows);
 	if (rc != HWTD_OK)
-		return (w->now->rows.rc);
+		return (w->now->store.rows.rc);
 	pthread_mutex_lock(&crew->lock);
 	w->begun = true;
 	hwtdi_segments_go(&crew->at, &w->maker.segments);
@@ -345,7 +345,7 @@ make_batch(struct hwtdi_crew *crew, struct worker *w, size_t enough)
 		if (!need_batch(crew, w))
 			return (STEP_NOMEM);
 	}
-	rows = &w->now->rows;
+	rows = &w->now->store.rows;
 	hwtdi_maker_make(&w->maker, rows);
 	few = rows->n < HWTDI_ROWS / 2;
 	keep_batch(w);
@@ -507,7 +507,7 @@ free_batches(struct hwtdi_crew *crew)
 	while (crew->spare.n > 0) {
 		struct batch *batch = chain_take(&crew->spare);
 
-		hwtdi_rows_fini(&batch->rows);
+		hwtdi_rows_fini(&batch->store.rows);
 		hwtdi_free(crew->library, batch, sizeof(*batch));
 	}
 	crew->n_batches = 0;
@@ -634,7 +634,7 @@ need_mine(struct hwtdi_crew *crew, struct worker *w)
 		return;
 	crew->mine_free = false;
 	w->now = crew->mine;
-	hwtdi_rows_clear(&w->now->rows);
+	hwtdi_rows_clear(&w->now->store.rows);
 }
 
 /* Make rows of the first unit here. */
@@ -675,5 +675,5 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_error *err)
 		return (NULL);
 	}
 	crew->front = chain_take(&crew->taken);
-	return (&crew->front->rows);
+	return (&crew->front->store.rows);
 }

@@ -64,9 +64,9 @@ hwtd_events_open(struct hwtd_trace *trace,
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "the trace is not sealed"));
 	library = hwtdi_trace_library(trace);
-	ev = hwtdi_zalloc(library, HWTDI_EVENTS_BYTES);
+	ev = hwtdi_zalloc(library, sizeof(*ev));
 	if (ev == NULL)
-		return (hwtdi_fail_nomem(err, HWTDI_EVENTS_BYTES));
+		return (hwtdi_fail_nomem(err, sizeof(*ev)));
 	ev->library = library;
 	ev->trace = hwtdi_trace_hold(trace);
 	ev->only = HWTD_NO_ID;
@@ -110,7 +110,7 @@ hwtd_events_close(struct hwtd_events *ev)
 	hwtdi_record_lane_fini(&ev->records);
 	hwtdi_rows_fini(&ev->details);
 	hwtdi_filter_fini(&ev->filter);
-	hwtdi_free(ev->library, ev, HWTDI_EVENTS_BYTES);
+	hwtdi_free(ev->library, ev, sizeof(*ev));
 	hwtd_trace_close(trace);
 }
 

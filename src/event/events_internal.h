@@ -4,8 +4,6 @@
 #ifndef HWTDI_EVENTS_INTERNAL_H
 #define HWTDI_EVENTS_INTERNAL_H
 
-#include <stddef.h>
-
 #include "event/cursor.h"
 #include "event/lane.h"
 
@@ -36,16 +34,9 @@ struct hwtd_events {
 	size_t damage_no;
 	bool strict_end;
 	struct hwtdi_record_lane records;
-	/*
-	 * Details of the batch that was handed out last.  It is the last member,
-	 * because it has no rows of its own, and no memory for them.
-	 */
+	/* Details of the batch that was handed out last. */
 	struct hwtdi_rows details;
 };
-
-#define HWTDI_EVENTS_BYTES                                                    \
-	(offsetof(struct hwtd_events, details) +                              \
-	    offsetof(struct hwtdi_rows, own))
 
 /* events_merge.c */
 /* Stands for the records that come by time, which no lane has. */

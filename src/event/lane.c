@@ -49,11 +49,12 @@ hwtdi_lane_empty(const struct hwtdi_lane *lane)
 int
 hwtdi_lane_ready(struct hwtdi_lane *lane, struct hwtd_error *err)
 {
-	if (lane->rows == NULL) {
-		lane->rows = hwtdi_alloc(lane->library, sizeof(*lane->rows));
-		if (lane->rows == NULL)
-			return (hwtdi_fail_nomem(err, sizeof(*lane->rows)));
-		hwtdi_rows_init(lane->rows, lane->library);
+	if (lane->store == NULL) {
+		lane->store = hwtdi_alloc(lane->library, sizeof(*lane->store));
+		if (lane->store == NULL)
+			return (hwtdi_fail_nomem(err, sizeof(*lane->store)));
+		hwtdi_row_store_init(lane->store, lane->library);
+		lane->rows = &lane->store->rows;
 		lane->front = lane->rows;
 	}
 	return (hwtdi_maker_ready(&lane->maker, err));
@@ -84,7 +85,8 @@ hwtdi_lane_rest(struct hwtdi_lane *lane)
 	hwtdi_maker_rest(&lane->maker);
 	if (lane->rows != NULL)
 		hwtdi_rows_fini(lane->rows);
-	hwtdi_free(lane->library, lane->rows, sizeof(*lane->rows));
+	hwtdi_free(lane->library, lane->store, sizeof(*lane->store));
+	lane->store = NULL;
 	lane->rows = NULL;
 	lane->front = NULL;
 	hwtdi_array_free(lane->library, lane->ids, lane->cap_ids,

@@ -29,6 +29,8 @@ struct hwtdi_lane {
 
 	/* The batch that is read: `rows`, or one of the crew's. */
 	struct hwtdi_rows *front, *rows;
+	/* What `rows` is in. */
+	struct hwtdi_row_store *store;
 	/* Where to make the next one, and how many; 0: as usual. */
 	struct hwtd_event *lent;
 	size_t room;

@@ -3,15 +3,23 @@
  */
 #include "event/rows.h"
 
-#include <stddef.h>
 #include <string.h>
 
 void
 hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library)
 {
-	memset(rows, 0, offsetof(struct hwtdi_rows, own));
+	memset(rows, 0, sizeof(*rows));
 	rows->library = library;
 	hwtdi_rows_clear(rows);
+}
+
+void
+hwtdi_row_store_init(struct hwtdi_row_store *store,
+    struct hwtd_context *library)
+{
+	hwtdi_rows_init(&store->rows, library);
+	store->rows.own = store->own;
+	hwtdi_rows_clear(&store->rows);
 }
 
 void
@@ -38,7 +46,7 @@ hwtdi_rows_clear(struct hwtdi_rows *rows)
 {
 	rows->rows = rows->own;
 	rows->n = 0;
-	rows->cap = HWTDI_ROWS;
+	rows->cap = rows->own != NULL ? HWTDI_ROWS : 0;
 	rows->n_gaps = 0;
 	rows->n_markers = 0;
 	rows->n_powers = 0;

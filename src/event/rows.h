@@ -58,9 +58,19 @@ struct hwtdi_rows {
 	int rc;
 	struct hwtd_error err;
 
+	/* HWTDI_ROWS of them; NULL: only details are kept. */
+	struct hwtd_event *own;
+};
+
+/* With the rows that are its own. */
+struct hwtdi_row_store {
+	struct hwtdi_rows rows;
 	struct hwtd_event own[HWTDI_ROWS];
 };
 
+void hwtdi_row_store_init(struct hwtdi_row_store *store,
+    struct hwtd_context *library);
+/* Without rows of its own. */
 void hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library);
 void hwtdi_rows_fini(struct hwtdi_rows *rows);
 void hwtdi_rows_clear(struct hwtdi_rows *rows);
