@@ -86,6 +86,7 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		if (rc < 0)
 			return (rc);
 	}
+	hwtdi_ptn_memo_end(&d->memo, flow->n_tokens);
 	hwtdi_ptn_runs_end(d->runs, flow);
 	return (d->done ? HWTD_END : HWTD_OK);
 }

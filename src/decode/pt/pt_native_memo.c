@@ -30,8 +30,7 @@ hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo)
 {
 	memset(memo, 0, sizeof(*memo));
 	memo->log = HWTDI_PTN_MEMO_FIRST_LOG;
-	/* The first flow goes without: many streams are no longer. */
-	memo->rest = 2;
+	memo->rest = 1;
 	memo->next_rest = FIRST_REST;
 	memo->next_break = FIRST_BREAK;
 }
@@ -89,9 +88,10 @@ memo_judge(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 	if (memo->lookups >= WORTH * memo->misses) {
 		if (memo->next_rest > FIRST_REST)
 			memo->next_rest /= 2;
-	} else if (memo->fresh < memo->misses / 4 &&
-	    (memo->evictions < memo->misses / 4 ||
-		!memo_grow(memo, library))) {
+	} else if (memo->lookups < memo->misses ||
+	    (memo->fresh < memo->misses / 4 &&
+		(memo->evictions < memo->misses / 4 ||
+		    !memo_grow(memo, library)))) {
 		memo->on = false;
 		memo->rest = memo->next_rest;
 		if (memo->next_rest < LAST_REST)

@@ -22,6 +22,8 @@ struct hwtdi_flow;
 /* Bytes below this have so few that walking them is as fast. */
 #define HWTDI_PTN_MEMO_WORTH 0x40u
 #define HWTDI_PTN_MEMO_STACK 3u
+/* Tokens before it is made: many streams are no longer, or read in places only. */
+#define HWTDI_PTN_MEMO_BEFORE 64u
 /* Entries at first, and at the most. */
 #define HWTDI_PTN_MEMO_FIRST_LOG 8u
 #define HWTDI_PTN_MEMO_LAST_LOG 12u
@@ -60,6 +62,8 @@ struct hwtdi_ptn_memo {
 	/* Of 2 to the power of `log` entries. */
 	uint8_t log;
 	struct hwtdi_ptn_memo_entry *entries;
+	/* Of all flows. */
+	size_t tokens;
 	/* Since it was looked at last how it does. */
 	size_t lookups;
 	uint32_t misses, fresh, evictions;
@@ -86,8 +90,16 @@ bool hwtdi_ptn_memo_wake(struct hwtdi_ptn_memo *memo,
 static inline void
 hwtdi_ptn_memo_begin(struct hwtdi_ptn_memo *memo, struct hwtd_context *library)
 {
-	if (memo->rest != 0 && --memo->rest == 0)
+	if (memo->rest != 0 && memo->tokens >= HWTDI_PTN_MEMO_BEFORE &&
+	    --memo->rest == 0)
 		(void)hwtdi_ptn_memo_wake(memo, library);
+}
+
+/* A flow of so many tokens ends. */
+static inline void
+hwtdi_ptn_memo_end(struct hwtdi_ptn_memo *memo, size_t tokens)
+{
+	memo->tokens += tokens;
 }
 
 /* Where the walk stands. */

@@ -424,12 +424,34 @@ memo_begins_with_the_second_flow(void **state)
 	assert_false(memo.on);
 	hwtd_context_memory(library, &now, NULL);
 	assert_int_equal(now, 0);
+	hwtdi_ptn_memo_end(&memo, HWTDI_PTN_MEMO_BEFORE);
 	hwtdi_ptn_memo_begin(&memo, library);
 	assert_true(memo.on);
 	assert_non_null(memo.entries);
 	hwtdi_ptn_memo_fini(&memo, library);
 	hwtd_context_memory(library, &now, NULL);
 	assert_int_equal(now, 0);
+	hwtd_context_destroy(library);
+}
+
+static void
+memo_is_not_made_for_a_few_tokens_at_a_time(void **state)
+{
+	struct hwtdi_ptn_memo memo;
+	struct hwtd_context *library;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
+	hwtdi_ptn_memo_init(&memo);
+	for (size_t tokens = 0; tokens < HWTDI_PTN_MEMO_BEFORE; tokens += 4) {
+		hwtdi_ptn_memo_begin(&memo, library);
+		assert_false(memo.on);
+		assert_null(memo.entries);
+		hwtdi_ptn_memo_end(&memo, 4);
+	}
+	hwtdi_ptn_memo_begin(&memo, library);
+	assert_true(memo.on);
+	hwtdi_ptn_memo_fini(&memo, library);
 	hwtd_context_destroy(library);
 }
 
@@ -448,6 +470,7 @@ without_memory_for_a_memo_there_is_none(void **state)
 		hwtdi_ptn_memo_begin(&memo, library);
 		assert_false(memo.on);
 		assert_null(memo.entries);
+		hwtdi_ptn_memo_end(&memo, HWTDI_PTN_MEMO_BEFORE);
 	}
 	/* It is tried again, but not with each flow. */
 	assert_true(memo.rest > 1);
@@ -506,6 +529,40 @@ memo_rests_where_packets_come_one_by_one(void **state)
 	assert_true(is_on_after_calls_of(5));
 }
 
+/* All packets are met for the first time. */
+static void
+memo_rests_where_less_is_found_than_missed(void **state)
+{
+	struct hwtdi_decoder *d = calloc(1, sizeof(*d));
+	struct hwtdi_flow *flow = calloc(1, sizeof(*flow));
+	struct hwtd_context *library;
+	uint32_t node;
+
+	(void)state;
+	assert_non_null(d);
+	assert_non_null(flow);
+	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
+	d->library = library;
+	hwtdi_ptn_memo_init(&d->memo);
+	assert_true(hwtdi_ptn_memo_wake(&d->memo, library));
+	for (node = 1; node < 1000 && d->memo.on; node++) {
+		static const uint8_t byte = 0x0c;
+		struct hwtdi_ptn_known k = { .p = &byte,
+			.stop = &byte + 1,
+			.node = node };
+
+		hwtdi_ptn_memo_packets(d, flow, &k);
+		assert_ptr_equal(k.p, &byte);
+	}
+	/* All entries that were free could not be used up by then. */
+	assert_true(node < 200);
+	assert_true(d->memo.rest != 0);
+	hwtdi_ptn_memo_fini(&d->memo, library);
+	hwtd_context_destroy(library);
+	free(flow);
+	free(d);
+}
+
 int
 main(void)
 {
@@ -514,7 +571,9 @@ main(void)
 		cmocka_unit_test(returns_of_deep_recursion_are_known_again),
 		cmocka_unit_test(calls_that_are_others_are_left_alone),
 		cmocka_unit_test(memo_begins_with_the_second_flow),
+		cmocka_unit_test(memo_is_not_made_for_a_few_tokens_at_a_time),
 		cmocka_unit_test(without_memory_for_a_memo_there_is_none),
+		cmocka_unit_test(memo_rests_where_less_is_found_than_missed),
 		cmocka_unit_test(memo_rests_where_packets_come_one_by_one),
 	};
 
