@@ -9,7 +9,7 @@
 #include "base/hash.h"
 
 /* Slots of the first indexes: short streams have few units and parts. */
-#define NODE_SLOTS 2048
+#define NODE_SLOTS 512
 #define FEW_SLOTS 128
 
 static uint64_t

@@ -173,6 +173,18 @@ native_times(struct hwtdi_decoder *d, struct hwtdi_when out[HWTDI_WHENS],
 	return (hwtdi_pt_time_list(&d->row_time, out, n_out));
 }
 
+struct hwtdi_decoder *
+hwtdi_ptn_new(struct hwtd_context *library)
+{
+	struct hwtdi_decoder *d = hwtdi_alloc(library, sizeof(*d));
+
+	if (d == NULL)
+		return (NULL);
+	memset(d, 0, offsetof(struct hwtdi_decoder, edge));
+	d->library = library;
+	return (d);
+}
+
 void
 hwtdi_ptn_init(struct hwtdi_decoder *d)
 {
@@ -212,13 +224,12 @@ static int
 native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
     struct hwtd_error *err)
 {
-	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
+	struct hwtdi_decoder *d = hwtdi_ptn_new(args->library);
 	struct pt_config config;
 	int rc = HWTD_OK;
 
 	if (d == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*d)));
-	d->library = args->library;
 	d->code = args->code;
 	d->graph = args->graph;
 	d->base = args->context;

@@ -114,7 +114,6 @@ struct hwtdi_ptn_psb {
 /* PSB+ that was read before, up to PSBEND: where they are many, they are alike. */
 struct hwtdi_ptn_known_psb {
 	uint8_t bytes[96];
-	/* 0: none. */
 	size_t n;
 	struct hwtdi_ptn_psb psb;
 	/* Of the state of packets behind it. */
@@ -139,12 +138,8 @@ struct hwtdi_decoder {
 	/* Packets that begin at or behind this byte are not in `segment` whole:
 	 * they are read from `edge`. */
 	size_t edge_at;
-	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
 	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_psb next_psb;
-	/* The last one that came, and others. */
-	struct hwtdi_ptn_known_psb psbs[HWTDI_PTN_PSBS];
-	uint32_t psb;
 	/* A PSB is behind the segment; `next_psb` is all of PSB+. */
 	bool at_joint, has_next_psb;
 	bool done;
@@ -183,7 +178,6 @@ struct hwtdi_decoder {
 	uint64_t last_ip;
 
 	/* Events that wait; an asynchronous branch that has begun. */
-	struct hwtdi_ptn_pending pending[HWTDI_PTN_PENDING];
 	uint32_t n_pending;
 	bool async;
 	uint64_t async_ip;
@@ -213,13 +207,10 @@ struct hwtdi_decoder {
 	/* RET compression: pushes, the newest at `top`; UINT32_MAX: by address. */
 	uint32_t top;
 	uint32_t calls[HWTDI_PTN_CALLS];
-	uint64_t call_ips[HWTDI_PTN_CALLS];
 
 	/* Addresses to nodes. */
 	uint32_t epoch;
 	struct hwtdi_ptn_targets targets;
-	struct hwtdi_code_span spans[HWTDI_PTN_SPANS];
-	uint32_t span_units[HWTDI_PTN_SPANS];
 	uint32_t n_spans, next_span;
 	struct hwtdi_unit_place *places;
 	size_t cap_places;
@@ -251,9 +242,24 @@ struct hwtdi_decoder {
 	/* NULL: tokens are not to be runs. */
 	struct hwtdi_ptn_runs *runs;
 
-	/* Times for rows, and for code. */
-	struct hwtdi_pt_time row_time, code_time;
+	/* Times for rows, and for code, were asked for. */
 	bool row_timed, code_timed;
+	/* The PSB+ that came last, and how many are known. */
+	uint32_t psb, n_psbs;
+
+	/*
+	 * What follows is not set when a decoder is opened: who decodes many short
+	 * streams would spend most of the time with that.
+	 */
+
+	/* See `edge_at`; `n_pending`, `calls`, `n_spans`, `n_psbs`. */
+	uint8_t edge[4 * HWTDI_PT_PACKET_MAX];
+	struct hwtdi_ptn_pending pending[HWTDI_PTN_PENDING];
+	uint64_t call_ips[HWTDI_PTN_CALLS];
+	struct hwtdi_code_span spans[HWTDI_PTN_SPANS];
+	uint32_t span_units[HWTDI_PTN_SPANS];
+	struct hwtdi_ptn_known_psb psbs[HWTDI_PTN_PSBS];
+	struct hwtdi_pt_time row_time, code_time;
 };
 
 /* Whether something waits, so that TNT and TIP are not to be walked as usual. */
@@ -431,6 +437,8 @@ int hwtdi_ptn_try_out(struct hwtdi_decoder *d, size_t until,
 void hwtdi_ptn_copy_edge(struct hwtdi_decoder *d);
 int hwtdi_ptn_start(struct hwtdi_decoder *d,
     const struct hwtdi_segment *segment);
+/* A new one of which nothing is known; NULL: no memory. */
+struct hwtdi_decoder *hwtdi_ptn_new(struct hwtd_context *library);
 /* What needs more than zeros; `pt` and `near_count` are set. */
 void hwtdi_ptn_init(struct hwtdi_decoder *d);
 void hwtdi_ptn_fini(struct hwtdi_decoder *d);

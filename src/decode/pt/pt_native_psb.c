@@ -97,15 +97,16 @@ read_again(struct hwtdi_decoder *d, size_t at, struct hwtdi_ptn_ahead *a,
 	const struct hwtdi_ptn_known_psb *known;
 	uint32_t i = 0;
 
+	/* The last one first. */
 	for (;; i++) {
-		if (i == HWTDI_PTN_PSBS)
+		if (i == d->n_psbs)
 			return (false);
-		known = &d->psbs[(d->psb + i) % HWTDI_PTN_PSBS];
-		if (known->n != 0 && d->segment.n - at >= known->n &&
+		known = &d->psbs[(d->psb + i) % d->n_psbs];
+		if (d->segment.n - at >= known->n &&
 		    memcmp(d->segment.bytes + at, known->bytes, known->n) == 0)
 			break;
 	}
-	d->psb = (d->psb + i) % HWTDI_PTN_PSBS;
+	d->psb = (d->psb + i) % d->n_psbs;
 	*out = known->psb;
 	out->end = at + known->n;
 	a->at = out->end;
@@ -126,7 +127,10 @@ remember(struct hwtdi_decoder *d, size_t at, const struct hwtdi_ptn_ahead *a,
 	    d->segment.bytes[psb->end - 2] != 0x02 ||
 	    d->segment.bytes[psb->end - 1] != 0x23)
 		return;
-	d->psb = (d->psb + 1) % HWTDI_PTN_PSBS;
+	if (d->n_psbs < HWTDI_PTN_PSBS)
+		d->psb = d->n_psbs++;
+	else
+		d->psb = (d->psb + 1) % HWTDI_PTN_PSBS;
 	known = &d->psbs[d->psb];
 	known->n = psb->end - at;
 	memcpy(known->bytes, d->segment.bytes + at, known->n);

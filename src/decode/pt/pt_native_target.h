@@ -11,7 +11,7 @@
 #include "base/library.h"
 
 /* Slots, at first and at the most. */
-#define HWTDI_PTN_FIRST_TARGETS ((size_t)1 << 8)
+#define HWTDI_PTN_FIRST_TARGETS ((size_t)1 << 6)
 #define HWTDI_PTN_MOST_TARGETS ((size_t)1 << 14)
 
 struct hwtdi_ptn_target {

@@ -28,12 +28,11 @@ int
 hwtdi_ptn_try_out(struct hwtdi_decoder *d, size_t until,
     struct hwtdi_flow *flow, struct hwtdi_pt_choice *choice_inout)
 {
-	struct hwtdi_decoder *t = hwtdi_zalloc(d->library, sizeof(*t));
+	struct hwtdi_decoder *t = hwtdi_ptn_new(d->library);
 	int rc;
 
 	if (t == NULL)
 		return (HWTD_E_NOMEM);
-	t->library = d->library;
 	t->code = d->code;
 	t->graph = d->graph;
 	t->base = d->base;

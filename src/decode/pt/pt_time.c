@@ -9,7 +9,7 @@ void
 hwtdi_pt_time_init(struct hwtdi_pt_time *time, struct hwtd_context *library,
     const struct hwtd_pt_config *config, uint64_t near)
 {
-	memset(time, 0, sizeof(*time));
+	memset(time, 0, offsetof(struct hwtdi_pt_time, found[1]));
 	time->library = library;
 	time->near = near;
 	hwtdi_pt_lexer_init(&time->lexer, config);

@@ -122,15 +122,16 @@ struct hwtdi_pt_time {
 	uint64_t rate_counts, rate_weight;
 	/* No count of the segment is below this one. */
 	uint64_t least;
-	/*
-	 * Moments that were found: `i_now` is the one that holds, if there is
-	 * one yet; those behind it are to come.
-	 */
-	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS + 1];
 	unsigned int i_now, n_found;
 	bool has_now;
 	/* More are not to be found now. */
 	unsigned int most_found;
+	/*
+	 * Moments that were found: `i_now` is the one that holds, if there is
+	 * one yet; those behind it are to come.  The others are not set: they
+	 * are most of this.
+	 */
+	struct hwtdi_pt_moment found[HWTDI_PT_MOMENTS + 1];
 };
 
 /* `config` may be NULL. */
