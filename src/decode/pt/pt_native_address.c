@@ -213,6 +213,15 @@ begin_fup(struct hwtdi_decoder *d)
 			d->fup_bound = true;
 }
 
+/* An asynchronous branch begins with the FUP at `at`. */
+static inline void
+begin_async(struct hwtdi_decoder *d, uint64_t ip)
+{
+	d->async = true;
+	d->async_ip = ip;
+	d->async_at = d->at;
+}
+
 static int
 fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
     struct hwtd_error *err)
@@ -241,9 +250,7 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	d->in_fup = false;
 	/* The FUP of a CFE may be that of the branch too. */
 	if (d->fup_bound && d->fup_branches && d->on && ip != NULL) {
-		d->async = true;
-		d->async_ip = *ip;
-		d->async_at = d->at;
+		begin_async(d, *ip);
 		d->weak = true;
 	}
 	if (d->fup_bound)
@@ -251,11 +258,8 @@ fup(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	if (ip == NULL)
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "FUP without address"));
-	if (d->on) {
-		d->async = true;
-		d->async_ip = *ip;
-		d->async_at = d->at;
-	}
+	if (d->on)
+		begin_async(d, *ip);
 	return (HWTD_OK);
 }
 
@@ -306,22 +310,30 @@ bool
 hwtdi_ptn_quick(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const uint8_t *bytes)
 {
-	struct hwtdi_pt_lex_state lex = d->lex;
+	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_packet p;
+	bool weak = false;
 
 	if (d->n_pending != 0 || d->async || d->half || d->has_detail ||
 	    d->stale)
 		return (false);
+	lex.last_ip = d->lex.last_ip;
+	lex.ip_known = d->lex.ip_known;
 	hwtdi_pt_lex_ip(&lex, bytes, &p);
 	if ((p.flags & HWTD_PKF_IP) == 0 || p.bytes > d->segment.n - d->at)
 		return (false);
 	if (p.kind == HWTD_PK_PT_TIP_PGE && !d->on) {
 		hwtdi_ptn_anchor(d, flow, d->at + p.bytes);
 		enable(d, flow, p.ip);
+	} else if (p.kind == HWTD_PK_PT_FUP && d->on) {
+		hwtdi_ptn_anchor(d, flow, d->at + p.bytes);
+		begin_async(d, p.ip);
+		d->passed_at = d->at + p.bytes;
+		weak = d->weak;
 	} else if (p.kind != HWTD_PK_PT_TIP_PGD || !d->on ||
 	    !quick_disable(d, flow, p.ip, d->at + p.bytes))
 		return (false);
-	d->weak = false;
+	d->weak = weak;
 	d->lex.last_ip = lex.last_ip;
 	d->lex.ip_known = lex.ip_known;
 	d->lex.place = 0;

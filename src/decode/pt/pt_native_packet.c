@@ -208,48 +208,101 @@ psb(struct hwtdi_decoder *d, struct hwtdi_flow *flow, struct hwtd_error *err)
 	return (hwtdi_ptn_psb(d, flow, err));
 }
 
+/* No packet was found at `at`. */
+static int
+no_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const uint8_t *bytes, struct hwtd_error *err)
+{
+	/* What goes before the next branch does not depend on it. */
+	const int rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
+					     : HWTD_OK;
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (d->segment.tail == 0 &&
+	    hwtdi_pt_is_cut(bytes, d->segment.n - d->at))
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
+		    "the last packet is cut off"));
+	return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+	    "no packet begins with these bytes"));
+}
+
+/* Take the packet at `at`; *taken_out: it is behind us. */
+static int
+take(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_pt_packet *p, bool *taken_out, struct hwtd_error *err)
+{
+	int rc;
+
+	*taken_out = false;
+	if (p->bytes > d->segment.n - d->at)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
+		    "the last packet is cut off"));
+	if (p->kind == HWTD_PK_PT_OVF)
+		return (hwtdi_ptn_overflow(d, flow, err));
+	if (drop_suspicions(d, p))
+		return (HWTD_OK);
+	hwtdi_ptn_anchor(d, flow, d->at + p->bytes);
+	rc = by_kind(d, flow, p, err);
+	if (rc == HWTD_E_LIMIT)
+		rc = hwtdi_ptn_lose(d, flow, HWTD_GAP_LIMIT,
+		    "too much waits for one address");
+	if (rc != HWTD_OK)
+		return (rc);
+	*taken_out = true;
+	d->weak = d->weak && p->kind == HWTD_PK_PT_FUP;
+	d->at += p->bytes;
+	d->passed_at = is_branch(p->kind) ? SIZE_MAX : d->at;
+	d->lex.place = 0;
+	return (HWTD_OK);
+}
+
+/*
+ * A packet with an address.  Those that the loop passes on come one after the
+ * other, and then the state of packets is better not stored and loaded as a whole.
+ */
+static int
+address(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint8_t *bytes,
+    struct hwtd_error *err)
+{
+	struct hwtdi_pt_lex_state lex;
+	struct hwtdi_pt_packet p;
+	bool taken;
+	int rc;
+
+	lex.last_ip = d->lex.last_ip;
+	lex.ip_known = d->lex.ip_known;
+	hwtdi_pt_lex_ip(&lex, bytes, &p);
+	rc = take(d, flow, &p, &taken, err);
+	if (!taken)
+		return (rc);
+	d->lex.last_ip = lex.last_ip;
+	d->lex.ip_known = lex.ip_known;
+	return (HWTD_OK);
+}
+
 int
 hwtdi_ptn_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
 	const uint8_t *bytes = hwtdi_ptn_bytes(d, d->at);
 	const size_t left = d->segment.n - d->at;
-	struct hwtdi_pt_lex_state lex = d->lex;
+	struct hwtdi_pt_lex_state lex;
 	struct hwtdi_pt_packet p;
+	bool taken;
 	int rc;
 
+	if (d->lex.classes[bytes[0]] == HWTDI_PT_IP)
+		return (address(d, flow, bytes, err));
 	if (hwtdi_pt_is_psb(bytes) && left >= HWTDI_PT_PSB_BYTES)
 		return (psb(d, flow, err));
-	if (!hwtdi_ptn_lex(d, &lex, d->at, 1, &p)) {
-		/* What goes before the next branch does not depend on it. */
-		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
-					   : HWTD_OK;
-		if (rc != HWTD_OK)
-			return (rc);
-		if (d->segment.tail == 0 && hwtdi_pt_is_cut(bytes, left))
-			return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
-			    "the last packet is cut off"));
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
-		    "no packet begins with these bytes"));
-	}
-	if (p.bytes > left)
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_TRUNCATED,
-		    "the last packet is cut off"));
-	if (p.kind == HWTD_PK_PT_OVF)
-		return (hwtdi_ptn_overflow(d, flow, err));
-	if (drop_suspicions(d, &p))
-		return (HWTD_OK);
-	hwtdi_ptn_anchor(d, flow, d->at + p.bytes);
-	rc = by_kind(d, flow, &p, err);
-	if (rc == HWTD_E_LIMIT)
-		rc = hwtdi_ptn_lose(d, flow, HWTD_GAP_LIMIT,
-		    "too much waits for one address");
-	if (rc != HWTD_OK)
+	lex = d->lex;
+	if (!hwtdi_ptn_lex(d, &lex, d->at, 1, &p))
+		return (no_packet(d, flow, bytes, err));
+	rc = take(d, flow, &p, &taken, err);
+	if (!taken)
 		return (rc);
-	d->weak = d->weak && p.kind == HWTD_PK_PT_FUP;
-	lex.place = 0;
 	d->lex = lex;
-	d->at += p.bytes;
-	d->passed_at = is_branch(p.kind) ? SIZE_MAX : d->at;
+	d->lex.place = 0;
 	return (HWTD_OK);
 }

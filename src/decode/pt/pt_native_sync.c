@@ -57,14 +57,12 @@ bool
 hwtdi_ptn_lex(const struct hwtdi_decoder *d, struct hwtdi_pt_lex_state *lex,
     size_t at, size_t run, struct hwtdi_pt_packet *out)
 {
-	const struct hwtdi_pt_lex_state before = *lex;
 	const uint8_t *const p = hwtdi_ptn_bytes(d, at);
 
 	if (hwtdi_pt_lex(lex, p, p + run, out))
 		return (true);
-	if (!is_corrupt_tma(d, &before, at))
+	if (!is_corrupt_tma(d, lex, at))
 		return (false);
-	*lex = before;
 	hwtdi_pt_put(out, HWTD_PK_UNKNOWN, CORRUPT_TMA_BYTES, 0, 0);
 	return (true);
 }

@@ -255,8 +255,9 @@ bool hwtdi_pt_lex_cold(struct hwtdi_pt_lex_state *state, const uint8_t *p,
     struct hwtdi_pt_packet *out);
 
 /*
- * The packet at `p`; false: none begins there.  It may come out longer than
- * what is there: then its end is not, and `state` is of no use.
+ * The packet at `p`; false: none begins there, and `state` is as it was.  It may
+ * come out longer than what is there: then its end is not, and `state` is of no
+ * use.
  */
 static inline bool
 hwtdi_pt_lex(struct hwtdi_pt_lex_state *state, const uint8_t *p,
