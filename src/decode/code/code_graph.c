@@ -160,7 +160,7 @@ too_much(struct hwtdi_code_graph *g, struct hwtd_error *err)
 }
 
 /* Number of a new node, which is not published yet. */
-static int
+static inline int
 new_node(struct hwtdi_code_graph *g, uint32_t *out, struct hwtd_error *err)
 {
 	const uint32_t no = g->n_nodes;
@@ -168,7 +168,8 @@ new_node(struct hwtdi_code_graph *g, uint32_t *out, struct hwtd_error *err)
 
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
-	if (!hwtdi_graph_reserve_block(g, no))
+	if (no / HWTDI_CHUNK >= g->n_block_chunks &&
+	    !hwtdi_graph_new_blocks(g))
 		return (no_memory(err));
 	if (no == g->cap_nodes) {
 		nodes = hwtdi_graph_outgrow(g, nodes, no, sizeof(*nodes));
@@ -193,7 +194,8 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
-	if (!hwtdi_graph_reserve(g, g->pushes, &g->n_push_chunks, no,
+	if (no / HWTDI_CHUNK >= g->n_push_chunks &&
+	    !hwtdi_graph_reserve(g, g->pushes, &g->n_push_chunks, no,
 		sizeof(struct hwtdi_push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
@@ -251,7 +253,7 @@ add_node(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 	struct hwtdi_graph_index *index;
 	struct hwtdi_draft draft;
 	struct hwtdi_node *node;
-	uint32_t no, first = g->n_pushes;
+	uint32_t no = 0, first = g->n_pushes;
 	int rc;
 
 	hwtdi_code_draft(hwtdi_graph_unit_at(g, unit), off, &draft);
@@ -425,7 +427,7 @@ add_part(struct hwtdi_code_graph *g, uint32_t node, uint32_t insns,
     uint32_t *token_out, struct hwtd_error *err)
 {
 	struct hwtdi_graph_index *index;
-	uint32_t no;
+	uint32_t no = 0;
 	int rc;
 
 	rc = new_node(g, &no, err);

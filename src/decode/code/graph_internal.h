@@ -97,15 +97,35 @@ hwtdi_graph_next_cap(uint32_t cap)
 /* Memory that counts as the graph's; it is not set. */
 void *hwtdi_graph_take(struct hwtdi_code_graph *g, size_t bytes);
 void hwtdi_graph_give(struct hwtdi_code_graph *g, void *memory, size_t bytes);
+/* Have an arena that nothing is in; false: no memory. */
+bool hwtdi_graph_new_arena(struct hwtdi_code_graph *g);
+
 /* `bytes` that never change; NULL: no memory. */
-void *hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes);
+static inline void *
+hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes)
+{
+	struct hwtdi_arena *arena = g->arena;
+	void *at;
+
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (arena == NULL || arena->size - arena->used < bytes) {
+		if (!hwtdi_graph_new_arena(g))
+			return (NULL);
+		arena = g->arena;
+	}
+	at = arena->bytes + arena->used;
+	arena->used += bytes;
+	return (at);
+}
+
 /*
  * Room for element `no` of an array in chunks, of which *n_inout chunks are
  * there; `table` has a fixed size.
  */
 bool hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *table,
     uint32_t *n_inout, uint32_t no, size_t elem);
-bool hwtdi_graph_reserve_block(struct hwtdi_code_graph *g, uint32_t no);
+/* One more chunk of blocks; false: no memory. */
+bool hwtdi_graph_new_blocks(struct hwtdi_code_graph *g);
 /*
  * Room for one more in an array that is read without a lock: the new one has
  * what the old one had, and is to be published.  NULL: no memory.
@@ -116,9 +136,21 @@ void *hwtdi_graph_outgrow(struct hwtdi_code_graph *g, void *old,
  * An index with room for one more than `n`, of `first` slots if it is new.  The
  * old ones stay behind it, for those who are reading.  NULL: no memory.
  */
-struct hwtdi_graph_index *hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
-    struct hwtdi_graph_index *index, uint32_t n, size_t first,
+struct hwtdi_graph_index *hwtdi_graph_index_grow(struct hwtdi_code_graph *g,
+    struct hwtdi_graph_index *index, size_t first,
     uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t));
+
+static inline struct hwtdi_graph_index *
+hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
+    struct hwtdi_graph_index *index, uint32_t n, size_t first,
+    uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t))
+{
+	/* Half of the slots stay free. */
+	if (index != NULL && ((size_t)n + 1) * 2 <= index->mask + 1)
+		return (index);
+	return (hwtdi_graph_index_grow(g, index, first, hash_of));
+}
+
 void hwtdi_graph_index_put(struct hwtdi_graph_index *index, uint64_t hash,
     uint32_t no);
 void hwtdi_graph_index_free(struct hwtdi_code_graph *g,

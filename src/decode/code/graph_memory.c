@@ -37,25 +37,18 @@ retire(struct hwtdi_code_graph *g, struct hwtdi_retired *note, void *memory,
 	g->retired = note;
 }
 
-void *
-hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes)
+bool
+hwtdi_graph_new_arena(struct hwtdi_code_graph *g)
 {
-	struct hwtdi_arena *arena = g->arena;
-	void *at;
+	struct hwtdi_arena *arena = hwtdi_graph_take(g, HWTDI_ARENA_BYTES);
 
-	bytes = (bytes + 7) & ~(size_t)7;
-	if (arena == NULL || arena->size - arena->used < bytes) {
-		arena = hwtdi_graph_take(g, HWTDI_ARENA_BYTES);
-		if (arena == NULL)
-			return (NULL);
-		arena->next = g->arena;
-		arena->used = 0;
-		arena->size = HWTDI_ARENA_BYTES - sizeof(*arena);
-		g->arena = arena;
-	}
-	at = arena->bytes + arena->used;
-	arena->used += bytes;
-	return (at);
+	if (arena == NULL)
+		return (false);
+	arena->next = g->arena;
+	arena->used = 0;
+	arena->size = HWTDI_ARENA_BYTES - sizeof(*arena);
+	g->arena = arena;
+	return (true);
 }
 
 bool
@@ -79,7 +72,7 @@ hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *table, uint32_t *n_inout,
 #define LINE 64
 
 bool
-hwtdi_graph_reserve_block(struct hwtdi_code_graph *g, uint32_t no)
+hwtdi_graph_new_blocks(struct hwtdi_code_graph *g)
 {
 	const size_t bytes = HWTDI_CHUNK * sizeof(struct hwtdi_code_block) +
 	    LINE;
@@ -88,8 +81,6 @@ hwtdi_graph_reserve_block(struct hwtdi_code_graph *g, uint32_t no)
 
 	_Static_assert(sizeof(struct hwtdi_code_block) == LINE,
 	    "a block is a line");
-	if (no / HWTDI_CHUNK < g->n_block_chunks)
-		return (true);
 	note = hwtdi_graph_take(g, sizeof(*note));
 	memory = note != NULL ? hwtdi_graph_take(g, bytes) : NULL;
 	if (memory == NULL) {
@@ -175,15 +166,13 @@ hwtdi_graph_index_free(struct hwtdi_code_graph *g,
 }
 
 struct hwtdi_graph_index *
-hwtdi_graph_index_reserve(struct hwtdi_code_graph *g,
-    struct hwtdi_graph_index *index, uint32_t n, size_t first,
+hwtdi_graph_index_grow(struct hwtdi_code_graph *g,
+    struct hwtdi_graph_index *index, size_t first,
     uint64_t (*hash_of)(const struct hwtdi_code_graph *, uint32_t))
 {
 	struct hwtdi_graph_index *bigger;
 	size_t slots = first;
 
-	if (index != NULL && ((size_t)n + 1) * 2 <= index->mask + 1)
-		return (index);
 	if (index != NULL)
 		slots = (index->mask + 1) * (index->mask < MANY_SLOTS ? 4 : 2);
 	bigger = index_new(g, slots);
