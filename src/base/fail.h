@@ -6,6 +6,21 @@
 
 #include <hwtdecode/error.h>
 
+/*
+ * An error of our own that is still to be filled, if anything fails.  Its message is
+ * not set as a whole: mostly nothing does.
+ */
+static inline void
+hwtdi_error_begin(struct hwtd_error *err)
+{
+	err->size = sizeof(*err);
+	err->code = 0;
+	err->sys_errno = 0;
+	err->offset = 0;
+	err->addr = 0;
+	err->message[0] = '\0';
+}
+
 /* Fill `err` (may be NULL) and return `code`. */
 int hwtdi_fail(struct hwtd_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -303,7 +303,7 @@ int
 hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
     struct hwtd_error *err)
 {
-	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_error inner;
 	struct hwtd_batch batch;
 	int rc = HWTD_OK;
 
@@ -320,7 +320,8 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 		    "no room: cap %zu, stride %zu (at least %zu, by 8)",
 		    batch.cap, batch.stride, sizeof(struct hwtd_event)));
 	batch.n = 0;
-	hwtdi_rows_clear(&ev->details);
+	hwtdi_error_begin(&inner);
+	hwtdi_rows_empty(&ev->details);
 	if (!ev->started)
 		rc = hwtdi_events_start(ev, &inner);
 	if (rc == HWTD_OK)

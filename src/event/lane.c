@@ -310,7 +310,7 @@ hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err)
 	lane->i_place = 0;
 	lane->last_ns = 0;
 	lane->front = lane->rows;
-	hwtdi_rows_clear(lane->rows);
+	hwtdi_rows_empty(lane->rows);
 	return (HWTD_OK);
 }
 

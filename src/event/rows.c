@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/fail.h"
+
 void
 hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library)
 {
@@ -42,7 +44,7 @@ hwtdi_rows_fini(struct hwtdi_rows *rows)
 }
 
 void
-hwtdi_rows_clear(struct hwtdi_rows *rows)
+hwtdi_rows_empty(struct hwtdi_rows *rows)
 {
 	rows->rows = rows->own;
 	rows->n = 0;
@@ -56,11 +58,16 @@ hwtdi_rows_clear(struct hwtdi_rows *rows)
 	rows->n_hidden = 0;
 	rows->ends_segment = false;
 	rows->last_ns = 0;
+	rows->rc = HWTD_OK;
+	hwtdi_error_begin(&rows->err);
+}
+
+void
+hwtdi_rows_clear(struct hwtdi_rows *rows)
+{
+	hwtdi_rows_empty(rows);
 	memset(&rows->stats, 0, sizeof(rows->stats));
 	rows->stats.size = sizeof(rows->stats);
-	rows->rc = HWTD_OK;
-	memset(&rows->err, 0, sizeof(rows->err));
-	rows->err.size = sizeof(rows->err);
 }
 
 void

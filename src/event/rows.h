@@ -74,6 +74,8 @@ void hwtdi_row_store_init(struct hwtdi_row_store *store,
 void hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library);
 void hwtdi_rows_fini(struct hwtdi_rows *rows);
 void hwtdi_rows_clear(struct hwtdi_rows *rows);
+/* The same without the statistics, of which nothing is to be read. */
+void hwtdi_rows_empty(struct hwtdi_rows *rows);
 
 void hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more);
 void hwtdi_stats_add_gap(struct hwtd_stats *stats, const struct hwtd_gap *gap);
