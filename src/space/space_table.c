@@ -25,12 +25,17 @@ normal(const struct hwtdi_space_key *key)
 	return (k);
 }
 
+/* 32 bits of it. */
+static uint32_t
+word_of(const struct hwtdi_space_key *key, uint32_t word)
+{
+	return (word == 0 ? key->kind : word == 1 ? key->vmid : key->pid);
+}
+
 static unsigned int
 bit_of(const struct hwtdi_space_key *key, uint32_t bit)
 {
-	const uint32_t words[3] = { key->kind, key->vmid, key->pid };
-
-	return (words[bit / 32] >> (31 - bit % 32) & 1);
+	return (word_of(key, bit / 32) >> (31 - bit % 32) & 1);
 }
 
 /* The only key of the table that can be this one; there is at least one. */
@@ -53,11 +58,13 @@ static uint32_t
 first_difference(const struct hwtdi_space_key *a,
     const struct hwtdi_space_key *b)
 {
-	uint32_t bit = 0;
+	for (uint32_t word = 0; word < KEY_BITS / 32; word++) {
+		const uint32_t differs = word_of(a, word) ^ word_of(b, word);
 
-	while (bit < KEY_BITS && bit_of(a, bit) == bit_of(b, bit))
-		bit++;
-	return (bit);
+		if (differs != 0)
+			return (word * 32 + (uint32_t)__builtin_clz(differs));
+	}
+	return (KEY_BITS);
 }
 
 bool
