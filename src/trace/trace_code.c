@@ -337,6 +337,8 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *where, uint64_t address,
     struct hwtdi_span *out)
 {
+	const unsigned int i = (address >> 6 ^ address >> 12) %
+	    HWTDI_CODE_ANSWERS;
 	struct hwtdi_code_answer *answer = NULL;
 	struct hwtdi_moments moments;
 	int rc;
@@ -344,14 +346,15 @@ hwtdi_trace_find_code(const struct hwtd_trace *trace,
 	find_moments(trace, where, &moments);
 	if (where->answers != NULL && where->choice == 0 &&
 	    where->n_chosen <= HWTDI_CODE_CHOSEN)
-		answer = &where->answers->at[(address >> 6 ^ address >> 12) %
-		    HWTDI_CODE_ANSWERS];
-	if (answer != NULL && is_answer(answer, where, &moments, address)) {
+		answer = &where->answers->at[i];
+	if (answer != NULL && (where->answers->given >> i & 1) != 0 &&
+	    is_answer(answer, where, &moments, address)) {
 		*out = answer->span;
 		return (HWTD_OK);
 	}
 	rc = find_code(trace, where, &moments, address, out);
 	if (rc == HWTD_OK && answer != NULL) {
+		where->answers->given |= (uint64_t)1 << i;
 		answer->span = *out;
 		answer->moments = moments;
 		answer->known = where->moments;

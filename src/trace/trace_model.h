@@ -90,15 +90,17 @@ struct hwtdi_code_answer {
 
 /* Of one asker, who is not asked by two threads. */
 struct hwtdi_code_answers {
+	/* A bit for each that is there. */
+	uint64_t given;
 	struct hwtdi_code_answer at[HWTDI_CODE_ANSWERS];
 };
+_Static_assert(HWTDI_CODE_ANSWERS == 64, "answers have a bit each");
 
 /* None yet, in memory that is not set: it is a lot. */
 static inline void
 hwtdi_code_answers_init(struct hwtdi_code_answers *answers)
 {
-	for (size_t i = 0; i < HWTDI_CODE_ANSWERS; i++)
-		answers->at[i].span.length = 0;
+	answers->given = 0;
 }
 
 /* Where code is asked for. */
