@@ -58,14 +58,9 @@ struct hwtdi_expander {
 	uint64_t most, most_ns;
 	/* Anchors before this byte have the time at hand, or none. */
 	uint64_t same_off;
-	/*
-	 * What the engine told, with ns in place of counts: `i_when` holds, and
-	 * those behind it are to come; in front of them all is one that tells
-	 * no time.
-	 */
+	/* Of `whens`: the one that holds; those behind it are to come. */
 	size_t i_when, n_whens;
 	bool all_whens;
-	struct hwtdi_when whens[1 + HWTDI_WHENS];
 
 	/* From this time or offset on another thread runs; UINT64_MAX: never. */
 	uint64_t until;
@@ -81,6 +76,12 @@ struct hwtdi_expander {
 	struct hwtd_event row;
 	bool has_target;
 	uint64_t target;
+
+	/*
+	 * What the engine told, with ns in place of counts; in front of them all
+	 * is one that tells no time.  The others are set when they are told.
+	 */
+	struct hwtdi_when whens[1 + HWTDI_WHENS];
 };
 
 /* A raw count of a clock in ns on the clock of the trace. */

@@ -10,7 +10,7 @@ hwtdi_expander_init(struct hwtdi_expander *x, const struct hwtd_trace *trace,
     const struct hwtdi_filter *filter, uint32_t stream,
     const struct hwtd_clock *clock, const struct hwtd_exec_context *base)
 {
-	memset(x, 0, sizeof(*x));
+	memset(x, 0, offsetof(struct hwtdi_expander, whens));
 	x->trace = trace;
 	x->filter = filter;
 	x->stream = stream;

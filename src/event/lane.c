@@ -19,9 +19,10 @@ hwtdi_lane_create(const struct hwtdi_crew_args *args, struct hwtdi_lane **out,
 	rc = hwtd_trace_stream(args->trace, args->stream, &desc);
 	if (rc != HWTD_OK)
 		return (hwtdi_fail(err, rc, "no stream %u", args->stream));
-	lane = hwtdi_zalloc(library, sizeof(*lane));
+	lane = hwtdi_alloc(library, sizeof(*lane));
 	if (lane == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*lane)));
+	memset(lane, 0, offsetof(struct hwtdi_lane, maker));
 	lane->library = library;
 	lane->stream = args->stream;
 	hwtdi_maker_init(&lane->maker, args->trace, args->stream, &desc,

@@ -18,8 +18,6 @@ struct hwtdi_lane {
 	uint32_t stream;
 	bool timed;
 
-	/* Makes the rows, or only finds where to begin: then a crew does. */
-	struct hwtdi_maker maker;
 	struct hwtdi_crew *crew;
 	/* The crew has begun. */
 	bool at_work;
@@ -43,6 +41,12 @@ struct hwtdi_lane {
 	/* Of a crew's rows: records below came; the latest time of rows. */
 	size_t i_place;
 	uint64_t last_ns;
+
+	/*
+	 * Makes the rows, or only finds where to begin: then a crew does.  At the
+	 * end, because it is not set as a whole.
+	 */
+	struct hwtdi_maker maker;
 };
 
 /* `pool` may be NULL: rows are made when they are asked for. */

@@ -148,7 +148,7 @@ hwtdi_maker_init(struct hwtdi_maker *maker, struct hwtd_trace *trace,
 {
 	struct hwtd_exec_context base;
 
-	memset(maker, 0, sizeof(*maker));
+	memset(maker, 0, offsetof(struct hwtdi_maker, expander));
 	maker->library = hwtdi_trace_library(trace);
 	maker->trace = trace;
 	maker->stream = stream;

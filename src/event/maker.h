@@ -38,7 +38,6 @@ struct hwtdi_maker {
 	struct hwtdi_decoder *decoder;
 	struct hwtdi_code_graph *graph;
 	struct hwtdi_segments segments;
-	struct hwtdi_expander expander;
 	struct hwtdi_flow *flow;
 	/* Code that was found before. */
 	struct hwtdi_code_answers *answers;
@@ -60,6 +59,9 @@ struct hwtdi_maker {
 	bool behind_gap;
 	/* The decoder has said all of the segment. */
 	bool last_flow;
+
+	/* At the end, because it is not set as a whole. */
+	struct hwtdi_expander expander;
 };
 
 /* `records` outlive the maker. */
