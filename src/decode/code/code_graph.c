@@ -81,7 +81,8 @@ hwtdi_graph_block(const struct hwtdi_code_graph *graph, uint32_t node)
 const struct hwtdi_code_unit *
 hwtdi_graph_unit_at(const struct hwtdi_code_graph *graph, uint32_t unit)
 {
-	return (&graph->units[unit / HWTDI_CHUNK][unit % HWTDI_CHUNK]);
+	return (&graph->units[unit / HWTDI_UNIT_CHUNK]
+			     [unit % HWTDI_UNIT_CHUNK]);
 }
 
 const struct hwtdi_push *
@@ -195,8 +196,8 @@ add_push(struct hwtdi_code_graph *g, uint32_t unit, uint32_t off,
 	if (no >= HWTDI_GRAPH_MAX_NODES)
 		return (too_much(g, err));
 	if (no / HWTDI_CHUNK >= g->n_push_chunks &&
-	    !hwtdi_graph_reserve(g, g->pushes, &g->n_push_chunks, no,
-		sizeof(struct hwtdi_push)))
+	    !hwtdi_graph_add_chunk(g, g->pushes, &g->n_push_chunks,
+		HWTDI_CHUNK * sizeof(*push)))
 		return (no_memory(err));
 	if (no == g->cap_returns) {
 		returns = hwtdi_graph_outgrow(g, (void *)(uintptr_t)returns,
@@ -500,10 +501,11 @@ add_unit(struct hwtdi_code_graph *g, const struct hwtdi_code_unit *unit,
 	if (index == NULL)
 		return (no_memory(err));
 	g->unit_index = index;
-	if (!hwtdi_graph_reserve(g, g->units, &g->n_unit_chunks, no,
-		sizeof(*kept)))
+	if (no / HWTDI_UNIT_CHUNK >= g->n_unit_chunks &&
+	    !hwtdi_graph_add_chunk(g, g->units, &g->n_unit_chunks,
+		HWTDI_UNIT_CHUNK * sizeof(*kept)))
 		return (no_memory(err));
-	kept = &g->units[no / HWTDI_CHUNK][no % HWTDI_CHUNK];
+	kept = &g->units[no / HWTDI_UNIT_CHUNK][no % HWTDI_UNIT_CHUNK];
 	*kept = *unit;
 	if (unit->joint) {
 		bytes = hwtdi_graph_place(g, unit->length);
@@ -617,7 +619,7 @@ hwtdi_graph_hold(struct hwtdi_code_graph *graph)
 }
 
 static void
-free_chunks(struct hwtdi_code_graph *g, void *chunks, size_t n, size_t elem)
+free_chunks(struct hwtdi_code_graph *g, void *chunks, size_t n, size_t bytes)
 {
 	uint8_t *at = chunks;
 
@@ -625,7 +627,7 @@ free_chunks(struct hwtdi_code_graph *g, void *chunks, size_t n, size_t elem)
 		void *chunk;
 
 		memcpy(&chunk, at + i * sizeof(chunk), sizeof(chunk));
-		hwtdi_graph_give(g, chunk, HWTDI_CHUNK * elem);
+		hwtdi_graph_give(g, chunk, bytes);
 	}
 }
 
@@ -655,9 +657,10 @@ hwtdi_graph_drop(struct hwtdi_code_graph *g)
 	    g->cap_nodes * sizeof(struct hwtdi_node));
 	hwtdi_graph_give(g, (void *)(uintptr_t)g->returns,
 	    g->cap_returns * sizeof(uint32_t));
-	free_chunks(g, g->pushes, g->n_push_chunks, sizeof(struct hwtdi_push));
+	free_chunks(g, g->pushes, g->n_push_chunks,
+	    HWTDI_CHUNK * sizeof(struct hwtdi_push));
 	free_chunks(g, g->units, g->n_unit_chunks,
-	    sizeof(struct hwtdi_code_unit));
+	    HWTDI_UNIT_CHUNK * sizeof(struct hwtdi_code_unit));
 	hwtdi_graph_index_free(g, g->index);
 	hwtdi_graph_index_free(g, g->parts);
 	hwtdi_graph_index_free(g, g->unit_index);

@@ -13,6 +13,8 @@ _Static_assert(HWTDI_GRAPH_MAX_NODES <= HWTDI_GRAPH_USER_BIT,
     "users have the top bit of tokens");
 
 #define HWTDI_CHUNK HWTDI_GRAPH_CHUNK
+/* Of units there are few. */
+#define HWTDI_UNIT_CHUNK 512u
 
 /* An open-addressed index of numbers + 1, published as a whole. */
 struct hwtdi_graph_index {
@@ -69,7 +71,8 @@ struct hwtdi_code_graph {
 	uint32_t n_block_chunks, n_push_chunks, n_unit_chunks;
 	struct hwtdi_code_block *blocks[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
 	struct hwtdi_push *pushes[HWTDI_GRAPH_MAX_NODES / HWTDI_CHUNK];
-	struct hwtdi_code_unit *units[HWTDI_GRAPH_MAX_UNITS / HWTDI_CHUNK];
+	struct hwtdi_code_unit
+	    *units[HWTDI_GRAPH_MAX_UNITS / HWTDI_UNIT_CHUNK];
 };
 
 /* A superblock as it is being made. */
@@ -119,11 +122,11 @@ hwtdi_graph_place(struct hwtdi_code_graph *g, size_t bytes)
 }
 
 /*
- * Room for element `no` of an array in chunks, of which *n_inout chunks are
- * there; `table` has a fixed size.
+ * One more chunk of so many bytes in a table of a fixed size, of which *n_inout
+ * are there.
  */
-bool hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *table,
-    uint32_t *n_inout, uint32_t no, size_t elem);
+bool hwtdi_graph_add_chunk(struct hwtdi_code_graph *g, void *table,
+    uint32_t *n_inout, size_t bytes);
 /* One more chunk of blocks; false: no memory. */
 bool hwtdi_graph_new_blocks(struct hwtdi_code_graph *g);
 /*

@@ -52,18 +52,15 @@ hwtdi_graph_new_arena(struct hwtdi_code_graph *g)
 }
 
 bool
-hwtdi_graph_reserve(struct hwtdi_code_graph *g, void *table, uint32_t *n_inout,
-    uint32_t no, size_t elem)
+hwtdi_graph_add_chunk(struct hwtdi_code_graph *g, void *table,
+    uint32_t *n_inout, size_t bytes)
 {
-	const size_t i = no / HWTDI_CHUNK;
-	void *chunk;
+	void *chunk = hwtdi_graph_take(g, bytes);
 
-	if (i < *n_inout)
-		return (true);
-	chunk = hwtdi_graph_take(g, HWTDI_CHUNK * elem);
 	if (chunk == NULL)
 		return (false);
-	memcpy((uint8_t *)table + i * sizeof(chunk), &chunk, sizeof(chunk));
+	memcpy((uint8_t *)table + *n_inout * sizeof(chunk), &chunk,
+	    sizeof(chunk));
 	*n_inout += 1;
 	return (true);
 }
