@@ -311,9 +311,12 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 	    user->size < offsetof(struct hwtd_batch, gaps))
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "no cursor or no batch of a known size"));
-	memset(&batch, 0, sizeof(batch));
-	memcpy(&batch, user,
-	    user->size < sizeof(batch) ? user->size : sizeof(batch));
+	if (user->size >= sizeof(batch)) {
+		batch = *user;
+	} else {
+		memset(&batch, 0, sizeof(batch));
+		memcpy(&batch, user, user->size);
+	}
 	if (batch.events == NULL || batch.cap == 0 ||
 	    batch.stride < sizeof(struct hwtd_event) || batch.stride % 8 != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
