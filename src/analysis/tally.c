@@ -12,23 +12,25 @@
 
 #include "base/fail.h"
 
-/* Counters: first those of runs, then those of nodes. */
+/* Counters. */
 
-static inline uint32_t
-counter_of(uint32_t token)
+/* Without a branch: whether a run or a node comes is hard to foresee. */
+static inline uint64_t *
+counter_of(uint64_t *nodes, uint64_t *runs, uint32_t token)
 {
-	const uint32_t run = (token & HWTDI_TOKEN_RUN) != 0 ? UINT32_MAX : 0;
-
-	/* Without a branch: which of them comes is hard to foresee. */
-	return (token + HWTDI_RUNS + (run & (HWTDI_TOKEN_RUN - HWTDI_RUNS)));
+	return (&((token & HWTDI_TOKEN_RUN) != 0
+		? runs
+		: nodes)[token & ~HWTDI_TOKEN_RUN]);
 }
 
 static inline void
-count(struct hwtdi_tally *t, uint32_t counter, uint64_t n)
+count(struct hwtdi_tally *t, uint32_t token, uint64_t n)
 {
-	if (t->counts[counter] == 0)
-		t->touched[t->n_touched++] = counter;
-	t->counts[counter] += n;
+	uint64_t *counter = counter_of(t->counts, t->run_counts, token);
+
+	if (*counter == 0)
+		t->touched[t->n_touched++] = token;
+	*counter += n;
 }
 
 /* Grow an array; what is new in it is 0. */
@@ -40,6 +42,8 @@ grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
 	uint8_t *array;
 	int rc;
 
+	if (need <= cap)
+		return (HWTD_OK);
 	rc = hwtdi_array_grow(t->library, array_inout, cap_inout, need, elem,
 	    err);
 	if (rc != HWTD_OK)
@@ -49,22 +53,28 @@ grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
 	return (HWTD_OK);
 }
 
-/* Have counters of all nodes that can be in a flow. */
+/* Have counters of all tokens that can be in a flow. */
 static int
-need_counters(struct hwtdi_tally *t, struct hwtd_error *err)
+need_counters(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
 {
 	const size_t nodes = t->view.n_nodes;
-	const size_t all = (size_t)HWTDI_RUNS + nodes;
 	int rc;
 
-	rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched, all,
-	    sizeof(*t->touched), err);
+	rc = grow_zeroed(t, &t->counts, &t->cap_counts, nodes,
+	    sizeof(*t->counts), err);
 	if (rc == HWTD_OK)
-		rc = grow_zeroed(t, &t->counts, &t->cap_counts, all,
-		    sizeof(*t->counts), err);
+		rc = grow_zeroed(t, &t->run_counts, &t->cap_run_counts, n_runs,
+		    sizeof(*t->run_counts), err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched,
+		    t->cap_counts + t->cap_run_counts, sizeof(*t->touched),
+		    err);
 	if (rc == HWTD_OK && t->with_edges)
 		rc = grow_zeroed(t, &t->links, &t->cap_links, nodes,
 		    sizeof(*t->links), err);
+	if (rc == HWTD_OK && t->with_edges)
+		rc = grow_zeroed(t, &t->pairs, &t->cap_pairs,
+		    HWTDI_TALLY_PAIRS, sizeof(*t->pairs), err);
 	return (rc);
 }
 
@@ -216,18 +226,42 @@ count_edges(struct hwtdi_tally *t, const struct hwtdi_flow *flow, size_t at,
 
 /* Folding. */
 
+/* Tracing went off with a node, and execution to an address. */
+static int
+count_off(struct hwtdi_tally *t, uint32_t node, const uint32_t *words,
+    uint64_t n, struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b = block_of(t, node);
+	struct hwtd_edge edge;
+
+	if (!edge_of(t, b, b->n_runs - 1u, &edge))
+		return (HWTD_OK);
+	return (put_edge(t, &edge, words[1] | (uint64_t)words[2] << 32,
+	    HWTD_NO_ID, n, NULL, err));
+}
+
 static int
 fold_run(struct hwtdi_tally *t, uint32_t number, uint64_t n,
     struct hwtd_error *err)
 {
-	size_t n_nodes;
-	const uint32_t *nodes = t->engine->run(t->decoder, number, &n_nodes);
+	size_t n_words;
+	const uint32_t *words = t->engine->run(t->decoder, number, &n_words);
+	/* No node has number 0. */
+	uint32_t last = 0;
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < n_nodes && rc == HWTD_OK; i++) {
-		count(t, counter_of(nodes[i]), n);
-		if (t->with_edges && i > 0)
-			rc = count_next(t, nodes[i - 1], nodes[i], n, err);
+	for (size_t i = 0; i < n_words && rc == HWTD_OK; i++) {
+		if (words[i] == HWTDI_TOKEN_OFF) {
+			if (t->with_edges)
+				rc = count_off(t, last, words + i, n, err);
+			i += HWTDI_TOKEN_OFF_WORDS - 1;
+			last = 0;
+			continue;
+		}
+		count(t, words[i], n);
+		if (t->with_edges && last != 0)
+			rc = count_next(t, last, words[i], n, err);
+		last = words[i];
 	}
 	return (rc);
 }
@@ -240,16 +274,18 @@ fold_runs(struct hwtdi_tally *t, struct hwtd_error *err)
 	size_t i = 0;
 
 	while (i < t->n_touched && rc == HWTD_OK) {
-		const uint32_t counter = t->touched[i];
-		const uint64_t n = t->counts[counter];
+		const uint32_t token = t->touched[i];
+		const uint32_t number = token & ~HWTDI_TOKEN_RUN;
+		uint64_t n;
 
-		if (counter >= HWTDI_RUNS) {
+		if (number == token) {
 			i++;
 			continue;
 		}
-		t->counts[counter] = 0;
+		n = t->run_counts[number];
+		t->run_counts[number] = 0;
 		t->touched[i] = t->touched[--t->n_touched];
-		rc = fold_run(t, counter, n, err);
+		rc = fold_run(t, number, n, err);
 	}
 	return (rc);
 }
@@ -317,14 +353,14 @@ hwtdi_tally_fold(struct hwtdi_tally *t, struct hwtd_error *err)
 	int rc = fold_runs(t, err);
 
 	for (size_t i = 0; i < t->n_touched && rc == HWTD_OK; i++) {
-		const uint32_t counter = t->touched[i];
+		const uint32_t node = t->touched[i];
 
-		rc = fold_node(t, counter - HWTDI_RUNS, t->counts[counter],
-		    err);
-		t->counts[counter] = 0;
+		rc = fold_node(t, node, t->counts[node], err);
+		t->counts[node] = 0;
 	}
 	t->n_touched = 0;
-	memset(t->pairs, 0, sizeof(t->pairs));
+	if (t->pairs != NULL)
+		memset(t->pairs, 0, t->cap_pairs * sizeof(*t->pairs));
 	return (rc);
 }
 
@@ -395,14 +431,14 @@ static void
 count_tokens(struct hwtdi_tally *t, const uint32_t *tokens, size_t n)
 {
 	/* In registers. */
-	uint64_t *const counts = t->counts;
+	uint64_t *const counts = t->counts, *const runs = t->run_counts;
 	uint32_t *touched = t->touched + t->n_touched;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t counter = counter_of(tokens[i]);
+		uint64_t *counter = counter_of(counts, runs, tokens[i]);
 
-		if (counts[counter]++ == 0)
-			*touched++ = counter;
+		if ((*counter)++ == 0)
+			*touched++ = tokens[i];
 	}
 	t->n_touched = (size_t)(touched - t->touched);
 }
@@ -456,7 +492,7 @@ take(void *arg, const struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	t->decoder = maker->decoder;
 	t->graph = flow->graph;
 	hwtdi_graph_see(t->graph, &t->view);
-	rc = need_counters(t, &rows->err);
+	rc = need_counters(t, flow->n_runs, &rows->err);
 	if (rc == HWTD_OK)
 		rc = pass_flow(t, flow, rows);
 	if (rc == HWTD_OK && flow->runs_over)
@@ -501,6 +537,10 @@ hwtdi_tally_fini(struct hwtdi_tally *t)
 	    sizeof(*t->places));
 	hwtdi_array_free(t->library, t->counts, t->cap_counts,
 	    sizeof(*t->counts));
+	hwtdi_array_free(t->library, t->run_counts, t->cap_run_counts,
+	    sizeof(*t->run_counts));
+	hwtdi_array_free(t->library, t->pairs, t->cap_pairs,
+	    sizeof(*t->pairs));
 	hwtdi_array_free(t->library, t->touched, t->cap_touched,
 	    sizeof(*t->touched));
 	hwtdi_array_free(t->library, t->links, t->cap_links,

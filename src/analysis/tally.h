@@ -41,15 +41,16 @@ struct hwtdi_tally {
 	struct hwtdi_graph_view view;
 	struct hwtdi_tally_place *places;
 	size_t cap_places;
-	/* By run, then by node; and which of them are not 0. */
-	uint64_t *counts;
-	size_t cap_counts;
+	/* By node, and by run; and tokens of which they are not 0. */
+	uint64_t *counts, *run_counts;
+	size_t cap_counts, cap_run_counts;
 	uint32_t *touched;
 	size_t n_touched, cap_touched;
 	/* By node. */
 	struct hwtdi_tally_links *links;
 	size_t cap_links;
-	struct hwtdi_tally_pair pairs[HWTDI_TALLY_PAIRS];
+	struct hwtdi_tally_pair *pairs;
+	size_t cap_pairs;
 
 	/* The last branch, if where it went is still to come. */
 	bool pending;

@@ -142,8 +142,6 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	hwtdi_ptn_forget_code(d);
 	hwtdi_pt_places_forget(d->places, d->cap_places);
 	d->loop_at = SIZE_MAX;
-	if (d->runs != NULL)
-		d->runs->by_hand = 0;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
 }

@@ -12,8 +12,9 @@ struct walk {
 	uint32_t top;
 	uint64_t bits;
 	uint32_t n_bits;
-	/* The next packet. */
+	/* The next packet, which may begin a run. */
 	const uint8_t *p;
+	bool may_be_run;
 };
 
 static void
@@ -376,19 +377,36 @@ take_outcomes(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (TAKEN);
 }
 
-/* The packet at hand may begin a run. */
+/* Take packets that are a run.  False: they are not. */
 HWTDI_PT_INLINE bool
-may_be_run(const struct walk *w, const struct hwtdi_decoder *d,
+take_run(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct reach *r)
 {
-	return (r->runs && d->runs->rest == 0 &&
-	    r->base + (uint64_t)(uintptr_t)w->p >= d->runs->by_hand);
+	const struct hwtdi_ptn_run *run;
+	/* The walk itself stays in registers. */
+	uint32_t top = w->top;
+
+	if (w->node == 0 || r->stop - w->p < HWTDI_PTN_RUN_LEAST)
+		return (false);
+	run = hwtdi_ptn_runs_take(d, w->node, &top, w->p, r->stop);
+	if (run == NULL) {
+		/* Not before the next TIP. */
+		w->may_be_run = false;
+		return (false);
+	}
+	w->top = top;
+	w->p += run->n_bytes;
+	put_anchor(r, flow, w->n, w->p);
+	w->tokens[w->n++] = run->token;
+	w->node = run->end;
+	d->tnt_bytes = run->n_last;
+	return (true);
 }
 
 /* Take TNT packets that were walked before.  False: there are none. */
 HWTDI_PT_INLINE bool
 take_known(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct reach *r, bool run)
+    const struct reach *r)
 {
 	struct hwtdi_ptn_known k;
 
@@ -400,15 +418,10 @@ take_known(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		.n = w->n,
 		.node = w->node,
 		.top = w->top };
-	if (run) {
-		if (!hwtdi_ptn_runs_take(d, flow, &k, r->end))
-			return (false);
-	} else {
-		hwtdi_ptn_memo_packets(d, flow, &k);
-		if (w->p == k.p)
-			return (false);
-		d->tnt_bytes = 1;
-	}
+	hwtdi_ptn_memo_packets(d, flow, &k);
+	if (w->p == k.p)
+		return (false);
+	d->tnt_bytes = 1;
 	w->p = k.p;
 	w->n = k.n;
 	w->node = k.node;
@@ -426,10 +439,10 @@ take_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	if (!has_room(w, flow))
 		return (FULL);
-	if (may_be_run(w, d, r) && take_known(w, d, flow, r, true))
+	if (w->may_be_run && take_run(w, d, flow, r))
 		return (TAKEN);
 	if (d->memo.on && w->p[0] >= HWTDI_PTN_MEMO_WORTH &&
-	    take_known(w, d, flow, r, false))
+	    take_known(w, d, flow, r))
 		return (TAKEN);
 	/* The lowest bit is none of them. */
 	return (take_outcomes(w, d, flow, r, (uint64_t)w->p[0] << (64 - n),
@@ -447,7 +460,7 @@ take_long_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (OTHER);
 	if (!has_room(w, flow))
 		return (FULL);
-	if (may_be_run(w, d, r) && take_known(w, d, flow, r, true))
+	if (w->may_be_run && take_run(w, d, flow, r))
 		return (TAKEN);
 	n = hwtdi_pt_stop_bit(v);
 	return (take_outcomes(w, d, flow, r, v << (64 - n), n, 8));
@@ -461,10 +474,13 @@ take_tip(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	const size_t first = w->n;
 	struct hwtdi_pt_packet packet;
 
-	if ((w->p[0] & 0x1f) != 0x0d)
-		return (OTHER);
 	if (!has_room(w, flow))
 		return (FULL);
+	/* Also one that begins where tracing goes off. */
+	if (w->may_be_run && take_run(w, d, flow, r))
+		return (TAKEN);
+	if ((w->p[0] & 0x1f) != 0x0d)
+		return (OTHER);
 	if (w->nodes[w->node].kind > HWTDI_NODE_FAR && !walk_on(w, d))
 		return (OTHER);
 	if (w->nodes[w->node].kind < HWTDI_NODE_RETURN)
@@ -476,6 +492,7 @@ take_tip(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	w->p += packet.bytes;
 	put_anchor(r, flow, first, w->p);
 	walk_to(w, d, packet.ip);
+	w->may_be_run = r->runs && hwtdi_ptn_runs_begin_with(d->runs, w->node);
 	return (TAKEN);
 }
 
@@ -550,6 +567,9 @@ come_back(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		d->node = hwtdi_ptn_target(d, d->ip);
 	begin(w, d, flow);
 	start_anchor(r, flow);
+	w->may_be_run = r->runs && d->lex.ip_known == UINT64_MAX &&
+	    !d->wrote_cr3 && !d->has_detail &&
+	    hwtdi_ptn_runs_begin_with(d->runs, d->node);
 	w->p = r->first + (d->at - r->at);
 }
 

@@ -19,7 +19,7 @@ static const uint8_t code[] = { 0x90, 0xff, 0xc8, 0x75, 0xfb, 0x90, 0xff,
 #define OUT 5
 
 /* What numbers of runs stand for. */
-static uint32_t runs[2][3];
+static uint32_t runs[2][6];
 static size_t run_lengths[2];
 
 static const uint32_t *
@@ -107,6 +107,7 @@ take(struct fixture *f, const uint32_t *tokens, size_t n, bool over, bool last)
 
 	memcpy(flow->tokens, tokens, n * sizeof(*tokens));
 	flow->n_tokens = n;
+	flow->n_runs = HWTDI_RUNS;
 	flow->runs_over = over;
 	f->maker.last_flow = last;
 	assert_int_equal(f->tally.sink.take(f->tally.sink.arg, &f->maker,
@@ -149,7 +150,7 @@ numbers_of_runs_stand_for_what_they_stood_for(void **state)
 
 	/* Two rounds and out; then a round; then the same again. */
 	memcpy(runs[0], (uint32_t[]){ f->loop, f->loop, f->out },
-	    sizeof(runs[0]));
+	    3 * sizeof(runs[0][0]));
 	run_lengths[0] = 3;
 	runs[1][0] = f->loop;
 	run_lengths[1] = 1;
@@ -232,6 +233,38 @@ what_comes_between_tokens_makes_no_edge(void **state)
 	assert_int_equal(f->rows.stats.gap_bytes, 7);
 }
 
+/* In a run tracing goes off to an address, and on again somewhere else. */
+static void
+tracing_that_goes_off_in_a_run_goes_to_an_address(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t tokens[] = { FIRST_RUN, FIRST_RUN };
+	struct hwtdi_code_counts *c = &f->tally.code;
+	struct hwtd_run *got;
+	size_t n, cap;
+
+	memcpy(runs[0],
+	    (uint32_t[]){ f->loop, f->out, HWTDI_TOKEN_OFF, 0x80000001,
+		0xffff8000, f->loop },
+	    6 * sizeof(runs[0][0]));
+	run_lengths[0] = 6;
+	place(f, 0, 0x1000, 1);
+	take(f, tokens, 2, false, true);
+	assert_int_equal(hwtdi_tally_fold(&f->tally, NULL), HWTD_OK);
+	assert_int_equal(hwtdi_code_runs(c, &got, &n, &cap, NULL), HWTD_OK);
+	assert_int_equal(n, 2);
+	assert_run(&got[0], 0x1000, 1, 3, 4);
+	assert_run(&got[1], 0x1005, 1, 2, 2);
+	hwtdi_array_free(f->ctx, got, cap, sizeof(*got));
+	hwtdi_code_edges(c);
+	assert_int_equal(c->n_edges, 3);
+	/* From one run to the next. */
+	assert_edge(&c->edges[0], 0x1003, 0x1000, 1, 1, 1);
+	assert_edge(&c->edges[1], 0x1003, 0x1005, 1, 1, 2);
+	assert_edge(&c->edges[2], 0x1006, 0xffff800080000001, 1, HWTD_NO_ID,
+	    2);
+}
+
 int
 main(void)
 {
@@ -244,6 +277,9 @@ main(void)
 		    teardown),
 		cmocka_unit_test_setup_teardown(
 		    what_comes_between_tokens_makes_no_edge, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    tracing_that_goes_off_in_a_run_goes_to_an_address, setup,
+		    teardown),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -53,19 +53,51 @@ static void
 with_runs(struct hwtdi_decoder *d, uint64_t *random)
 {
 	with_memo(d, random);
-	d->runs->rest = 0;
+	d->runs->sparse = false;
+	d->runs->credit = UINT32_MAX;
 }
 
 /* Of all lengths, and often begun anew. */
 static void
 with_short_lived_runs(struct hwtdi_decoder *d, uint64_t *random)
 {
-	static const uint32_t most[] = { 6, 12, 24, 48 };
+	static const uint32_t most[] = { 32, 40, 64, 200 };
 
 	with_runs(d, random);
 	d->runs->most = most[random_below(random, 4)];
 	if (random_below(random, 3) == 0)
 		d->runs->refused = HWTDI_RUNS;
+}
+
+/* All bytes are found in one of few places, and the wrong run is expected. */
+static void
+with_colliding_runs(struct hwtdi_decoder *d, uint64_t *random)
+{
+	struct hwtdi_ptn_runs *r = d->runs;
+
+	with_runs(d, random);
+	if (r->n == 0)
+		return;
+	for (size_t i = 0; (i >> r->log) == 0; i++) {
+		r->slots[i].tag = r->slots[random_below(random, 8)].tag;
+		r->slots[i]
+		    .record = r->at[random_below(random, (uint32_t)r->n)];
+	}
+	for (size_t i = 0; i < r->n; i++)
+		hwtdi_ptn_run_at(r, r->at[i])
+		    ->next = r->at[random_below(random, (uint32_t)r->n)];
+}
+
+/* Epochs come round to where they began. */
+static void
+with_late_epochs(struct hwtdi_decoder *d, uint64_t *random)
+{
+	with_runs(d, random);
+	if (random_below(random, 4) == 0 && d->epoch < UINT32_MAX / 2) {
+		d->epoch = UINT32_MAX - 2;
+		hwtdi_ptn_targets_clear(&d->targets);
+		hwtdi_ptn_memo_forget(&d->memo);
+	}
 }
 
 struct way {
@@ -79,14 +111,16 @@ static const struct way ways[] = {
 	{ "tiny memo", with_tiny_memo, false },
 	{ "runs", with_runs, true },
 	{ "short-lived runs", with_short_lived_runs, true },
+	{ "colliding runs", with_colliding_runs, true },
+	{ "late epochs", with_late_epochs, true },
 };
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
-/* What is met twice is found out, and then used. */
-#define PASSES 4
+/* What is met three times is found out, and then used. */
+#define PASSES 8
 
 /* What was saved, so that a test knows that it tests something. */
-static size_t n_nodes, n_told, n_over;
+static size_t n_nodes, n_told, n_over, n_off;
 
 static void
 try_way(struct hwtd_trace *trace, struct hwtdi_code_graph *graph,
@@ -111,6 +145,7 @@ try_way(struct hwtd_trace *trace, struct hwtdi_code_graph *graph,
 			n_nodes += got.n_tokens;
 			n_told += got.n_told;
 			n_over += got.n_over;
+			n_off += got.n_off;
 		}
 		native_free(&got);
 	}
@@ -168,7 +203,7 @@ try_random(uint64_t seed, unsigned int has, size_t insns)
 			     NULL),
 	    HWTD_OK);
 	for (unsigned int i = 0; i < 4; i++) {
-		const uint64_t horizon = (i & 1) != 0 ? 40 : 0;
+		const uint64_t horizon = (i & 1) != 0 ? 400 : 0;
 		struct native_flows plain;
 		char what[96];
 
@@ -189,7 +224,7 @@ random_traces_are_told_as_without_memory(void **state)
 	const bool small = getenv("HWTDECODE_TEST_SMALL") != NULL;
 
 	(void)state;
-	n_nodes = n_told = n_over = 0;
+	n_nodes = n_told = n_over = n_off = 0;
 	for (uint64_t seed = 1; seed <= (small ? 20 : 120); seed++) {
 		uint64_t random = seed;
 		unsigned int has = random_below(&random, RANDOM_ALL + 1);
@@ -198,12 +233,18 @@ random_traces_are_told_as_without_memory(void **state)
 		if ((seed & 1) == 0)
 			has &= RANDOM_COMPRESS_RETURNS | RANDOM_COMPRESS_IPS |
 			    RANDOM_LONG_TNT | RANDOM_TIMES | RANDOM_DEFERS |
-			    RANDOM_DEFERS_RETURNS;
+			    RANDOM_DEFERS_RETURNS | RANDOM_FILTERS;
+		/* Time does not repeat itself. */
+		if ((seed & 3) == 0) {
+			has &= ~RANDOM_TIMES;
+			has |= RANDOM_REPEATS;
+		}
 		try_random(seed, has, 3000);
 	}
 	/* Runs were made, and made anew. */
 	assert_true(n_told < n_nodes);
 	assert_true(n_over > 0);
+	assert_true(n_off > 0);
 }
 
 /* A machine of one function that calls itself, and its truth. */
@@ -374,6 +415,174 @@ returns_of_deep_recursion_are_known_again(void **state)
 	}
 }
 
+/* Two images, of which bytes of packets alone do not say which is meant. */
+
+#define OTHER_BASE 0x200000u
+#define SPIN 8
+#define FAR_OFF 0x40
+
+/* 0: jne 8; 2: jmp *%rax; 8: jne 8; 10: jmp *%rax; 64: jmp *%rax */
+static const uint8_t spin[FAR_OFF + 2] = { 0x75, 0x06, 0xff,
+	0xe0, [SPIN] = 0x75, 0xfe, 0xff, 0xe0, [FAR_OFF] = 0xff, 0xe0 };
+/* 0: jne 8 of the first one; 6: jmp *%rax; 64: jmp *%rax */
+static const uint8_t other[FAR_OFF + 2] = { 0x0f, 0x85, 0x02, 0x00, 0xf0, 0xff,
+	0xff, 0xe0, [FAR_OFF] = 0xff, 0xe0 };
+
+static void
+outcomes(struct pt_packets *p, unsigned int n, bool taken)
+{
+	for (; n >= 6; n -= 6)
+		pt_tnt_bits(p, taken ? 0x3f : 0, 6);
+	if (n != 0)
+		pt_tnt_bits(p, taken ? (1u << n) - 1 : 0, n);
+}
+
+/* How often code at an address was executed, by tokens. */
+static size_t
+executed(const struct native_flows *f, const struct hwtdi_code_graph *graph,
+    uint64_t ip)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_tokens; i++) {
+		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
+		    f->tokens[i]);
+
+		n += place_of(f, b->unit, i) + b->off == ip;
+	}
+	return (n);
+}
+
+/* The packets are told all ways, and tell of so many executions of an address. */
+static void
+try_images(const struct pt_packets *packets, uint64_t ip, size_t n)
+{
+	struct hwtdi_code_graph *graph;
+	struct native_flows plain;
+	struct hwtd_trace *trace = mt_create();
+
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_code(trace, OTHER_BASE, other, sizeof(other));
+	(void)mt_stream(trace, packets, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < 4; i++) {
+		try_ways(trace, graph, NULL, (i & 1) != 0 ? 2000 : 0, packets,
+		    (i & 2) != 0, "images", &plain);
+		assert_int_equal(executed(&plain, graph, ip), n);
+		native_free(&plain);
+	}
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+}
+
+/* Its upper bits are those of an address before the run. */
+static void
+compressed_addresses_depend_on_what_was_before(void **state)
+{
+	struct pt_packets p = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	n_nodes = n_told = 0;
+	pt_psb_plus(&p, BASE + FAR_OFF, 64);
+	for (unsigned int i = 0; i < 400; i++) {
+		const bool there = i % 7 == 3 || i % 5 == 4;
+
+		/* Looked for behind the CBR, where the node is the same. */
+		pt_tip(&p, PT_IP_48, there ? OTHER_BASE : BASE);
+		outcomes(&p, 1, true);
+		pt_cbr(&p, 8);
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_16, FAR_OFF);
+		n += there;
+	}
+	pt_tip(&p, PT_IP_48, BASE);
+	try_images(&p, OTHER_BASE + FAR_OFF, n);
+	assert_true(n_told < n_nodes / 2);
+	pt_free(&p);
+}
+
+/* A segment begins with a run that leads to code that is still to be told of. */
+static void
+places_are_told_before_runs(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	n_nodes = n_told = 0;
+	for (unsigned int i = 0; i < 50; i++) {
+		pt_psb_plus(&p, BASE + SPIN, 64);
+		for (unsigned int k = 0; k < 10; k++) {
+			outcomes(&p, 1, false);
+			pt_tip(&p, PT_IP_48, OTHER_BASE + FAR_OFF);
+			pt_tip(&p, PT_IP_48, BASE + SPIN);
+			outcomes(&p, 6 * 40, true);
+			outcomes(&p, 1, false);
+			pt_tip(&p, PT_IP_48, BASE + SPIN);
+		}
+	}
+	try_images(&p, OTHER_BASE + FAR_OFF, 500);
+	assert_true(n_told < n_nodes / 2);
+	pt_free(&p);
+}
+
+/* A trace of which nothing repeats itself, and then all. */
+
+static void
+what_does_not_repeat_itself_is_hardly_looked_up(void **state)
+{
+	struct pt_packets p = { 0 };
+	struct hwtdi_code_graph *graph;
+	struct native_flows got = { 0 };
+	struct native_reader r;
+	struct hwtd_trace *trace = mt_create();
+	const struct hwtdi_ptn_runs *runs;
+	uint64_t random = 1;
+
+	(void)state;
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 5000; i++) {
+		for (unsigned int k = 0; k < 8; k++)
+			outcomes(&p, 1 + random_below(&random, 6), true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_16, BASE + SPIN);
+	}
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	native_open(&r, trace, graph, NULL, 0, true);
+	runs = r.decoder->runs;
+	native_read(&r, p.bytes, p.n, false, &got);
+	assert_true(runs->sparse);
+	assert_int_equal(runs->n, 0);
+	native_free(&got);
+	pt_free(&p);
+	/* The same again and again is soon known. */
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 5000; i++) {
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_16, BASE + (i % 3 == 0 ? 0 : SPIN));
+		if (i % 3 == 0)
+			outcomes(&p, 1, true);
+	}
+	native_read(&r, p.bytes, p.n, false, &got);
+	assert_false(runs->sparse);
+	assert_true(got.n_told * 2 < got.n_tokens);
+	native_free(&got);
+	native_close(&r);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
 /* The return stack. */
 
 static void
@@ -506,16 +715,43 @@ memo_rests_where_packets_come_one_by_one(void **state)
 	assert_true(is_on_after_calls_of(5));
 }
 
+static void
+no_call_may_have_to_be_there(void **state)
+{
+	uint32_t calls[HWTDI_PTN_CALLS] = { 0 };
+	const struct hwtdi_ptn_calls_effect effect = { .pops = 1,
+		.writes = 1,
+		.empty = true };
+	const uint32_t stack[] = { 12 };
+	uint32_t top = 0;
+
+	(void)state;
+	calls[0] = 12;
+	calls[63] = UINT32_MAX;
+	assert_false(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
+	assert_int_equal(calls[0], 12);
+	calls[63] = 0;
+	assert_true(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
+	assert_int_equal(top, 63);
+	assert_int_equal(calls[0], 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_traces_are_told_as_without_memory),
 		cmocka_unit_test(returns_of_deep_recursion_are_known_again),
+		cmocka_unit_test(
+		    compressed_addresses_depend_on_what_was_before),
+		cmocka_unit_test(places_are_told_before_runs),
+		cmocka_unit_test(
+		    what_does_not_repeat_itself_is_hardly_looked_up),
 		cmocka_unit_test(calls_that_are_others_are_left_alone),
 		cmocka_unit_test(memo_begins_with_the_second_flow),
 		cmocka_unit_test(without_memory_for_a_memo_there_is_none),
 		cmocka_unit_test(memo_rests_where_packets_come_one_by_one),
+		cmocka_unit_test(no_call_may_have_to_be_there),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
