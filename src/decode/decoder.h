@@ -112,8 +112,9 @@ struct hwtdi_placement {
  * run of nodes, whose number is in the other bits; see `run` of the engine.
  */
 #define HWTDI_TOKEN_RUN HWTDI_GRAPH_USER_BIT
-/* Numbers of runs are below this. */
+/* Numbers of runs are below this, and words of a run. */
 #define HWTDI_RUNS 32768u
+#define HWTDI_RUN_WORDS 256u
 /*
  * Between nodes of a run: tracing goes off with the node before, and on with the
  * next one, which rare events do not tell then.  Two words follow, the lower and

@@ -24,7 +24,7 @@ struct hwtdi_flow;
 #define HWTDI_PTN_MEMO_STACK 3u
 /* Entries at first, and at the most. */
 #define HWTDI_PTN_MEMO_FIRST_LOG 8u
-#define HWTDI_PTN_MEMO_LAST_LOG 12u
+#define HWTDI_PTN_MEMO_LAST_LOG 14u
 
 /* The number of tokens is below this. */
 #define HWTDI_PTN_MEMO_COUNT 0x10u
@@ -102,6 +102,8 @@ struct hwtdi_ptn_known {
 	/* Outcomes that are left, the next in the top bit. */
 	uint64_t bits;
 	uint32_t n_bits;
+	/* With runs: behind the last packet that was taken. */
+	const uint8_t *behind;
 };
 
 /*
@@ -109,4 +111,9 @@ struct hwtdi_ptn_known {
  */
 void hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtdi_ptn_known *k);
+
+/* The same with runs, without anchors. */
+void hwtdi_ptn_memo_runs(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtdi_ptn_known *k);
+
 #endif /* HWTDI_PT_NATIVE_MEMO_H */

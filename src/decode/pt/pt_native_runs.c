@@ -21,6 +21,8 @@
 #define LOOKUPS 128u
 /* So many times that is to be good at the most before all are looked for. */
 #define MOST_WAIT 16u
+/* Flows for which it rests at the most. */
+#define MOST_REST 256u
 
 /* Runs that may be made at first, and how many hits are to pay for one. */
 #define FIRST_CREDIT 2048u
@@ -29,6 +31,7 @@
 
 /* Words of an address, and words of a run at the most. */
 #define TARGET_WORDS 3u
+_Static_assert(HWTDI_PTN_RUN_TOKENS <= HWTDI_RUN_WORDS, "words of a run");
 #define MOST_WORDS                                                            \
 	(HWTDI_PTN_RUN_TOKENS + TARGET_WORDS * HWTDI_PTN_RUN_TARGETS)
 /* Of a record, of 8 bytes. */
@@ -56,6 +59,7 @@ hwtdi_ptn_runs_open(struct hwtd_context *library, struct hwtdi_ptn_runs **out,
 	r->most = HWTDI_PTN_RUN_MOST;
 	r->credit = FIRST_CREDIT;
 	r->next_wait = 1;
+	r->next_rest = 1;
 	r->n_records = 1;
 	r->slots = hwtdi_zalloc(library, slots_bytes(r->log));
 	r->met = hwtdi_zalloc(library, sizeof(r->met[0]) << MET_LOG);
@@ -157,31 +161,66 @@ grow_slots(struct hwtdi_ptn_runs *r, struct hwtd_context *library)
 	r->log = (uint8_t)(r->log + 2);
 	/* What finds no place is not found any more, but stays. */
 	for (uint32_t i = 0; i < r->n; i++) {
-		struct hwtdi_ptn_run *run = hwtdi_ptn_run_at(r, r->at[i]);
+		const uint32_t record = r->at[i].record;
+		struct hwtdi_ptn_run *run = hwtdi_ptn_run_at(r, record);
 
-		(void)put_slot(r, hash_of(run->node, bytes_of(run)), r->at[i]);
+		if (record != 0)
+			(void)put_slot(r, hash_of(run->node, bytes_of(run)),
+			    record);
 	}
 }
 
-/* Room for one more run; false: there is none. */
+/* Room for one more run, of so many words; false: there is none. */
+static bool
+reserve_words(struct hwtdi_ptn_runs *r, struct hwtd_context *library,
+    uint32_t n)
+{
+	if (r->n == HWTDI_RUNS || r->n_words + n > HWTDI_PTN_RUN_WORDS) {
+		r->refused++;
+		return (false);
+	}
+	return (hwtdi_array_grow(library, &r->at, &r->cap, r->n + 1,
+		    sizeof(r->at[0]), NULL) == HWTD_OK &&
+	    hwtdi_array_grow(library, &r->words, &r->cap_words, r->n_words + n,
+		sizeof(r->words[0]), NULL) == HWTD_OK);
+}
+
+/* The same, with a record. */
 static bool
 reserve(struct hwtdi_ptn_runs *r, struct hwtd_context *library)
 {
-	if (r->n == HWTDI_RUNS ||
-	    r->n_records + MOST_RECORD > HWTDI_PTN_RUN_RECORDS ||
-	    r->n_words + MOST_WORDS > HWTDI_PTN_RUN_WORDS) {
+	if (r->n_records + MOST_RECORD > HWTDI_PTN_RUN_RECORDS) {
 		r->refused++;
 		return (false);
 	}
 	grow_slots(r, library);
-	return (hwtdi_array_grow(library, &r->at, &r->cap, r->n + 1,
-		    sizeof(r->at[0]), NULL) == HWTD_OK &&
+	return (reserve_words(r, library, MOST_WORDS) &&
 	    hwtdi_array_grow(library, &r->records, &r->cap_records,
 		r->n_records + MOST_RECORD, sizeof(r->records[0]),
-		NULL) == HWTD_OK &&
-	    hwtdi_array_grow(library, &r->words, &r->cap_words,
-		r->n_words + MOST_WORDS, sizeof(r->words[0]),
 		NULL) == HWTD_OK);
+}
+
+/* The words that were written last are a run. */
+static uint32_t
+put_words(struct hwtdi_ptn_runs *r, uint32_t n, uint32_t record)
+{
+	r->at[r->n] = (struct hwtdi_ptn_run_words){
+		.first = (uint32_t)r->n_words,
+		.n = n,
+		.record = record
+	};
+	r->n_words += n;
+	return (HWTDI_TOKEN_RUN | (uint32_t)r->n++);
+}
+
+uint32_t
+hwtdi_ptn_runs_name(struct hwtdi_ptn_runs *r, struct hwtd_context *library,
+    const uint32_t *nodes, uint32_t n)
+{
+	if (!reserve_words(r, library, n))
+		return (0);
+	memcpy(r->words + r->n_words, nodes, n * sizeof(nodes[0]));
+	return (put_words(r, n, 0));
 }
 
 /* How it does. */
@@ -200,6 +239,10 @@ judge(struct hwtdi_ptn_runs *r)
 	if (r->sparse) {
 		if (good && --r->wait == 0)
 			r->sparse = false;
+		r->rest = good ? 0 : r->next_rest;
+		r->next_rest = good ? 1 : r->next_rest * 2;
+		if (r->next_rest > MOST_REST)
+			r->next_rest = MOST_REST;
 		return;
 	}
 	r->sparse = !good;
@@ -209,14 +252,17 @@ judge(struct hwtdi_ptn_runs *r)
 		r->next_wait = MOST_WAIT;
 }
 
-void
+bool
 hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *r)
 {
 	if (r == NULL)
-		return;
-	r->turn++;
+		return (false);
+	if (r->rest != 0)
+		r->rest--;
+	else
+		r->turn++;
 	if (!r->over)
-		return;
+		return (false);
 	r->over = false;
 	r->refused = 0;
 	r->n = 0;
@@ -225,6 +271,7 @@ hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *r)
 	r->last = 0;
 	r->next = 0;
 	memset(r->slots, 0, slots_bytes(r->log));
+	return (true);
 }
 
 void
@@ -242,17 +289,16 @@ hwtdi_ptn_runs_forget(struct hwtdi_ptn_runs *r)
 {
 	/* No epoch is 0. */
 	for (size_t i = 0; r != NULL && i < r->n; i++)
-		hwtdi_ptn_run_at(r, r->at[i])->epoch = 0;
+		if (r->at[i].record != 0)
+			hwtdi_ptn_run_at(r, r->at[i].record)->epoch = 0;
 }
 
 const uint32_t *
 hwtdi_ptn_runs_expand(const struct hwtdi_ptn_runs *r, uint32_t number,
     size_t *n_out)
 {
-	const struct hwtdi_ptn_run *run = hwtdi_ptn_run_at(r, r->at[number]);
-
-	*n_out = run->n_tokens;
-	return (r->words + run->first);
+	*n_out = r->at[number].n;
+	return (r->words + r->at[number].first);
 }
 
 /* Making one. */
@@ -457,8 +503,8 @@ learn(struct hwtdi_decoder *d, uint32_t node, uint32_t top, const uint8_t *p,
 	}
 	run = hwtdi_ptn_run_at(r, (uint32_t)r->n_records);
 	put_run(d, node, p, &m, run);
-	r->at[r->n++] = (uint32_t)r->n_records;
-	r->n_words += run->n_tokens + TARGET_WORDS * (size_t)run->n_targets;
+	(void)put_words(r, run->n_tokens, (uint32_t)r->n_records);
+	r->n_words += TARGET_WORDS * (size_t)run->n_targets;
 	r->n_records += record_words(run);
 	r->credit -= PRICE;
 	r->of_use++;
@@ -583,7 +629,7 @@ find(struct hwtdi_decoder *d, uint32_t node, uint32_t *top_inout,
 	(void)hwtdi_ptn_calls_apply(d->calls, top_inout, made->effect,
 	    calls_of(made));
 	do_beside(d, made);
-	return (r->at[r->n - 1]);
+	return (r->at[r->n - 1].record);
 }
 
 const struct hwtdi_ptn_run *

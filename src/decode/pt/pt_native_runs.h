@@ -57,6 +57,13 @@ struct hwtdi_ptn_run {
 	bool goes_off;
 };
 
+/* What a run stands for in flows: words, as they are counted. */
+struct hwtdi_ptn_run_words {
+	uint32_t first, n;
+	/* 0: it is of a memo. */
+	uint32_t record;
+};
+
 struct hwtdi_ptn_run_slot {
 	uint32_t tag;
 	/* Of a record; 0: none. */
@@ -69,8 +76,8 @@ struct hwtdi_ptn_runs {
 	size_t n_records, cap_records;
 	uint32_t *words;
 	size_t n_words, cap_words;
-	/* The record of each run. */
-	uint32_t *at;
+	/* Each run. */
+	struct hwtdi_ptn_run_words *at;
 	size_t n, cap;
 	/* An open-addressed index, of 2 to the power of `log`. */
 	struct hwtdi_ptn_run_slot *slots;
@@ -91,6 +98,8 @@ struct hwtdi_ptn_runs {
 	uint32_t wait, next_wait;
 	/* Flows that were begun. */
 	uint32_t turn;
+	/* Flows for which nothing is looked for, and for which it would be then. */
+	uint32_t rest, next_rest;
 	/* Runs there was no room for; all are to begin anew. */
 	uint32_t refused;
 	bool over;
@@ -102,8 +111,8 @@ int hwtdi_ptn_runs_open(struct hwtd_context *library,
 void hwtdi_ptn_runs_close(struct hwtd_context *library,
     struct hwtdi_ptn_runs *runs);
 
-/* A flow begins, and ends. */
-void hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *runs);
+/* A flow begins, and ends.  True: all runs are forgotten. */
+bool hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *runs);
 void hwtdi_ptn_runs_end(struct hwtdi_ptn_runs *runs, struct hwtdi_flow *flow);
 /* Epochs begin anew. */
 void hwtdi_ptn_runs_forget(struct hwtdi_ptn_runs *runs);
@@ -114,14 +123,16 @@ const uint32_t *hwtdi_ptn_runs_expand(const struct hwtdi_ptn_runs *runs,
 /*
  * It is to be looked for a run that begins with a node.  Where only few do, they
  * are always the same ones, so that it shows when a trace begins to repeat
- * itself; and now and then all do, for loops in which these do not come.
+ * itself; and now and then all do, for loops in which these do not come.  Where
+ * that is of no use it rests.
  */
 static inline bool
 hwtdi_ptn_runs_begin_with(const struct hwtdi_ptn_runs *runs, uint32_t node)
 {
 	const uint32_t part = node * 0x9e3779b1u >> 26;
 
-	return (!runs->sparse || part == 0 || runs->turn % 32 == 0);
+	return (!runs->sparse ||
+	    (runs->rest == 0 && (part == 0 || runs->turn % 32 == 0)));
 }
 
 static inline struct hwtdi_ptn_run *
@@ -134,11 +145,17 @@ hwtdi_ptn_run_at(const struct hwtdi_ptn_runs *runs, uint32_t record)
 static inline uint32_t
 hwtdi_ptn_runs_last(const struct hwtdi_ptn_runs *runs, uint32_t number)
 {
-	const struct hwtdi_ptn_run *run = hwtdi_ptn_run_at(runs,
-	    runs->at[number]);
+	const struct hwtdi_ptn_run_words *at = &runs->at[number];
 
-	return (runs->words[run->first + run->n_tokens - 1u]);
+	return (runs->words[at->first + at->n - 1u]);
 }
+
+/*
+ * One token for nodes, which stand for a packet that is remembered elsewhere.
+ * 0: there is no room for it.
+ */
+uint32_t hwtdi_ptn_runs_name(struct hwtdi_ptn_runs *runs,
+    struct hwtd_context *library, const uint32_t *nodes, uint32_t n);
 
 /*
  * The run of packets at `p`, before `stop`, from a node on.  Its effect on calls
