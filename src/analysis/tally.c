@@ -14,29 +14,44 @@
 
 /* Counters. */
 
-/* Without a branch: whether a run or a node comes is hard to foresee. */
-static inline uint64_t *
-counter_of(uint64_t *nodes, uint64_t *runs, uint32_t token)
+/*
+ * So many tokens at the most are counted before runs are folded: what counts of
+ * runs add up to stays below what a counter can hold.
+ */
+#define MOST_TOKENS (UINT32_MAX / HWTDI_RUN_WORDS - HWTDI_FLOW_TOKENS)
+
+/* Nodes and runs have every other counter: so which it is makes no difference. */
+static inline size_t
+counter_no(uint32_t token)
 {
-	return (&((token & HWTDI_TOKEN_RUN) != 0
-		? runs
-		: nodes)[token & ~HWTDI_TOKEN_RUN]);
+	return (token << 1 | token >> 31);
 }
 
 static inline void
-count(struct hwtdi_tally *t, uint32_t token, uint64_t n)
+count(struct hwtdi_tally *t, uint32_t token, uint32_t n)
 {
-	uint64_t *counter = counter_of(t->counts, t->run_counts, token);
+	uint32_t *counter = &t->counts[counter_no(token)];
 
-	if (*counter == 0)
+	if (*counter == HWTDI_TALLY_NONE)
 		t->touched[t->n_touched++] = token;
 	*counter += n;
 }
 
-/* Grow an array; what is new in it is 0. */
+/* What was counted of a token, of which nothing is counted then. */
+static uint32_t
+take_count(struct hwtdi_tally *t, uint32_t token)
+{
+	uint32_t *counter = &t->counts[counter_no(token)];
+	const uint32_t n = *counter - HWTDI_TALLY_NONE;
+
+	*counter = HWTDI_TALLY_NONE;
+	return (n);
+}
+
+/* Grow an array; all bytes that are new in it are `byte`. */
 static int
-grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
-    size_t need, size_t elem, struct hwtd_error *err)
+grow(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout, size_t need,
+    size_t elem, int byte, struct hwtd_error *err)
 {
 	const size_t cap = *cap_inout;
 	uint8_t *array;
@@ -49,7 +64,7 @@ grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
 	if (rc != HWTD_OK)
 		return (rc);
 	memcpy(&array, array_inout, sizeof(array));
-	memset(array + cap * elem, 0, (*cap_inout - cap) * elem);
+	memset(array + cap * elem, byte, (*cap_inout - cap) * elem);
 	return (HWTD_OK);
 }
 
@@ -60,21 +75,18 @@ need_counters(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
 	const size_t nodes = t->view.n_nodes;
 	int rc;
 
-	rc = grow_zeroed(t, &t->counts, &t->cap_counts, nodes,
-	    sizeof(*t->counts), err);
-	if (rc == HWTD_OK)
-		rc = grow_zeroed(t, &t->run_counts, &t->cap_run_counts, n_runs,
-		    sizeof(*t->run_counts), err);
+	rc = grow(t, &t->counts, &t->cap_counts,
+	    2 * (nodes > n_runs ? nodes : n_runs), sizeof(*t->counts), 0xff,
+	    err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched,
-		    t->cap_counts + t->cap_run_counts, sizeof(*t->touched),
-		    err);
+		    nodes + n_runs, sizeof(*t->touched), err);
 	if (rc == HWTD_OK && t->with_edges)
-		rc = grow_zeroed(t, &t->links, &t->cap_links, nodes,
-		    sizeof(*t->links), err);
+		rc = grow(t, &t->links, &t->cap_links, nodes,
+		    sizeof(*t->links), 0, err);
 	if (rc == HWTD_OK && t->with_edges)
-		rc = grow_zeroed(t, &t->pairs, &t->cap_pairs,
-		    HWTDI_TALLY_PAIRS, sizeof(*t->pairs), err);
+		rc = grow(t, &t->pairs, &t->cap_pairs, HWTDI_TALLY_PAIRS,
+		    sizeof(*t->pairs), 0, err);
 	return (rc);
 }
 
@@ -241,7 +253,7 @@ count_off(struct hwtdi_tally *t, uint32_t node, const uint32_t *words,
 }
 
 static int
-fold_run(struct hwtdi_tally *t, uint32_t number, uint64_t n,
+fold_run(struct hwtdi_tally *t, uint32_t number, uint32_t n,
     struct hwtd_error *err)
 {
 	size_t n_words;
@@ -275,17 +287,14 @@ fold_runs(struct hwtdi_tally *t, struct hwtd_error *err)
 
 	while (i < t->n_touched && rc == HWTD_OK) {
 		const uint32_t token = t->touched[i];
-		const uint32_t number = token & ~HWTDI_TOKEN_RUN;
-		uint64_t n;
 
-		if (number == token) {
+		if ((token & HWTDI_TOKEN_RUN) == 0) {
 			i++;
 			continue;
 		}
-		n = t->run_counts[number];
-		t->run_counts[number] = 0;
 		t->touched[i] = t->touched[--t->n_touched];
-		rc = fold_run(t, number, n, err);
+		rc = fold_run(t, token & ~HWTDI_TOKEN_RUN,
+		    take_count(t, token), err);
 	}
 	return (rc);
 }
@@ -352,13 +361,15 @@ hwtdi_tally_fold(struct hwtdi_tally *t, struct hwtd_error *err)
 {
 	int rc = fold_runs(t, err);
 
+	if (rc == HWTD_OK)
+		rc = hwtdi_code_counts_reserve(&t->code, t->n_touched, err);
 	for (size_t i = 0; i < t->n_touched && rc == HWTD_OK; i++) {
 		const uint32_t node = t->touched[i];
 
-		rc = fold_node(t, node, t->counts[node], err);
-		t->counts[node] = 0;
+		rc = fold_node(t, node, take_count(t, node), err);
 	}
 	t->n_touched = 0;
+	t->n_counted = 0;
 	if (t->pairs != NULL)
 		memset(t->pairs, 0, t->cap_pairs * sizeof(*t->pairs));
 	return (rc);
@@ -373,8 +384,8 @@ pass_place(struct hwtdi_tally *t, const struct hwtdi_placement *p,
 	struct hwtdi_tally_place *place;
 	int rc;
 
-	rc = grow_zeroed(t, &t->places, &t->cap_places, (size_t)p->unit + 1,
-	    sizeof(*t->places), err);
+	rc = grow(t, &t->places, &t->cap_places, (size_t)p->unit + 1,
+	    sizeof(*t->places), 0, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	place = &t->places[p->unit];
@@ -431,13 +442,13 @@ static void
 count_tokens(struct hwtdi_tally *t, const uint32_t *tokens, size_t n)
 {
 	/* In registers. */
-	uint64_t *const counts = t->counts, *const runs = t->run_counts;
+	uint32_t *const counts = t->counts;
 	uint32_t *touched = t->touched + t->n_touched;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t *counter = counter_of(counts, runs, tokens[i]);
+		uint32_t *counter = &counts[counter_no(tokens[i])];
 
-		if ((*counter)++ == 0)
+		if (++*counter == HWTDI_TALLY_NONE + 1)
 			*touched++ = tokens[i];
 	}
 	t->n_touched = (size_t)(touched - t->touched);
@@ -493,6 +504,9 @@ take(void *arg, const struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	t->graph = flow->graph;
 	hwtdi_graph_see(t->graph, &t->view);
 	rc = need_counters(t, flow->n_runs, &rows->err);
+	t->n_counted += (uint32_t)flow->n_tokens;
+	if (rc == HWTD_OK && t->n_counted > MOST_TOKENS)
+		rc = hwtdi_tally_fold(t, &rows->err);
 	if (rc == HWTD_OK)
 		rc = pass_flow(t, flow, rows);
 	if (rc == HWTD_OK && flow->runs_over)
@@ -537,8 +551,6 @@ hwtdi_tally_fini(struct hwtdi_tally *t)
 	    sizeof(*t->places));
 	hwtdi_array_free(t->library, t->counts, t->cap_counts,
 	    sizeof(*t->counts));
-	hwtdi_array_free(t->library, t->run_counts, t->cap_run_counts,
-	    sizeof(*t->run_counts));
 	hwtdi_array_free(t->library, t->pairs, t->cap_pairs,
 	    sizeof(*t->pairs));
 	hwtdi_array_free(t->library, t->touched, t->cap_touched,

@@ -29,6 +29,9 @@ struct hwtdi_tally_pair {
 
 #define HWTDI_TALLY_PAIRS 1024
 
+/* A counter of what did not come: that it does is seen by the sum that is 0. */
+#define HWTDI_TALLY_NONE UINT32_MAX
+
 struct hwtdi_tally {
 	struct hwtd_context *library;
 	bool with_edges;
@@ -41,9 +44,12 @@ struct hwtdi_tally {
 	struct hwtdi_graph_view view;
 	struct hwtdi_tally_place *places;
 	size_t cap_places;
-	/* By node, and by run; and tokens of which they are not 0. */
-	uint64_t *counts, *run_counts;
-	size_t cap_counts, cap_run_counts;
+	/* By token: how often it came, and HWTDI_TALLY_NONE. */
+	uint32_t *counts;
+	size_t cap_counts;
+	/* Tokens counted since all became counts of code. */
+	uint32_t n_counted;
+	/* Tokens that came. */
 	uint32_t *touched;
 	size_t n_touched, cap_touched;
 	/* By node. */
