@@ -110,6 +110,6 @@ int hwtdi_code_runs(struct hwtdi_code_counts *c, struct hwtd_run **runs_out,
  * Put the edges in order.  What went to an address whose section was not seen
  * joins what went there from the same place, if only one section is known.
  */
-void hwtdi_code_edges(struct hwtdi_code_counts *c);
+int hwtdi_code_edges(struct hwtdi_code_counts *c, struct hwtd_error *err);
 
 #endif /* HWTDI_CODE_COUNTS_H */

@@ -90,15 +90,31 @@ need_counters(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
 	return (rc);
 }
 
-/* The nodes that a token stands for. */
-static const uint32_t *
-nodes_of(const struct hwtdi_tally *t, const uint32_t *token, size_t *n_out)
+/* Know where runs that are new begin and end. */
+static int
+need_ends(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
 {
-	*n_out = 1;
-	return ((*token & HWTDI_TOKEN_RUN) == 0
-		? token
-		: t->engine->run(t->decoder, *token & ~HWTDI_TOKEN_RUN,
-		      n_out));
+	int rc = hwtdi_array_grow(t->library, &t->ends, &t->cap_ends, n_runs,
+	    sizeof(*t->ends), err);
+
+	for (; rc == HWTD_OK && t->n_ends < n_runs; t->n_ends++) {
+		size_t n;
+		const uint32_t *words = t->engine->run(t->decoder,
+		    (uint32_t)t->n_ends, &n);
+
+		t->ends[t->n_ends] = (struct hwtdi_tally_ends){ words[0],
+			words[n - 1] };
+	}
+	return (rc);
+}
+
+/* The nodes that a token begins and ends with. */
+static inline struct hwtdi_tally_ends
+ends_of(const struct hwtdi_tally *t, uint32_t token)
+{
+	return ((token & HWTDI_TOKEN_RUN) == 0
+		? (struct hwtdi_tally_ends){ token, token }
+		: t->ends[token & ~HWTDI_TOKEN_RUN]);
 }
 
 static const struct hwtdi_code_block *
@@ -216,21 +232,20 @@ static int
 count_edges(struct hwtdi_tally *t, const struct hwtdi_flow *flow, size_t at,
     size_t end, struct hwtd_error *err)
 {
-	size_t n;
-	const uint32_t *nodes = nodes_of(t, &flow->tokens[at], &n);
-	uint32_t last = nodes[n - 1];
+	struct hwtdi_tally_ends ends = ends_of(t, flow->tokens[at]);
+	uint32_t last = ends.last;
 	int rc = HWTD_OK;
 
 	if (t->pending) {
-		const struct hwtdi_code_block *b = block_of(t, nodes[0]);
+		const struct hwtdi_code_block *b = block_of(t, ends.first);
 
 		rc = end_edge(t, t->places[b->unit].address + b->off,
 		    t->places[b->unit].section, err);
 	}
 	for (at++; at < end && rc == HWTD_OK; at++) {
-		nodes = nodes_of(t, &flow->tokens[at], &n);
-		rc = count_next(t, last, nodes[0], 1, err);
-		last = nodes[n - 1];
+		ends = ends_of(t, flow->tokens[at]);
+		rc = count_next(t, last, ends.first, 1, err);
+		last = ends.last;
 	}
 	begin_edge(t, last);
 	return (rc);
@@ -504,13 +519,17 @@ take(void *arg, const struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	t->graph = flow->graph;
 	hwtdi_graph_see(t->graph, &t->view);
 	rc = need_counters(t, flow->n_runs, &rows->err);
+	if (rc == HWTD_OK && t->with_edges)
+		rc = need_ends(t, flow->n_runs, &rows->err);
 	t->n_counted += (uint32_t)flow->n_tokens;
 	if (rc == HWTD_OK && t->n_counted > MOST_TOKENS)
 		rc = hwtdi_tally_fold(t, &rows->err);
 	if (rc == HWTD_OK)
 		rc = pass_flow(t, flow, rows);
-	if (rc == HWTD_OK && flow->runs_over)
+	if (rc == HWTD_OK && flow->runs_over) {
 		rc = fold_runs(t, &rows->err);
+		t->n_ends = 0;
+	}
 	if (rc == HWTD_OK && maker->last_flow && t->pending)
 		rc = flow->has_next_ip
 		    ? end_edge(t, flow->next_ip, HWTD_NO_ID, &rows->err)
@@ -527,6 +546,7 @@ leave(void *arg, struct hwtd_error *err)
 	if (t->places != NULL)
 		memset(t->places, 0, t->cap_places * sizeof(*t->places));
 	t->pending = false;
+	t->n_ends = 0;
 	return (rc);
 }
 
@@ -547,6 +567,7 @@ void
 hwtdi_tally_fini(struct hwtdi_tally *t)
 {
 	hwtdi_code_counts_fini(&t->code);
+	hwtdi_array_free(t->library, t->ends, t->cap_ends, sizeof(*t->ends));
 	hwtdi_array_free(t->library, t->places, t->cap_places,
 	    sizeof(*t->places));
 	hwtdi_array_free(t->library, t->counts, t->cap_counts,

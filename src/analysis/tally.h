@@ -21,6 +21,11 @@ struct hwtdi_tally_links {
 	uint64_t n[2];
 };
 
+/* The nodes that a run begins and ends with. */
+struct hwtdi_tally_ends {
+	uint32_t first, last;
+};
+
 /* The edge from a node to another that it has no link to. */
 struct hwtdi_tally_pair {
 	uint32_t from, to;
@@ -57,6 +62,9 @@ struct hwtdi_tally {
 	size_t cap_links;
 	struct hwtdi_tally_pair *pairs;
 	size_t cap_pairs;
+	/* By run. */
+	struct hwtdi_tally_ends *ends;
+	size_t n_ends, cap_ends;
 
 	/* The last branch, if where it went is still to come. */
 	bool pending;
