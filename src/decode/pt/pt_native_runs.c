@@ -567,9 +567,8 @@ do_beside(struct hwtdi_decoder *d, const struct hwtdi_ptn_run *run)
 		d->lex.last_ip = run->ip_end;
 	if (!run->goes_off)
 		return;
-	/* See hwtdi_ptn_quick(). */
+	/* See hwtdi_ptn_quick(); before it and behind it tracing is on. */
 	d->choice.moments.until = UINT64_MAX;
-	d->has_resume = false;
 	d->fresh = false;
 	d->weak = false;
 	d->lex.place = 0;

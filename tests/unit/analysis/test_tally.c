@@ -265,6 +265,33 @@ tracing_that_goes_off_in_a_run_goes_to_an_address(void **state)
 	    2);
 }
 
+/* Before a counter could overflow, counts become counts of code. */
+static void
+counters_are_read_before_they_are_full(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t tokens[] = { f->loop, f->loop };
+	struct hwtd_run *got;
+	size_t n, cap;
+
+	place(f, 0, 0x1000, 1);
+	take(f, tokens, 2, false, false);
+	assert_int_equal(f->tally.n_counted, 2);
+	assert_int_equal(f->tally.code.n_stretches, 0);
+	/* So many runs, of as many words as there can be. */
+	f->tally.n_counted = UINT32_MAX / HWTDI_RUN_WORDS - HWTDI_FLOW_TOKENS;
+	take(f, tokens, 2, false, false);
+	assert_int_equal(f->tally.code.n_stretches, 1);
+	assert_int_equal(f->tally.n_counted, 0);
+	take(f, tokens, 1, false, true);
+	assert_int_equal(hwtdi_tally_fold(&f->tally, NULL), HWTD_OK);
+	assert_int_equal(hwtdi_code_runs(&f->tally.code, &got, &n, &cap, NULL),
+	    HWTD_OK);
+	assert_int_equal(n, 1);
+	assert_run(&got[0], 0x1000, 1, 3, 5);
+	hwtdi_array_free(f->ctx, got, cap, sizeof(*got));
+}
+
 int
 main(void)
 {
@@ -280,6 +307,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 		    tracing_that_goes_off_in_a_run_goes_to_an_address, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(
+		    counters_are_read_before_they_are_full, setup, teardown),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

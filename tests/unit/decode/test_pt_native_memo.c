@@ -536,6 +536,127 @@ places_are_told_before_runs(void **state)
 	pt_free(&p);
 }
 
+/* How often the instruction at an address was executed, by tokens. */
+static size_t
+passed(const struct native_flows *f, const struct hwtdi_code_graph *graph,
+    uint64_t address)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_tokens; i++) {
+		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
+		    f->tokens[i]);
+		const uint64_t base = place_of(f, b->unit, i);
+		const uint8_t *length = b->lengths;
+
+		for (uint32_t r = 0; r < b->n_runs; r++) {
+			uint64_t ip = base + b->runs[r].off;
+
+			for (uint32_t k = 0; k < b->runs[r].insns; k++) {
+				n += ip == address;
+				ip += *length++;
+			}
+		}
+	}
+	return (n);
+}
+
+/* Tracing goes off between two instructions, or with a branch. */
+
+#define LAND 0x300000u
+
+/* nop; nop; jmp *%rax */
+static const uint8_t land[] = { 0x90, 0x90, 0xff, 0xe0 };
+
+static void
+tracing_that_goes_off_before_a_branch_is_not_passed_with_it(void **state)
+{
+	struct hwtdi_code_graph *graph;
+	struct native_flows plain;
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+	size_t whole = 0;
+
+	(void)state;
+	n_nodes = n_told = n_off = 0;
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 400; i++) {
+		const bool branch = i % 3 == 1 || i % 7 == 6;
+
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_48, LAND);
+		pt_pgd(&p, PT_IP_48, branch ? 0x400000 : LAND + 1);
+		pt_pge(&p, PT_IP_48, BASE + SPIN);
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_48, BASE + SPIN);
+		whole += branch;
+	}
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_code(trace, LAND, land, sizeof(land));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < 4; i++) {
+		try_ways(trace, graph, NULL, (i & 1) != 0 ? 2000 : 0, &p,
+		    (i & 2) != 0, "off", &plain);
+		assert_int_equal(passed(&plain, graph, LAND), 400);
+		assert_int_equal(passed(&plain, graph, LAND + 1), whole);
+		assert_int_equal(passed(&plain, graph, LAND + 2), whole);
+		native_free(&plain);
+	}
+	assert_true(n_told < n_nodes / 2);
+	assert_true(n_off > 0);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
+/* What a run depends on, by hand. */
+static void
+a_unit_that_lies_elsewhere_is_noticed(void **state)
+{
+	struct pt_packets p = { 0 };
+	struct hwtdi_code_graph *graph;
+	struct native_flows got = { 0 };
+	struct native_reader r;
+	struct hwtd_trace *trace = mt_create();
+	struct hwtdi_unit_place *place;
+	uint32_t node;
+
+	(void)state;
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	outcomes(&p, 6, true);
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	native_open(&r, trace, graph, NULL, 0, true);
+	native_read(&r, p.bytes, p.n, false, &got);
+	assert_true(got.n_tokens != 0);
+	node = got.tokens[0];
+	place = &r.decoder->places[hwtdi_graph_block(graph, node)->unit];
+#define STILL(ip) hwtdi_ptn_still_at(r.decoder, node | HWTDI_PTN_PLACED, (ip))
+	assert_true(STILL(BASE + SPIN));
+	assert_false(STILL(BASE + SPIN + 1));
+	place->address += 0x1000;
+	assert_false(STILL(BASE + SPIN));
+	assert_true(STILL(BASE + SPIN + 0x1000));
+	place->known = false;
+	assert_false(STILL(BASE + SPIN + 0x1000));
+#undef STILL
+	native_free(&got);
+	native_close(&r);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
 /* A trace of which nothing repeats itself, and then all. */
 
 static void
@@ -551,7 +672,7 @@ what_does_not_repeat_itself_is_hardly_looked_up(void **state)
 
 	(void)state;
 	pt_psb_plus(&p, BASE + SPIN, 64);
-	for (unsigned int i = 0; i < 5000; i++) {
+	for (unsigned int i = 0; i < 20000; i++) {
 		for (unsigned int k = 0; k < 8; k++)
 			outcomes(&p, 1 + random_below(&random, 6), true);
 		outcomes(&p, 1, false);
@@ -567,6 +688,8 @@ what_does_not_repeat_itself_is_hardly_looked_up(void **state)
 	runs = r.decoder->runs;
 	native_read(&r, p.bytes, p.n, false, &got);
 	assert_true(runs->sparse);
+	/* And it rested, and would for longer. */
+	assert_true(runs->rest != 0 && runs->next_rest > 1);
 	/* Those of a memo have no record. */
 	assert_int_equal(runs->n_records, 1);
 	native_free(&got);
@@ -590,159 +713,6 @@ what_does_not_repeat_itself_is_hardly_looked_up(void **state)
 	pt_free(&p);
 }
 
-/* The return stack. */
-
-static void
-calls_that_are_others_are_left_alone(void **state)
-{
-	uint32_t calls[HWTDI_PTN_CALLS] = { 0 }, before[HWTDI_PTN_CALLS];
-	const struct hwtdi_ptn_calls_effect effect = { .pops = 2,
-		.pushes = 1,
-		.writes = 4 };
-	const uint32_t stack[] = { 12, 11, 20 };
-	uint32_t top = 1;
-
-	(void)state;
-	/* From the oldest: 10, 11, 12; it goes round the end. */
-	calls[63] = 10;
-	calls[0] = 11;
-	calls[1] = 13;
-	memcpy(before, calls, sizeof(calls));
-	assert_false(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
-	assert_int_equal(top, 1);
-	assert_memory_equal(calls, before, sizeof(calls));
-	/* Two taken, three made, two of these taken. */
-	calls[1] = 12;
-	calls[2] = 99;
-	calls[3] = 99;
-	assert_true(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
-	assert_int_equal(top, 0);
-	assert_int_equal(calls[63], 10);
-	assert_int_equal(calls[0], 20);
-	assert_int_equal(calls[1], 0);
-	assert_int_equal(calls[2], 0);
-	assert_int_equal(calls[3], 0);
-}
-
-/* When there is a memo. */
-
-static void
-memo_begins_with_the_second_flow(void **state)
-{
-	struct hwtdi_ptn_memo memo;
-	struct hwtd_context *library;
-	uint64_t now = 0;
-
-	(void)state;
-	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
-	hwtdi_ptn_memo_init(&memo);
-	hwtdi_ptn_memo_begin(&memo, library);
-	assert_false(memo.on);
-	hwtd_context_memory(library, &now, NULL);
-	assert_int_equal(now, 0);
-	hwtdi_ptn_memo_begin(&memo, library);
-	assert_true(memo.on);
-	assert_non_null(memo.entries);
-	hwtdi_ptn_memo_fini(&memo, library);
-	hwtd_context_memory(library, &now, NULL);
-	assert_int_equal(now, 0);
-	hwtd_context_destroy(library);
-}
-
-static void
-without_memory_for_a_memo_there_is_none(void **state)
-{
-	const struct hwtd_context_options opts = { .size = sizeof(opts),
-		.max_memory = 1000 };
-	struct hwtdi_ptn_memo memo;
-	struct hwtd_context *library;
-
-	(void)state;
-	assert_int_equal(hwtd_context_create(&opts, &library, NULL), HWTD_OK);
-	hwtdi_ptn_memo_init(&memo);
-	for (int i = 0; i < 3; i++) {
-		hwtdi_ptn_memo_begin(&memo, library);
-		assert_false(memo.on);
-		assert_null(memo.entries);
-	}
-	/* It is tried again, but not with each flow. */
-	assert_true(memo.rest > 1);
-	hwtdi_ptn_memo_fini(&memo, library);
-	hwtd_context_destroy(library);
-}
-
-/* The memo after many calls, each of which finds `n` packets. */
-static bool
-is_on_after_calls_of(size_t n)
-{
-	/* Five times two outcomes. */
-	static const uint8_t bytes[] = { 0x0c, 0x0c, 0x0c, 0x0c, 0x0c };
-	struct hwtdi_decoder *d = calloc(1, sizeof(*d));
-	struct hwtdi_flow *flow = calloc(1, sizeof(*flow));
-	struct hwtd_context *library;
-	bool on;
-
-	assert_non_null(d);
-	assert_non_null(flow);
-	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
-	d->library = library;
-	hwtdi_ptn_memo_init(&d->memo);
-	assert_true(hwtdi_ptn_memo_wake(&d->memo, library));
-	/* Wherever it is looked for: they lead from node 7 to node 7. */
-	for (size_t i = 0; i >> d->memo.log == 0; i++) {
-		d->memo.entries[i].key = 7 << 8 | 0x0c;
-		d->memo.entries[i].end = 7;
-		d->memo.entries[i].what = 2;
-	}
-	for (int i = 0; i < 1000; i++) {
-		struct hwtdi_ptn_known k = { .p = bytes,
-			.stop = bytes + n,
-			.node = 7 };
-
-		flow->n_anchors = 0;
-		hwtdi_ptn_memo_packets(d, flow, &k);
-		assert_ptr_equal(k.p, bytes + n);
-		assert_int_equal(k.n, 2 * n);
-	}
-	on = d->memo.on;
-	hwtdi_ptn_memo_fini(&d->memo, library);
-	hwtd_context_destroy(library);
-	free(flow);
-	free(d);
-	return (on);
-}
-
-static void
-memo_rests_where_packets_come_one_by_one(void **state)
-{
-	(void)state;
-	assert_false(is_on_after_calls_of(1));
-	assert_false(is_on_after_calls_of(2));
-	assert_true(is_on_after_calls_of(3));
-	assert_true(is_on_after_calls_of(5));
-}
-
-static void
-no_call_may_have_to_be_there(void **state)
-{
-	uint32_t calls[HWTDI_PTN_CALLS] = { 0 };
-	const struct hwtdi_ptn_calls_effect effect = { .pops = 1,
-		.writes = 1,
-		.empty = true };
-	const uint32_t stack[] = { 12 };
-	uint32_t top = 0;
-
-	(void)state;
-	calls[0] = 12;
-	calls[63] = UINT32_MAX;
-	assert_false(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
-	assert_int_equal(calls[0], 12);
-	calls[63] = 0;
-	assert_true(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
-	assert_int_equal(top, 63);
-	assert_int_equal(calls[0], 0);
-}
-
 int
 main(void)
 {
@@ -753,12 +723,10 @@ main(void)
 		    compressed_addresses_depend_on_what_was_before),
 		cmocka_unit_test(places_are_told_before_runs),
 		cmocka_unit_test(
+		    tracing_that_goes_off_before_a_branch_is_not_passed_with_it),
+		cmocka_unit_test(a_unit_that_lies_elsewhere_is_noticed),
+		cmocka_unit_test(
 		    what_does_not_repeat_itself_is_hardly_looked_up),
-		cmocka_unit_test(calls_that_are_others_are_left_alone),
-		cmocka_unit_test(memo_begins_with_the_second_flow),
-		cmocka_unit_test(without_memory_for_a_memo_there_is_none),
-		cmocka_unit_test(memo_rests_where_packets_come_one_by_one),
-		cmocka_unit_test(no_call_may_have_to_be_there),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
