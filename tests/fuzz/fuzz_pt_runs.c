@@ -26,8 +26,10 @@ remember(struct hwtdi_decoder *d, uint64_t *random)
 {
 	(void)random;
 	(void)hwtdi_ptn_memo_wake(&d->memo, d->library);
-	if (d->runs != NULL)
-		d->runs->sparse = false;
+	if (d->runs == NULL)
+		return;
+	(void)hwtdi_ptn_runs_wake(d->runs, d->library);
+	d->runs->sparse = false;
 }
 
 static void

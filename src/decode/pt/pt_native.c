@@ -72,7 +72,7 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc = HWTD_OK;
 
 	hwtdi_ptn_memo_begin(&d->memo, d->library);
-	if (hwtdi_ptn_runs_begin(d->runs))
+	if (hwtdi_ptn_runs_begin(d->runs, d->library))
 		hwtdi_ptn_memo_forget(&d->memo);
 	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;

@@ -61,14 +61,21 @@ hwtdi_ptn_runs_open(struct hwtd_context *library, struct hwtdi_ptn_runs **out,
 	r->next_wait = 1;
 	r->next_rest = 1;
 	r->n_records = 1;
-	r->slots = hwtdi_zalloc(library, slots_bytes(r->log));
-	r->met = hwtdi_zalloc(library, sizeof(r->met[0]) << MET_LOG);
-	if (r->slots == NULL || r->met == NULL) {
-		hwtdi_ptn_runs_close(library, r);
-		return (hwtdi_fail_nomem(err, slots_bytes(MET_LOG)));
-	}
+	/* The first flow goes without: many streams are no longer. */
+	r->rest = 2;
 	*out = r;
 	return (HWTD_OK);
+}
+
+bool
+hwtdi_ptn_runs_wake(struct hwtdi_ptn_runs *r, struct hwtd_context *library)
+{
+	if (r->slots == NULL)
+		r->slots = hwtdi_zalloc(library, slots_bytes(r->log));
+	if (r->met == NULL)
+		r->met = hwtdi_zalloc(library, sizeof(r->met[0]) << MET_LOG);
+	r->rest = r->slots != NULL && r->met != NULL ? 0 : MOST_REST;
+	return (r->rest == 0);
 }
 
 void
@@ -253,14 +260,14 @@ judge(struct hwtdi_ptn_runs *r)
 }
 
 bool
-hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *r)
+hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *r, struct hwtd_context *library)
 {
 	if (r == NULL)
 		return (false);
-	if (r->rest != 0)
-		r->rest--;
-	else
+	if (r->rest == 0)
 		r->turn++;
+	else if (--r->rest == 0)
+		(void)hwtdi_ptn_runs_wake(r, library);
 	if (!r->over)
 		return (false);
 	r->over = false;
@@ -270,7 +277,8 @@ hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *r)
 	r->n_records = 1;
 	r->last = 0;
 	r->next = 0;
-	memset(r->slots, 0, slots_bytes(r->log));
+	if (r->slots != NULL)
+		memset(r->slots, 0, slots_bytes(r->log));
 	return (true);
 }
 

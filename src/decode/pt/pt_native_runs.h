@@ -79,7 +79,7 @@ struct hwtdi_ptn_runs {
 	/* Each run. */
 	struct hwtdi_ptn_run_words *at;
 	size_t n, cap;
-	/* An open-addressed index, of 2 to the power of `log`. */
+	/* An open-addressed index, of 2 to the power of `log`; NULL at first. */
 	struct hwtdi_ptn_run_slot *slots;
 	uint8_t log;
 	/* Hashes of what was met, and is no run yet. */
@@ -111,8 +111,13 @@ int hwtdi_ptn_runs_open(struct hwtd_context *library,
 void hwtdi_ptn_runs_close(struct hwtd_context *library,
     struct hwtdi_ptn_runs *runs);
 
+/* It does not rest any more.  False: there is no memory. */
+bool hwtdi_ptn_runs_wake(struct hwtdi_ptn_runs *runs,
+    struct hwtd_context *library);
+
 /* A flow begins, and ends.  True: all runs are forgotten. */
-bool hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *runs);
+bool hwtdi_ptn_runs_begin(struct hwtdi_ptn_runs *runs,
+    struct hwtd_context *library);
 void hwtdi_ptn_runs_end(struct hwtdi_ptn_runs *runs, struct hwtdi_flow *flow);
 /* Epochs begin anew. */
 void hwtdi_ptn_runs_forget(struct hwtdi_ptn_runs *runs);
@@ -131,8 +136,8 @@ hwtdi_ptn_runs_begin_with(const struct hwtdi_ptn_runs *runs, uint32_t node)
 {
 	const uint32_t part = node * 0x9e3779b1u >> 26;
 
-	return (!runs->sparse ||
-	    (runs->rest == 0 && (part == 0 || runs->turn % 32 == 0)));
+	return (runs->rest == 0 &&
+	    (!runs->sparse || part == 0 || runs->turn % 32 == 0));
 }
 
 static inline struct hwtdi_ptn_run *

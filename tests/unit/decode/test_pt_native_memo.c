@@ -53,6 +53,7 @@ static void
 with_runs(struct hwtdi_decoder *d, uint64_t *random)
 {
 	with_memo(d, random);
+	assert_true(hwtdi_ptn_runs_wake(d->runs, d->library));
 	d->runs->sparse = false;
 	d->runs->credit = UINT32_MAX;
 }
@@ -696,7 +697,7 @@ what_does_not_repeat_itself_is_hardly_looked_up(void **state)
 	pt_free(&p);
 	/* The same again and again is soon known. */
 	pt_psb_plus(&p, BASE + SPIN, 64);
-	for (unsigned int i = 0; i < 5000; i++) {
+	for (unsigned int i = 0; i < 30000; i++) {
 		outcomes(&p, 6 * 40, true);
 		outcomes(&p, 1, false);
 		pt_tip(&p, PT_IP_16, BASE + (i % 3 == 0 ? 0 : SPIN));
