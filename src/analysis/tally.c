@@ -68,6 +68,50 @@ grow(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout, size_t need,
 	return (HWTD_OK);
 }
 
+static size_t
+pairs_bytes(const struct hwtdi_tally *t)
+{
+	return (sizeof(*t->pairs) << t->log_pairs);
+}
+
+/* Have so many pairs, of which none is known. */
+static int
+need_pairs(struct hwtdi_tally *t, uint8_t log, struct hwtd_error *err)
+{
+	struct hwtdi_tally_pair *pairs = hwtdi_zalloc(t->library,
+	    sizeof(*pairs) << log);
+
+	if (pairs == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*pairs) << log));
+	hwtdi_free(t->library, t->pairs, pairs_bytes(t));
+	t->pairs = pairs;
+	t->log_pairs = log;
+	t->driven_out = 0;
+	return (HWTD_OK);
+}
+
+/* The place of a pair. */
+static struct hwtdi_tally_pair *
+pair_at(const struct hwtdi_tally *t, uint32_t from, uint32_t to)
+{
+	return (&t->pairs[((uint64_t)from << 32 | to) * 0x9e3779b97f4a7c15u >>
+	    (64 - t->log_pairs)]);
+}
+
+/* The same for a new one.  Where many drive each other out there will be more. */
+static struct hwtdi_tally_pair *
+place_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to)
+{
+	struct hwtdi_tally_pair *pair = pair_at(t, from, to);
+
+	/* No node has number 0. */
+	if (pair->from == 0 || ++t->driven_out >> t->log_pairs == 0 ||
+	    t->log_pairs == HWTDI_TALLY_MOST_PAIRS ||
+	    need_pairs(t, t->log_pairs + 1, NULL) != HWTD_OK)
+		return (pair);
+	return (pair_at(t, from, to));
+}
+
 /* Have counters of all tokens that can be in a flow. */
 static int
 need_counters(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
@@ -84,10 +128,9 @@ need_counters(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
 	if (rc == HWTD_OK && t->with_edges)
 		rc = grow(t, &t->links, &t->cap_links, nodes,
 		    sizeof(*t->links), 0, err);
-	if (rc == HWTD_OK && t->with_edges)
-		rc = grow(t, &t->pairs, &t->cap_pairs, HWTDI_TALLY_PAIRS,
-		    sizeof(*t->pairs), 0, err);
-	return (rc);
+	return (rc == HWTD_OK && t->with_edges && t->pairs == NULL
+		? need_pairs(t, HWTDI_TALLY_FIRST_PAIRS, err)
+		: rc);
 }
 
 /* Know where runs that are new begin and end. */
@@ -157,13 +200,11 @@ static int
 count_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
     struct hwtd_error *err)
 {
-	struct hwtdi_tally_pair
-	    *pair = &t->pairs[(from * 31 + to) % HWTDI_TALLY_PAIRS];
+	struct hwtdi_tally_pair *pair = pair_at(t, from, to);
 	const struct hwtdi_code_block *b, *next;
 	const struct hwtdi_tally_place *place;
 	struct hwtd_edge edge;
 
-	/* No node has number 0. */
 	if (pair->from == from && pair->to == to) {
 		t->code.edges[pair->edge].count += n;
 		return (HWTD_OK);
@@ -173,6 +214,7 @@ count_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
 		return (HWTD_OK);
 	next = block_of(t, to);
 	place = &t->places[next->unit];
+	pair = place_pair(t, from, to);
 	pair->from = from;
 	pair->to = to;
 	return (put_edge(t, &edge, place->address + next->off, place->section,
@@ -184,13 +226,14 @@ count_next(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
     struct hwtd_error *err)
 {
 	struct hwtdi_node *node = &t->view.nodes[from];
+	const bool first = atomic_load_explicit(&node->next[0],
+			       memory_order_relaxed) == to;
+	const bool second = atomic_load_explicit(&node->next[1],
+				memory_order_relaxed) == to;
 
-	if (atomic_load_explicit(&node->next[0], memory_order_relaxed) == to) {
-		t->links[from].n[0] += n;
-		return (HWTD_OK);
-	}
-	if (atomic_load_explicit(&node->next[1], memory_order_relaxed) == to) {
-		t->links[from].n[1] += n;
+	/* Which of the two it is is hard to foresee: without a branch. */
+	if (first | second) {
+		t->links[from].n[!first] += n;
 		return (HWTD_OK);
 	}
 	return (count_pair(t, from, to, n, err));
@@ -386,7 +429,7 @@ hwtdi_tally_fold(struct hwtdi_tally *t, struct hwtd_error *err)
 	t->n_touched = 0;
 	t->n_counted = 0;
 	if (t->pairs != NULL)
-		memset(t->pairs, 0, t->cap_pairs * sizeof(*t->pairs));
+		memset(t->pairs, 0, pairs_bytes(t));
 	return (rc);
 }
 
@@ -572,8 +615,7 @@ hwtdi_tally_fini(struct hwtdi_tally *t)
 	    sizeof(*t->places));
 	hwtdi_array_free(t->library, t->counts, t->cap_counts,
 	    sizeof(*t->counts));
-	hwtdi_array_free(t->library, t->pairs, t->cap_pairs,
-	    sizeof(*t->pairs));
+	hwtdi_free(t->library, t->pairs, pairs_bytes(t));
 	hwtdi_array_free(t->library, t->touched, t->cap_touched,
 	    sizeof(*t->touched));
 	hwtdi_array_free(t->library, t->links, t->cap_links,

@@ -32,7 +32,9 @@ struct hwtdi_tally_pair {
 	size_t edge;
 };
 
-#define HWTDI_TALLY_PAIRS 1024
+/* Pairs that are remembered at first and at the most, as powers of 2. */
+#define HWTDI_TALLY_FIRST_PAIRS 9u
+#define HWTDI_TALLY_MOST_PAIRS 14u
 
 /* A counter of what did not come: that it does is seen by the sum that is 0. */
 #define HWTDI_TALLY_NONE UINT32_MAX
@@ -60,8 +62,11 @@ struct hwtdi_tally {
 	/* By node. */
 	struct hwtdi_tally_links *links;
 	size_t cap_links;
+	/* 2 to the power of `log_pairs`, or none yet. */
 	struct hwtdi_tally_pair *pairs;
-	size_t cap_pairs;
+	uint8_t log_pairs;
+	/* Pairs that were driven out since there are so many. */
+	uint32_t driven_out;
 	/* By run. */
 	struct hwtdi_tally_ends *ends;
 	size_t n_ends, cap_ends;

@@ -292,6 +292,64 @@ counters_are_read_before_they_are_full(void **state)
 	hwtdi_array_free(f->ctx, got, cap, sizeof(*got));
 }
 
+/* Branches that lead anywhere: each edge has its count, of more than are kept. */
+static void
+edges_of_indirect_branches_are_counted_one_by_one(void **state)
+{
+	enum {
+		JUMPS = 64,
+		TOKENS = 4000
+	};
+	struct fixture *f = *state;
+	struct hwtdi_code_counts *c = &f->tally.code;
+	static uint64_t truth[JUMPS][JUMPS];
+	static uint32_t tokens[TOKENS];
+	uint8_t jumps[2 * JUMPS];
+	uint32_t nodes[JUMPS], random = 1, last = JUMPS;
+	size_t n = 0;
+
+	memset(truth, 0, sizeof(truth));
+	for (size_t i = 0; i < JUMPS; i++)
+		memcpy(jumps + 2 * i, code + 6, 2);
+	assert_int_equal(hwtdi_graph_unit(f->graph, jumps, sizeof(jumps),
+			     HWTD_ISA_X86_64, 0, &f->unit, NULL),
+	    HWTD_OK);
+	for (uint32_t i = 0; i < JUMPS; i++)
+		assert_int_equal(hwtdi_graph_node(f->graph, f->unit, 2 * i,
+				     &nodes[i], NULL),
+		    HWTD_OK);
+	place(f, 0, 0x1000, 1);
+	for (unsigned int flow = 0; flow < 5; flow++) {
+		for (size_t i = 0; i < TOKENS; i++) {
+			uint32_t to;
+
+			random = random * 1664525u + 1013904223u;
+			to = random >> 26;
+			tokens[i] = nodes[to];
+			if (last != JUMPS)
+				truth[last][to]++;
+			last = to;
+		}
+		take(f, tokens, TOKENS, false, flow == 4);
+		/* That makes no difference. */
+		if (flow == 2)
+			assert_int_equal(hwtdi_tally_fold(&f->tally, NULL),
+			    HWTD_OK);
+	}
+	assert_true(f->tally.log_pairs > HWTDI_TALLY_FIRST_PAIRS);
+	assert_int_equal(hwtdi_tally_fold(&f->tally, NULL), HWTD_OK);
+	assert_int_equal(hwtdi_code_edges(c, NULL), HWTD_OK);
+	for (uint32_t i = 0; i < JUMPS; i++)
+		for (uint32_t k = 0; k < JUMPS; k++) {
+			if (truth[i][k] == 0)
+				continue;
+			assert_true(n < c->n_edges);
+			assert_edge(&c->edges[n++], 0x1000 + 2 * i,
+			    0x1000 + 2 * k, 1, 1, truth[i][k]);
+		}
+	assert_int_equal(n, c->n_edges);
+}
+
 int
 main(void)
 {
@@ -309,6 +367,9 @@ main(void)
 		    teardown),
 		cmocka_unit_test_setup_teardown(
 		    counters_are_read_before_they_are_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		    edges_of_indirect_branches_are_counted_one_by_one, setup,
+		    teardown),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
