@@ -5,8 +5,9 @@
  * lie where they lay, and with compressed returns, if the newest calls are the
  * same.  So short TNT packets that were walked before are not walked again.
  *
- * The table is small, because one that does not stay in the caches is slower than
- * walking; and it rests while a trace does not repeat itself.
+ * The table begins small, because one that does not stay in the caches is slower
+ * than walking, and grows while what is needed is driven out; and it rests while a
+ * trace does not repeat itself.  With runs what a packet leads over is one token.
  */
 #ifndef HWTDI_PT_NATIVE_MEMO_H
 #define HWTDI_PT_NATIVE_MEMO_H

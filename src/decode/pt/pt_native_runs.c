@@ -22,7 +22,7 @@
 /* So many times that is to be good at the most before all are looked for. */
 #define MOST_WAIT 16u
 /* Flows for which it rests at the most. */
-#define MOST_REST 256u
+#define MOST_REST 32u
 
 /* Runs that may be made at first, and how many hits are to pay for one. */
 #define FIRST_CREDIT 2048u
