@@ -190,6 +190,15 @@ hwtdi_code_counts_add(struct hwtdi_code_counts *c,
 }
 
 int
+hwtdi_code_counts_reserve(struct hwtdi_code_counts *c, size_t n,
+    struct hwtd_error *err)
+{
+	return (hwtdi_array_grow(c->library, &c->stretches, &c->cap_stretches,
+	    c->n_stretches + (n < MANY ? n : MANY), sizeof(*c->stretches),
+	    err));
+}
+
+int
 hwtdi_code_counts_put(struct hwtdi_code_counts *c,
     const struct hwtdi_stretch *s, struct hwtd_error *err)
 {

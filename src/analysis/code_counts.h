@@ -8,6 +8,7 @@
 #include <hwtdecode/runs.h>
 
 #include "base/index.h"
+#include "space/key_sort.h"
 
 /* Instructions at consecutive addresses; at most the last is a branch. */
 struct hwtdi_stretch {
@@ -60,6 +61,10 @@ int hwtdi_code_counts_add(struct hwtdi_code_counts *c,
 int hwtdi_code_counts_put(struct hwtdi_code_counts *c,
     const struct hwtdi_stretch *s, struct hwtd_error *err);
 
+/* Have room for so many more that are put. */
+int hwtdi_code_counts_reserve(struct hwtdi_code_counts *c, size_t n,
+    struct hwtd_error *err);
+
 /* Give back lengths that are of no stretch any more, if they are many. */
 int hwtdi_code_counts_tidy(struct hwtdi_code_counts *c,
     struct hwtd_error *err);
@@ -79,6 +84,18 @@ int hwtdi_code_counts_join(struct hwtdi_code_counts *to,
  */
 int hwtdi_code_counts_sort(struct hwtdi_code_counts *c,
     struct hwtd_error *err);
+/*
+ * That order, of stretches that stay where they are, and equal ones are beside
+ * each other.  To be freed with room for twice as many.
+ */
+int hwtdi_code_counts_order(const struct hwtdi_code_counts *c,
+    struct hwtdi_keyed **order_out, struct hwtd_error *err);
+/*
+ * Put keys in order by way of `other`; equal ones stay in order.  The one of the
+ * two where they are.
+ */
+struct hwtdi_keyed *hwtdi_code_sort_keys(struct hwtdi_keyed *keys,
+    struct hwtdi_keyed *other, size_t n);
 
 /* code_runs.c */
 /*
@@ -93,6 +110,6 @@ int hwtdi_code_runs(struct hwtdi_code_counts *c, struct hwtd_run **runs_out,
  * Put the edges in order.  What went to an address whose section was not seen
  * joins what went there from the same place, if only one section is known.
  */
-void hwtdi_code_edges(struct hwtdi_code_counts *c);
+int hwtdi_code_edges(struct hwtdi_code_counts *c, struct hwtd_error *err);
 
 #endif /* HWTDI_CODE_COUNTS_H */

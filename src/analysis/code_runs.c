@@ -6,10 +6,10 @@
  * entered in the middle of an instruction is a front of its own, up to where
  * both agree again.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/code_counts.h"
+#include "base/fail.h"
 
 /* A run of so many bytes is not added to: what is added is less than the rest. */
 #define MOST_BYTES (UINT32_MAX / 2)
@@ -31,6 +31,8 @@ struct front {
 struct sweep {
 	struct hwtdi_code_counts *counts;
 	struct hwtd_error *err;
+	/* Stretches in order, by address. */
+	struct hwtdi_keyed *order;
 	struct front *fronts;
 	size_t n_fronts, cap_fronts;
 	struct hwtd_run *runs;
@@ -42,10 +44,8 @@ struct sweep {
 	return ((a) < (b) ? -1 : 1)
 
 static int
-by_address(const void *x, const void *y)
+by_address(const struct hwtd_run *a, const struct hwtd_run *b)
 {
-	const struct hwtd_run *a = x, *b = y;
-
 	ORDER(a->address, b->address);
 	ORDER(a->section, b->section);
 	ORDER(a->isa, b->isa);
@@ -262,36 +262,132 @@ go_on(struct sweep *w, uint64_t at, uint64_t bytes)
 	return (rc);
 }
 
-/* All stretches of one section and instruction set, by address. */
-static int
-sweep(struct sweep *w, struct hwtdi_stretch *s, size_t n)
+static struct hwtdi_stretch *
+stretch_at(const struct sweep *w, size_t i)
 {
-	size_t i = 0;
+	return (&w->counts->stretches[w->order[i].index]);
+}
+
+/*
+ * A stretch that ends with a branch before the next one begins, which is at
+ * `next`, is a run.  False: it is not so.
+ */
+static bool
+is_run(const struct hwtdi_stretch *s, uint64_t next)
+{
+	return (s->branch != HWTD_BRANCH_NONE && next > s->ip &&
+	    s->bytes <= next - s->ip);
+}
+
+static int
+put_run(struct sweep *w, const struct hwtdi_stretch *s)
+{
+	int rc = hwtdi_array_grow(w->counts->library, &w->runs, &w->cap_runs,
+	    w->n_runs + 1, sizeof(*w->runs), w->err);
+
+	if (rc == HWTD_OK)
+		w->runs[w->n_runs++] = (struct hwtd_run){ .address = s->ip,
+			.count = s->count,
+			.bytes = s->bytes,
+			.insns = s->insns,
+			.section = s->section,
+			.branch = s->branch,
+			.isa = s->isa };
+	return (rc);
+}
+
+/* All stretches of one section and instruction set, by address, up to `n`. */
+static int
+sweep(struct sweep *w, size_t i, size_t n)
+{
 	int rc = HWTD_OK;
 
 	while (rc == HWTD_OK && (i < n || w->n_fronts > 0)) {
 		const uint64_t at = next_place(w,
-		    i < n ? s[i].ip : UINT64_MAX);
+		    i < n ? w->order[i].key : UINT64_MAX);
 
-		for (; i < n && s[i].ip == at && rc == HWTD_OK; i++)
-			rc = enter(w, &s[i]);
+		if (w->n_fronts == 0 && i + 1 < n &&
+		    is_run(stretch_at(w, i), w->order[i + 1].key)) {
+			rc = put_run(w, stretch_at(w, i++));
+			continue;
+		}
+		for (; i < n && w->order[i].key == at && rc == HWTD_OK; i++)
+			rc = enter(w, stretch_at(w, i));
 		if (rc == HWTD_OK && w->n_fronts > 1)
 			rc = meet(w);
 		if (rc == HWTD_OK)
-			rc = go_on(w, at, i < n ? s[i].ip - at : UINT64_MAX);
+			rc = go_on(w, at,
+			    i < n ? w->order[i].key - at : UINT64_MAX);
 	}
 	return (rc);
 }
 
+/* Of those at one address there are few. */
 static void
-sort_runs(struct hwtd_run *runs, size_t n)
+sort_alike(struct hwtd_run *runs, size_t n)
 {
+	for (size_t i = 1; i < n; i++) {
+		const struct hwtd_run run = runs[i];
+		size_t k = i;
+
+		for (; k > 0 && by_address(&runs[k - 1], &run) > 0; k--)
+			runs[k] = runs[k - 1];
+		runs[k] = run;
+	}
+}
+
+/* Runs of several sections can come in any order. */
+static int
+sort_runs(struct sweep *w)
+{
+	const size_t n = w->n_runs, bytes = 2 * n * sizeof(*w->order);
+	struct hwtd_context *library = w->counts->library;
+	struct hwtdi_keyed *keys, *sorted;
+	struct hwtd_run *runs;
 	size_t i = 1;
 
-	while (i < n && by_address(&runs[i - 1], &runs[i]) <= 0)
+	while (i < n && w->runs[i - 1].address <= w->runs[i].address)
 		i++;
-	if (i < n)
-		qsort(runs, n, sizeof(*runs), by_address);
+	if (i < n) {
+		keys = hwtdi_alloc(library, bytes);
+		runs = hwtdi_alloc(library, n * sizeof(*runs));
+		if (keys == NULL || runs == NULL) {
+			hwtdi_free(library, keys, bytes);
+			hwtdi_free(library, runs, n * sizeof(*runs));
+			return (hwtdi_fail_nomem(w->err, bytes));
+		}
+		for (i = 0; i < n; i++)
+			keys[i] = (struct hwtdi_keyed){ w->runs[i].address,
+				i };
+		sorted = hwtdi_code_sort_keys(keys, keys + n, n);
+		for (i = 0; i < n; i++)
+			runs[i] = w->runs[sorted[i].index];
+		hwtdi_free(library, keys, bytes);
+		hwtdi_array_free(library, w->runs, w->cap_runs, sizeof(*runs));
+		w->runs = runs;
+		w->cap_runs = n;
+	}
+	sort_alike(w->runs, n);
+	return (HWTD_OK);
+}
+
+/* Each section and instruction set by itself. */
+static int
+sweep_all(struct sweep *w)
+{
+	const size_t all = w->counts->n_stretches;
+	int rc = HWTD_OK;
+
+	for (size_t i = 0, n; i < all && rc == HWTD_OK; i = n) {
+		const struct hwtdi_stretch *s = stretch_at(w, i);
+
+		for (n = i + 1; n < all &&
+		     stretch_at(w, n)->section == s->section &&
+		     stretch_at(w, n)->isa == s->isa;)
+			n++;
+		rc = sweep(w, i, n);
+	}
+	return (rc);
 }
 
 int
@@ -299,21 +395,25 @@ hwtdi_code_runs(struct hwtdi_code_counts *c, struct hwtd_run **runs_out,
     size_t *n_out, size_t *cap_out, struct hwtd_error *err)
 {
 	struct sweep w = { .counts = c, .err = err };
-	int rc = hwtdi_code_counts_sort(c, err);
-	const struct hwtdi_stretch *s = c->stretches;
+	int rc = hwtdi_code_counts_order(c, &w.order, err);
 
-	for (size_t i = 0, n; i < c->n_stretches && rc == HWTD_OK; i += n) {
-		for (n = 1; i + n < c->n_stretches &&
-		     s[i + n].section == s[i].section &&
-		     s[i + n].isa == s[i].isa;)
-			n++;
-		rc = sweep(&w, &c->stretches[i], n);
-	}
+	*runs_out = NULL;
+	*n_out = 0;
+	*cap_out = 0;
+	if (rc != HWTD_OK)
+		return (rc);
+	/* That is mostly enough. */
+	rc = hwtdi_array_grow(c->library, &w.runs, &w.cap_runs, c->n_stretches,
+	    sizeof(*w.runs), err);
+	if (rc == HWTD_OK)
+		rc = sweep_all(&w);
+	if (rc == HWTD_OK)
+		rc = sort_runs(&w);
+	hwtdi_free(c->library, w.order, 2 * c->n_stretches * sizeof(*w.order));
 	hwtdi_array_free(c->library, w.fronts, w.cap_fronts,
 	    sizeof(*w.fronts));
 	*runs_out = w.runs;
 	*n_out = w.n_runs;
 	*cap_out = w.cap_runs;
-	sort_runs(w.runs, w.n_runs);
 	return (rc);
 }

@@ -26,23 +26,41 @@ group_of(const struct hwtdi_stretch *s)
 	return ((uint64_t)s->section << 8 | s->isa);
 }
 
-/* Put addresses in order.  True: the result is in `to`. */
-static bool
-sort_addresses(struct hwtdi_keyed *from, struct hwtdi_keyed *to, size_t n)
+/* How often each byte comes, where keys differ. */
+static unsigned int
+count_bytes(const struct hwtdi_keyed *keys, size_t n, size_t (*counts)[256],
+    uint8_t *shifts)
 {
 	uint64_t differs = 0;
-	bool swapped = false;
+	unsigned int n_shifts = 0;
 
 	for (size_t i = 1; i < n; i++)
-		differs |= from[i].key ^ from[0].key;
-	for (unsigned int shift = 0; shift < 64; shift += 8) {
-		size_t starts[256] = { 0 }, at = 0;
-		struct hwtdi_keyed *swap = from;
+		differs |= keys[i].key ^ keys[0].key;
+	for (uint8_t shift = 0; shift < 64; shift = (uint8_t)(shift + 8))
+		if ((differs >> shift & 0xff) != 0) {
+			memset(counts[n_shifts], 0, sizeof(counts[0]));
+			shifts[n_shifts++] = shift;
+		}
+	for (size_t i = 0; i < n; i++)
+		for (unsigned int k = 0; k < n_shifts; k++)
+			counts[k][keys[i].key >> shifts[k] & 0xff]++;
+	return (n_shifts);
+}
 
-		if ((differs >> shift & 0xff) == 0)
-			continue;
-		for (size_t i = 0; i < n; i++)
-			starts[from[i].key >> shift & 0xff]++;
+struct hwtdi_keyed *
+hwtdi_code_sort_keys(struct hwtdi_keyed *keys, struct hwtdi_keyed *other,
+    size_t n)
+{
+	struct hwtdi_keyed *from = keys, *to = other;
+	size_t counts[8][256];
+	uint8_t shifts[8];
+	const unsigned int n_shifts = count_bytes(keys, n, counts, shifts);
+
+	for (unsigned int k = 0; k < n_shifts; k++) {
+		struct hwtdi_keyed *const swap = from;
+		size_t *const starts = counts[k];
+		size_t at = 0;
+
 		for (size_t i = 0; i < 256; i++) {
 			const size_t here = starts[i];
 
@@ -50,12 +68,12 @@ sort_addresses(struct hwtdi_keyed *from, struct hwtdi_keyed *to, size_t n)
 			at += here;
 		}
 		for (size_t i = 0; i < n; i++)
-			to[starts[from[i].key >> shift & 0xff]++] = from[i];
+			to[starts[from[i].key >> shifts[k] &
+			    0xff]++] = from[i];
 		from = to;
 		to = swap;
-		swapped = !swapped;
 	}
-	return (swapped);
+	return (from);
 }
 
 /* What is in the order of addresses is put in the order of sections. */
@@ -147,30 +165,47 @@ rearrange(struct hwtdi_code_counts *c, const struct hwtdi_keyed *order,
 }
 
 int
-hwtdi_code_counts_sort(struct hwtdi_code_counts *c, struct hwtd_error *err)
+hwtdi_code_counts_order(const struct hwtdi_code_counts *c,
+    struct hwtdi_keyed **order_out, struct hwtd_error *err)
 {
 	const size_t n = c->n_stretches;
-	struct hwtdi_keyed *order, *a, *b;
+	struct hwtdi_keyed *order, *sorted, *other;
 	int rc;
 
-	if (n == c->n_sorted)
-		return (HWTD_OK);
 	order = hwtdi_alloc(c->library, 2 * n * sizeof(*order));
 	if (order == NULL)
 		return (hwtdi_fail_nomem(err, 2 * n * sizeof(*order)));
 	for (size_t i = 0; i < n; i++)
 		order[i] = (struct hwtdi_keyed){ c->stretches[i].ip, i };
-	a = order;
-	b = order + n;
-	if (sort_addresses(a, b, n)) {
-		a = order + n;
-		b = order;
+	*order_out = order;
+	if (n == c->n_sorted)
+		return (HWTD_OK);
+	sorted = hwtdi_code_sort_keys(order, order + n, n);
+	other = sorted == order ? order + n : order;
+	rc = sort_groups(c, sorted, other, err);
+	if (rc != HWTD_OK) {
+		hwtdi_free(c->library, order, 2 * n * sizeof(*order));
+		return (rc);
 	}
-	rc = sort_groups(c, a, b, err);
-	if (rc == HWTD_OK) {
-		sort_content(c, b);
-		rc = rearrange(c, b, err);
-	}
+	sort_content(c, other);
+	if (other != order)
+		memcpy(order, other, n * sizeof(*order));
+	return (HWTD_OK);
+}
+
+int
+hwtdi_code_counts_sort(struct hwtdi_code_counts *c, struct hwtd_error *err)
+{
+	const size_t n = c->n_stretches;
+	struct hwtdi_keyed *order;
+	int rc;
+
+	if (n == c->n_sorted)
+		return (HWTD_OK);
+	rc = hwtdi_code_counts_order(c, &order, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = rearrange(c, order, err);
 	hwtdi_free(c->library, order, 2 * n * sizeof(*order));
 	return (rc == HWTD_OK ? hwtdi_code_counts_tidy(c, err) : rc);
 }

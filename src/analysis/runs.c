@@ -168,7 +168,9 @@ finish(struct hwtd_runs *runs, struct hwtd_error *err)
 	if (rc != HWTD_OK)
 		return (rc);
 	hwtdi_code_counts_keep_edges(&runs->code);
-	hwtdi_code_edges(&runs->code);
+	rc = hwtdi_code_edges(&runs->code, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	for (size_t i = 0; i < runs->n_runs; i++)
 		runs->insns += runs->runs[i].count * runs->runs[i].insns;
 	runs->done = true;

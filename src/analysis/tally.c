@@ -12,71 +12,152 @@
 
 #include "base/fail.h"
 
-/* Counters: first those of runs, then those of nodes. */
+/* Counters. */
 
-static inline uint32_t
-counter_of(uint32_t token)
+/*
+ * So many tokens at the most are counted before runs are folded: what counts of
+ * runs add up to stays below what a counter can hold.
+ */
+#define MOST_TOKENS (UINT32_MAX / HWTDI_RUN_WORDS - HWTDI_FLOW_TOKENS)
+
+/* Nodes and runs have every other counter: so which it is makes no difference. */
+static inline size_t
+counter_no(uint32_t token)
 {
-	const uint32_t run = (token & HWTDI_TOKEN_RUN) != 0 ? UINT32_MAX : 0;
-
-	/* Without a branch: which of them comes is hard to foresee. */
-	return (token + HWTDI_RUNS + (run & (HWTDI_TOKEN_RUN - HWTDI_RUNS)));
+	return (token << 1 | token >> 31);
 }
 
 static inline void
-count(struct hwtdi_tally *t, uint32_t counter, uint64_t n)
+count(struct hwtdi_tally *t, uint32_t token, uint32_t n)
 {
-	if (t->counts[counter] == 0)
-		t->touched[t->n_touched++] = counter;
-	t->counts[counter] += n;
+	uint32_t *counter = &t->counts[counter_no(token)];
+
+	if (*counter == HWTDI_TALLY_NONE)
+		t->touched[t->n_touched++] = token;
+	*counter += n;
 }
 
-/* Grow an array; what is new in it is 0. */
+/* What was counted of a token, of which nothing is counted then. */
+static uint32_t
+take_count(struct hwtdi_tally *t, uint32_t token)
+{
+	uint32_t *counter = &t->counts[counter_no(token)];
+	const uint32_t n = *counter - HWTDI_TALLY_NONE;
+
+	*counter = HWTDI_TALLY_NONE;
+	return (n);
+}
+
+/* Grow an array; all bytes that are new in it are `byte`. */
 static int
-grow_zeroed(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout,
-    size_t need, size_t elem, struct hwtd_error *err)
+grow(struct hwtdi_tally *t, void *array_inout, size_t *cap_inout, size_t need,
+    size_t elem, int byte, struct hwtd_error *err)
 {
 	const size_t cap = *cap_inout;
 	uint8_t *array;
 	int rc;
 
+	if (need <= cap)
+		return (HWTD_OK);
 	rc = hwtdi_array_grow(t->library, array_inout, cap_inout, need, elem,
 	    err);
 	if (rc != HWTD_OK)
 		return (rc);
 	memcpy(&array, array_inout, sizeof(array));
-	memset(array + cap * elem, 0, (*cap_inout - cap) * elem);
+	memset(array + cap * elem, byte, (*cap_inout - cap) * elem);
 	return (HWTD_OK);
 }
 
-/* Have counters of all nodes that can be in a flow. */
+static size_t
+pairs_bytes(const struct hwtdi_tally *t)
+{
+	return (sizeof(*t->pairs) << t->log_pairs);
+}
+
+/* Have so many pairs, of which none is known. */
 static int
-need_counters(struct hwtdi_tally *t, struct hwtd_error *err)
+need_pairs(struct hwtdi_tally *t, uint8_t log, struct hwtd_error *err)
+{
+	struct hwtdi_tally_pair *pairs = hwtdi_zalloc(t->library,
+	    sizeof(*pairs) << log);
+
+	if (pairs == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*pairs) << log));
+	hwtdi_free(t->library, t->pairs, pairs_bytes(t));
+	t->pairs = pairs;
+	t->log_pairs = log;
+	t->driven_out = 0;
+	return (HWTD_OK);
+}
+
+/* The place of a pair. */
+static struct hwtdi_tally_pair *
+pair_at(const struct hwtdi_tally *t, uint32_t from, uint32_t to)
+{
+	return (&t->pairs[((uint64_t)from << 32 | to) * 0x9e3779b97f4a7c15u >>
+	    (64 - t->log_pairs)]);
+}
+
+/* The same for a new one.  Where many drive each other out there will be more. */
+static struct hwtdi_tally_pair *
+place_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to)
+{
+	struct hwtdi_tally_pair *pair = pair_at(t, from, to);
+
+	/* No node has number 0. */
+	if (pair->from == 0 || ++t->driven_out >> t->log_pairs == 0 ||
+	    t->log_pairs == HWTDI_TALLY_MOST_PAIRS ||
+	    need_pairs(t, t->log_pairs + 1, NULL) != HWTD_OK)
+		return (pair);
+	return (pair_at(t, from, to));
+}
+
+/* Have counters of all tokens that can be in a flow. */
+static int
+need_counters(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
 {
 	const size_t nodes = t->view.n_nodes;
-	const size_t all = (size_t)HWTDI_RUNS + nodes;
 	int rc;
 
-	rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched, all,
-	    sizeof(*t->touched), err);
+	rc = grow(t, &t->counts, &t->cap_counts,
+	    2 * (nodes > n_runs ? nodes : n_runs), sizeof(*t->counts), 0xff,
+	    err);
 	if (rc == HWTD_OK)
-		rc = grow_zeroed(t, &t->counts, &t->cap_counts, all,
-		    sizeof(*t->counts), err);
+		rc = hwtdi_array_grow(t->library, &t->touched, &t->cap_touched,
+		    nodes + n_runs, sizeof(*t->touched), err);
 	if (rc == HWTD_OK && t->with_edges)
-		rc = grow_zeroed(t, &t->links, &t->cap_links, nodes,
-		    sizeof(*t->links), err);
+		rc = grow(t, &t->links, &t->cap_links, nodes,
+		    sizeof(*t->links), 0, err);
+	return (rc == HWTD_OK && t->with_edges && t->pairs == NULL
+		? need_pairs(t, HWTDI_TALLY_FIRST_PAIRS, err)
+		: rc);
+}
+
+/* Know where runs that are new begin and end. */
+static int
+need_ends(struct hwtdi_tally *t, uint32_t n_runs, struct hwtd_error *err)
+{
+	int rc = hwtdi_array_grow(t->library, &t->ends, &t->cap_ends, n_runs,
+	    sizeof(*t->ends), err);
+
+	for (; rc == HWTD_OK && t->n_ends < n_runs; t->n_ends++) {
+		size_t n;
+		const uint32_t *words = t->engine->run(t->decoder,
+		    (uint32_t)t->n_ends, &n);
+
+		t->ends[t->n_ends] = (struct hwtdi_tally_ends){ words[0],
+			words[n - 1] };
+	}
 	return (rc);
 }
 
-/* The nodes that a token stands for. */
-static const uint32_t *
-nodes_of(const struct hwtdi_tally *t, const uint32_t *token, size_t *n_out)
+/* The nodes that a token begins and ends with. */
+static inline struct hwtdi_tally_ends
+ends_of(const struct hwtdi_tally *t, uint32_t token)
 {
-	*n_out = 1;
-	return ((*token & HWTDI_TOKEN_RUN) == 0
-		? token
-		: t->engine->run(t->decoder, *token & ~HWTDI_TOKEN_RUN,
-		      n_out));
+	return ((token & HWTDI_TOKEN_RUN) == 0
+		? (struct hwtdi_tally_ends){ token, token }
+		: t->ends[token & ~HWTDI_TOKEN_RUN]);
 }
 
 static const struct hwtdi_code_block *
@@ -119,13 +200,11 @@ static int
 count_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
     struct hwtd_error *err)
 {
-	struct hwtdi_tally_pair
-	    *pair = &t->pairs[(from * 31 + to) % HWTDI_TALLY_PAIRS];
+	struct hwtdi_tally_pair *pair = pair_at(t, from, to);
 	const struct hwtdi_code_block *b, *next;
 	const struct hwtdi_tally_place *place;
 	struct hwtd_edge edge;
 
-	/* No node has number 0. */
 	if (pair->from == from && pair->to == to) {
 		t->code.edges[pair->edge].count += n;
 		return (HWTD_OK);
@@ -135,6 +214,7 @@ count_pair(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
 		return (HWTD_OK);
 	next = block_of(t, to);
 	place = &t->places[next->unit];
+	pair = place_pair(t, from, to);
 	pair->from = from;
 	pair->to = to;
 	return (put_edge(t, &edge, place->address + next->off, place->section,
@@ -146,13 +226,14 @@ count_next(struct hwtdi_tally *t, uint32_t from, uint32_t to, uint64_t n,
     struct hwtd_error *err)
 {
 	struct hwtdi_node *node = &t->view.nodes[from];
+	const bool first = atomic_load_explicit(&node->next[0],
+			       memory_order_relaxed) == to;
+	const bool second = atomic_load_explicit(&node->next[1],
+				memory_order_relaxed) == to;
 
-	if (atomic_load_explicit(&node->next[0], memory_order_relaxed) == to) {
-		t->links[from].n[0] += n;
-		return (HWTD_OK);
-	}
-	if (atomic_load_explicit(&node->next[1], memory_order_relaxed) == to) {
-		t->links[from].n[1] += n;
+	/* Which of the two it is is hard to foresee: without a branch. */
+	if (first | second) {
+		t->links[from].n[!first] += n;
 		return (HWTD_OK);
 	}
 	return (count_pair(t, from, to, n, err));
@@ -194,21 +275,20 @@ static int
 count_edges(struct hwtdi_tally *t, const struct hwtdi_flow *flow, size_t at,
     size_t end, struct hwtd_error *err)
 {
-	size_t n;
-	const uint32_t *nodes = nodes_of(t, &flow->tokens[at], &n);
-	uint32_t last = nodes[n - 1];
+	struct hwtdi_tally_ends ends = ends_of(t, flow->tokens[at]);
+	uint32_t last = ends.last;
 	int rc = HWTD_OK;
 
 	if (t->pending) {
-		const struct hwtdi_code_block *b = block_of(t, nodes[0]);
+		const struct hwtdi_code_block *b = block_of(t, ends.first);
 
 		rc = end_edge(t, t->places[b->unit].address + b->off,
 		    t->places[b->unit].section, err);
 	}
 	for (at++; at < end && rc == HWTD_OK; at++) {
-		nodes = nodes_of(t, &flow->tokens[at], &n);
-		rc = count_next(t, last, nodes[0], 1, err);
-		last = nodes[n - 1];
+		ends = ends_of(t, flow->tokens[at]);
+		rc = count_next(t, last, ends.first, 1, err);
+		last = ends.last;
 	}
 	begin_edge(t, last);
 	return (rc);
@@ -216,18 +296,42 @@ count_edges(struct hwtdi_tally *t, const struct hwtdi_flow *flow, size_t at,
 
 /* Folding. */
 
+/* Tracing went off with a node, and execution to an address. */
 static int
-fold_run(struct hwtdi_tally *t, uint32_t number, uint64_t n,
+count_off(struct hwtdi_tally *t, uint32_t node, const uint32_t *words,
+    uint64_t n, struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b = block_of(t, node);
+	struct hwtd_edge edge;
+
+	if (!edge_of(t, b, b->n_runs - 1u, &edge))
+		return (HWTD_OK);
+	return (put_edge(t, &edge, words[1] | (uint64_t)words[2] << 32,
+	    HWTD_NO_ID, n, NULL, err));
+}
+
+static int
+fold_run(struct hwtdi_tally *t, uint32_t number, uint32_t n,
     struct hwtd_error *err)
 {
-	size_t n_nodes;
-	const uint32_t *nodes = t->engine->run(t->decoder, number, &n_nodes);
+	size_t n_words;
+	const uint32_t *words = t->engine->run(t->decoder, number, &n_words);
+	/* No node has number 0. */
+	uint32_t last = 0;
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < n_nodes && rc == HWTD_OK; i++) {
-		count(t, counter_of(nodes[i]), n);
-		if (t->with_edges && i > 0)
-			rc = count_next(t, nodes[i - 1], nodes[i], n, err);
+	for (size_t i = 0; i < n_words && rc == HWTD_OK; i++) {
+		if (words[i] == HWTDI_TOKEN_OFF) {
+			if (t->with_edges)
+				rc = count_off(t, last, words + i, n, err);
+			i += HWTDI_TOKEN_OFF_WORDS - 1;
+			last = 0;
+			continue;
+		}
+		count(t, words[i], n);
+		if (t->with_edges && last != 0)
+			rc = count_next(t, last, words[i], n, err);
+		last = words[i];
 	}
 	return (rc);
 }
@@ -240,16 +344,15 @@ fold_runs(struct hwtdi_tally *t, struct hwtd_error *err)
 	size_t i = 0;
 
 	while (i < t->n_touched && rc == HWTD_OK) {
-		const uint32_t counter = t->touched[i];
-		const uint64_t n = t->counts[counter];
+		const uint32_t token = t->touched[i];
 
-		if (counter >= HWTDI_RUNS) {
+		if ((token & HWTDI_TOKEN_RUN) == 0) {
 			i++;
 			continue;
 		}
-		t->counts[counter] = 0;
 		t->touched[i] = t->touched[--t->n_touched];
-		rc = fold_run(t, counter, n, err);
+		rc = fold_run(t, token & ~HWTDI_TOKEN_RUN,
+		    take_count(t, token), err);
 	}
 	return (rc);
 }
@@ -316,15 +419,17 @@ hwtdi_tally_fold(struct hwtdi_tally *t, struct hwtd_error *err)
 {
 	int rc = fold_runs(t, err);
 
+	if (rc == HWTD_OK)
+		rc = hwtdi_code_counts_reserve(&t->code, t->n_touched, err);
 	for (size_t i = 0; i < t->n_touched && rc == HWTD_OK; i++) {
-		const uint32_t counter = t->touched[i];
+		const uint32_t node = t->touched[i];
 
-		rc = fold_node(t, counter - HWTDI_RUNS, t->counts[counter],
-		    err);
-		t->counts[counter] = 0;
+		rc = fold_node(t, node, take_count(t, node), err);
 	}
 	t->n_touched = 0;
-	memset(t->pairs, 0, sizeof(t->pairs));
+	t->n_counted = 0;
+	if (t->pairs != NULL)
+		memset(t->pairs, 0, pairs_bytes(t));
 	return (rc);
 }
 
@@ -337,8 +442,8 @@ pass_place(struct hwtdi_tally *t, const struct hwtdi_placement *p,
 	struct hwtdi_tally_place *place;
 	int rc;
 
-	rc = grow_zeroed(t, &t->places, &t->cap_places, (size_t)p->unit + 1,
-	    sizeof(*t->places), err);
+	rc = grow(t, &t->places, &t->cap_places, (size_t)p->unit + 1,
+	    sizeof(*t->places), 0, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	place = &t->places[p->unit];
@@ -395,14 +500,14 @@ static void
 count_tokens(struct hwtdi_tally *t, const uint32_t *tokens, size_t n)
 {
 	/* In registers. */
-	uint64_t *const counts = t->counts;
+	uint32_t *const counts = t->counts;
 	uint32_t *touched = t->touched + t->n_touched;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t counter = counter_of(tokens[i]);
+		uint32_t *counter = &counts[counter_no(tokens[i])];
 
-		if (counts[counter]++ == 0)
-			*touched++ = counter;
+		if (++*counter == HWTDI_TALLY_NONE + 1)
+			*touched++ = tokens[i];
 	}
 	t->n_touched = (size_t)(touched - t->touched);
 }
@@ -456,11 +561,18 @@ take(void *arg, const struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	t->decoder = maker->decoder;
 	t->graph = flow->graph;
 	hwtdi_graph_see(t->graph, &t->view);
-	rc = need_counters(t, &rows->err);
+	rc = need_counters(t, flow->n_runs, &rows->err);
+	if (rc == HWTD_OK && t->with_edges)
+		rc = need_ends(t, flow->n_runs, &rows->err);
+	t->n_counted += (uint32_t)flow->n_tokens;
+	if (rc == HWTD_OK && t->n_counted > MOST_TOKENS)
+		rc = hwtdi_tally_fold(t, &rows->err);
 	if (rc == HWTD_OK)
 		rc = pass_flow(t, flow, rows);
-	if (rc == HWTD_OK && flow->runs_over)
+	if (rc == HWTD_OK && flow->runs_over) {
 		rc = fold_runs(t, &rows->err);
+		t->n_ends = 0;
+	}
 	if (rc == HWTD_OK && maker->last_flow && t->pending)
 		rc = flow->has_next_ip
 		    ? end_edge(t, flow->next_ip, HWTD_NO_ID, &rows->err)
@@ -477,6 +589,7 @@ leave(void *arg, struct hwtd_error *err)
 	if (t->places != NULL)
 		memset(t->places, 0, t->cap_places * sizeof(*t->places));
 	t->pending = false;
+	t->n_ends = 0;
 	return (rc);
 }
 
@@ -497,10 +610,12 @@ void
 hwtdi_tally_fini(struct hwtdi_tally *t)
 {
 	hwtdi_code_counts_fini(&t->code);
+	hwtdi_array_free(t->library, t->ends, t->cap_ends, sizeof(*t->ends));
 	hwtdi_array_free(t->library, t->places, t->cap_places,
 	    sizeof(*t->places));
 	hwtdi_array_free(t->library, t->counts, t->cap_counts,
 	    sizeof(*t->counts));
+	hwtdi_free(t->library, t->pairs, pairs_bytes(t));
 	hwtdi_array_free(t->library, t->touched, t->cap_touched,
 	    sizeof(*t->touched));
 	hwtdi_array_free(t->library, t->links, t->cap_links,

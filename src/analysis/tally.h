@@ -21,13 +21,23 @@ struct hwtdi_tally_links {
 	uint64_t n[2];
 };
 
+/* The nodes that a run begins and ends with. */
+struct hwtdi_tally_ends {
+	uint32_t first, last;
+};
+
 /* The edge from a node to another that it has no link to. */
 struct hwtdi_tally_pair {
 	uint32_t from, to;
 	size_t edge;
 };
 
-#define HWTDI_TALLY_PAIRS 1024
+/* Pairs that are remembered at first and at the most, as powers of 2. */
+#define HWTDI_TALLY_FIRST_PAIRS 9u
+#define HWTDI_TALLY_MOST_PAIRS 14u
+
+/* A counter of what did not come: that it does is seen by the sum that is 0. */
+#define HWTDI_TALLY_NONE UINT32_MAX
 
 struct hwtdi_tally {
 	struct hwtd_context *library;
@@ -41,15 +51,25 @@ struct hwtdi_tally {
 	struct hwtdi_graph_view view;
 	struct hwtdi_tally_place *places;
 	size_t cap_places;
-	/* By run, then by node; and which of them are not 0. */
-	uint64_t *counts;
+	/* By token: how often it came, and HWTDI_TALLY_NONE. */
+	uint32_t *counts;
 	size_t cap_counts;
+	/* Tokens counted since all became counts of code. */
+	uint32_t n_counted;
+	/* Tokens that came. */
 	uint32_t *touched;
 	size_t n_touched, cap_touched;
 	/* By node. */
 	struct hwtdi_tally_links *links;
 	size_t cap_links;
-	struct hwtdi_tally_pair pairs[HWTDI_TALLY_PAIRS];
+	/* 2 to the power of `log_pairs`, or none yet. */
+	struct hwtdi_tally_pair *pairs;
+	uint8_t log_pairs;
+	/* Pairs that were driven out since there are so many. */
+	uint32_t driven_out;
+	/* By run. */
+	struct hwtdi_tally_ends *ends;
+	size_t n_ends, cap_ends;
 
 	/* The last branch, if where it went is still to come. */
 	bool pending;

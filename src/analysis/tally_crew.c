@@ -322,7 +322,8 @@ hwtdi_tally_crew_create(struct hwtd_trace *trace,
 	crew->n_streams = info.n_streams;
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->ended, NULL);
-	crew->workers = hwtdi_zalloc(library, n * sizeof(*crew->workers));
+	/* It is a lot, mostly rows. */
+	crew->workers = hwtdi_alloc(library, n * sizeof(*crew->workers));
 	if (crew->workers == NULL) {
 		hwtdi_tally_crew_destroy(crew);
 		return (hwtdi_fail_nomem(err, n * sizeof(*crew->workers)));
@@ -332,8 +333,10 @@ hwtdi_tally_crew_create(struct hwtd_trace *trace,
 		struct worker *w = &crew->workers[i];
 
 		w->crew = crew;
+		memset(&w->job, 0, sizeof(w->job));
 		w->job.run = run_job;
 		w->job.arg = w;
+		w->has_maker = false;
 		hwtdi_tally_init(&w->tally, library, with_edges);
 		hwtdi_row_store_init(&w->store, library);
 	}

@@ -112,8 +112,16 @@ struct hwtdi_placement {
  * run of nodes, whose number is in the other bits; see `run` of the engine.
  */
 #define HWTDI_TOKEN_RUN HWTDI_GRAPH_USER_BIT
-/* Numbers of runs are below this. */
+/* Numbers of runs are below this, and words of a run. */
 #define HWTDI_RUNS 32768u
+#define HWTDI_RUN_WORDS 256u
+/*
+ * Between nodes of a run: tracing goes off with the node before, and on with the
+ * next one, which rare events do not tell then.  Two words follow, the lower and
+ * the upper half of the address to which execution went meanwhile.
+ */
+#define HWTDI_TOKEN_OFF HWTDI_TOKEN_RUN
+#define HWTDI_TOKEN_OFF_WORDS 3u
 
 #define HWTDI_FLOW_TOKENS 4096
 #define HWTDI_FLOW_RARES 128
@@ -196,8 +204,8 @@ struct hwtdi_decoder_args {
 	/* Counts are those of 64 bits that are nearest to this one. */
 	uint64_t near_count;
 	/*
-	 * Tokens may be runs, and there are no anchors but those that rare
-	 * events need.  An engine that has no `run` does as without it.
+	 * Tokens may be runs, in which tracing may go off and on again, and
+	 * there are no anchors but those that rare events need.  An engine that has no `run` does as without it.
 	 */
 	bool runs;
 };
@@ -240,8 +248,8 @@ struct hwtdi_engine {
 	int (*times)(struct hwtdi_decoder *decoder,
 	    struct hwtdi_when out[HWTDI_WHENS], size_t *n_out);
 	/*
-	 * The nodes that a run stands for, in order, at least one; they stay up
-	 * to the next call of read() after a flow that says `runs_over`, so
+	 * The nodes that a run stands for, in order, and HWTDI_TOKEN_OFF, with
+	 * which it neither begins nor ends.  They stay up to the next call of read() after a flow that says `runs_over`, so
 	 * also over start().  NULL: there are no runs.
 	 */
 	const uint32_t *(*run)(const struct hwtdi_decoder *decoder,

@@ -192,6 +192,26 @@ bench_case_load(const char *folder, const char *trace, struct bench_case *out)
 }
 
 void
+bench_case_repeat(struct bench_case *c, size_t n)
+{
+	const struct bench_bytes once = c->trace;
+	const size_t length = strlen(c->name);
+
+	if (n < 2)
+		return;
+	if (n > SIZE_MAX / once.n)
+		bench_die("%s: %zu times is too long", c->name, n);
+	c->trace.n = n * once.n;
+	c->trace.at = malloc(c->trace.n);
+	if (c->trace.at == NULL)
+		bench_die("out of memory");
+	for (size_t i = 0; i < n; i++)
+		memcpy(c->trace.at + i * once.n, once.at, once.n);
+	free(once.at);
+	(void)snprintf(c->name + length, sizeof(c->name) - length, " x%zu", n);
+}
+
+void
 bench_case_free(struct bench_case *c)
 {
 	for (size_t i = 0; i < c->n_images; i++) {

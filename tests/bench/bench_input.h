@@ -50,6 +50,9 @@ void bench_case_load(const char *folder, const char *trace,
     struct bench_case *out);
 void bench_case_free(struct bench_case *c);
 
+/* A long trace that repeats itself: so many times the bytes of the case. */
+void bench_case_repeat(struct bench_case *c, size_t n);
+
 /*
  * A trace of no Intel PT stream yet, only with the code; and a stream with the
  * bytes of the case.  Failure ends the program.

@@ -60,6 +60,8 @@ struct options {
 	bool callback;
 	const char *first;
 	uint64_t first_bytes;
+	/* Times that the trace is there, one behind the other. */
+	size_t repeat;
 };
 
 /* What the rounds of a case share. */
@@ -359,6 +361,7 @@ bench(const char *folder, const struct options *o, struct hwtd_context *ctx)
 	bool same = true;
 
 	bench_case_load(folder, o->trace, &w.c);
+	bench_case_repeat(&w.c, o->repeat);
 	configure(o, folder, &w.pt);
 	if (o->first != NULL) {
 		bench_first(&w.c, &w.pt, o->first, o->first_bytes);
@@ -398,6 +401,7 @@ usage(void)
 	    "  --measure LIST    of warm,cold,jobs,memory\n"
 	    "  --sides LIST      of peer,peer-ends,tokens,runs,rows,insns,\n"
 	    "                    coverage,edges\n"
+	    "  --repeat N        the trace N times, one behind the other\n"
 	    "  --callback        the peer reads code through a callback\n"
 	    "  --first FILE      only: first rows of a long trace, made "
 	    "there\n"
@@ -473,6 +477,8 @@ set_value(struct options *o, const char *name, const char *value)
 		o->measures = read_list(value, measure_names);
 	else if (strcmp(name, "--sides") == 0)
 		o->sides = read_list(value, side_names);
+	else if (strcmp(name, "--repeat") == 0)
+		o->repeat = strtoull(value, NULL, 10);
 	else if (strcmp(name, "--first") == 0)
 		o->first = value;
 	else if (strcmp(name, "--first-bytes") == 0)

@@ -179,7 +179,10 @@ fold_runs(struct bench_tokens *t)
 			continue;
 		nodes = t->engine->run(t->decoder, no, &n);
 		for (size_t i = 0; i < n; i++)
-			t->counts[nodes[i]] += t->run_counts[no];
+			if (nodes[i] == HWTDI_TOKEN_OFF)
+				i += HWTDI_TOKEN_OFF_WORDS - 1;
+			else
+				t->counts[nodes[i]] += t->run_counts[no];
 		t->run_counts[no] = 0;
 	}
 }

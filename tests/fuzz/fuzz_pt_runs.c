@@ -10,8 +10,8 @@
 #include "support/native_flows.h"
 #include "trace/trace_model.h"
 
-/* What is met twice is found out, and then used. */
-#define PASSES 3
+/* What is met three times is found out, and then used. */
+#define PASSES 5
 
 static void
 forget(struct hwtdi_decoder *d, uint64_t *random)
@@ -26,8 +26,10 @@ remember(struct hwtdi_decoder *d, uint64_t *random)
 {
 	(void)random;
 	(void)hwtdi_ptn_memo_wake(&d->memo, d->library);
-	if (d->runs != NULL)
-		d->runs->rest = 0;
+	if (d->runs == NULL)
+		return;
+	(void)hwtdi_ptn_runs_wake(d->runs, d->library);
+	d->runs->sparse = false;
 }
 
 static void

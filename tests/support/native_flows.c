@@ -153,29 +153,88 @@ add_before(const struct hwtdi_flow *flow, size_t at, size_t next[3],
 }
 
 static void
+add_rare(struct native_flows *out, const struct hwtd_event *row)
+{
+	struct hwtdi_rare *rare;
+
+	out->rares = one_more(out->rares, out->n_rares, &out->cap_rares,
+	    sizeof(out->rares[0]));
+	rare = &out->rares[out->n_rares++];
+	memset(rare, 0, sizeof(*rare));
+	rare->row = *row;
+	rare->at = (uint32_t)out->n_tokens;
+}
+
+/* Where a node lies by what was told last. */
+static uint64_t
+address_of(const struct native_flows *f, const struct hwtdi_code_graph *graph,
+    uint32_t node)
+{
+	const struct hwtdi_code_block *b = hwtdi_graph_block(graph, node);
+
+	for (size_t i = f->n_places; i-- > 0;)
+		if (f->places[i].unit == b->unit)
+			return (f->places[i].address + b->off);
+	check(false, "a unit that is nowhere");
+	return (0);
+}
+
+/* Tracing goes off, and on again with a node, as rare events tell it. */
+static void
+add_off(const struct native_reader *r, struct native_flows *out,
+    const uint32_t *words, uint32_t node)
+{
+	const struct hwtd_event off = { .kind = HWTD_EV_DISABLE,
+		.flags = HWTD_EVF_TARGET,
+		.target = words[1] | (uint64_t)words[2] << 32 };
+	const struct hwtd_event on = { .kind = HWTD_EV_ENABLE,
+		.flags = HWTD_EVF_IP,
+		.ip = address_of(out, r->graph, node) };
+
+	add_rare(out, &off);
+	add_rare(out, &on);
+	out->n_off++;
+}
+
+static void
+add_run(const struct native_reader *r, struct native_flows *out,
+    uint32_t number)
+{
+	const uint32_t *words;
+	size_t n;
+
+	check(number < r->flow->n_runs && r->flow->n_runs <= HWTDI_RUNS,
+	    "number of a run");
+	words = engine()->run(r->decoder, number, &n);
+	check(n > 1, "a run of one node");
+	for (size_t i = 0; i < n; i++) {
+		if (words[i] == HWTDI_TOKEN_OFF) {
+			check(i > 0 && n - i > HWTDI_TOKEN_OFF_WORDS,
+			    "a run that begins or ends with tracing off");
+			add_off(r, out, words + i,
+			    words[i + HWTDI_TOKEN_OFF_WORDS]);
+			i += HWTDI_TOKEN_OFF_WORDS - 1;
+			continue;
+		}
+		check((words[i] & HWTDI_TOKEN_RUN) == 0, "a run in a run");
+		add_token(out, words[i]);
+	}
+}
+
+static void
 add_flow(const struct native_reader *r, struct native_flows *out)
 {
 	const struct hwtdi_flow *flow = r->flow;
 	size_t next[3] = { 0 };
 
 	for (size_t i = 0; i < flow->n_tokens; i++) {
-		const uint32_t *nodes = &flow->tokens[i];
-		size_t n = 1;
+		const uint32_t token = flow->tokens[i];
 
 		add_before(flow, i, next, out);
-		if ((flow->tokens[i] & HWTDI_TOKEN_RUN) != 0) {
-			const uint32_t no = flow->tokens[i] & ~HWTDI_TOKEN_RUN;
-
-			check(no < flow->n_runs && flow->n_runs <= HWTDI_RUNS,
-			    "number of a run");
-			nodes = engine()->run(r->decoder, no, &n);
-			check(n > 1, "a run of one node");
-		}
-		for (size_t j = 0; j < n; j++) {
-			check((nodes[j] & HWTDI_TOKEN_RUN) == 0,
-			    "a run in a run");
-			add_token(out, nodes[j]);
-		}
+		if ((token & HWTDI_TOKEN_RUN) != 0)
+			add_run(r, out, token & ~HWTDI_TOKEN_RUN);
+		else
+			add_token(out, token);
 	}
 	add_before(flow, flow->n_tokens, next, out);
 	check(next[0] == flow->n_places && next[1] == flow->n_rares &&
@@ -235,12 +294,28 @@ native_free(struct native_flows *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static bool
-same_rare(const struct hwtdi_rare *a, const struct hwtdi_rare *b)
+/* What runs do not say of tracing that goes off and on is left out. */
+static struct hwtd_event
+said(const struct hwtd_event *row, bool all)
 {
+	struct hwtd_event said = *row;
+
+	if (all ||
+	    (row->kind != HWTD_EV_DISABLE && row->kind != HWTD_EV_ENABLE))
+		return (said);
+	said.stream_off = 0;
+	said.flags &= (uint16_t)~HWTD_EVF_RESUMED;
+	return (said);
+}
+
+static bool
+same_rare(const struct hwtdi_rare *a, const struct hwtdi_rare *b, bool all)
+{
+	const struct hwtd_event x = said(&a->row, all), y = said(&b->row, all);
+
 	return (a->at == b->at && a->has_detail == b->has_detail &&
 	    a->has_stop_ip == b->has_stop_ip &&
-	    memcmp(&a->row, &b->row, sizeof(a->row)) == 0);
+	    memcmp(&x, &y, sizeof(x)) == 0);
 }
 
 static bool
@@ -260,7 +335,7 @@ native_same(const struct native_flows *a, const struct native_flows *b,
 	    a->tokens[i] == b->tokens[i])
 		i++;
 	while (j < a->n_rares && j < b->n_rares &&
-	    same_rare(&a->rares[j], &b->rares[j]))
+	    same_rare(&a->rares[j], &b->rares[j], anchors))
 		j++;
 	while (k < a->n_places && k < b->n_places &&
 	    memcmp(&a->places[k], &b->places[k], sizeof(a->places[k])) == 0)

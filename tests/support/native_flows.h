@@ -21,6 +21,8 @@ struct native_flows {
 	size_t n_anchors, cap_anchors;
 	/* Tokens before they were put together. */
 	size_t n_told;
+	/* Times that tracing went off in a run. */
+	size_t n_off;
 	/* Times that runs began anew. */
 	size_t n_over;
 };
@@ -48,7 +50,10 @@ void native_read(struct native_reader *r, const uint8_t *bytes, size_t n,
     bool cut, struct native_flows *out);
 void native_free(struct native_flows *f);
 
-/* All is the same; else `text` says up to where. */
+/*
+ * All is the same; else `text` says up to where.  Without anchors tracing may go
+ * off and on in runs.
+ */
 bool native_same(const struct native_flows *a, const struct native_flows *b,
     bool anchors, char *text, size_t text_bytes);
 

@@ -671,6 +671,8 @@ random_trace_make(struct random_trace *t, uint64_t seed, unsigned int what,
 		.traced = RANDOM_IMAGES,
 		.ratio = 8,
 		.tsc = 1000 };
+	/* Whether something repeats itself does not repeat itself. */
+	uint64_t other = seed + 7;
 
 	memset(t, 0, sizeof(*t));
 	random_program_make(&t->program, seed);
@@ -698,6 +700,9 @@ random_trace_make(struct random_trace *t, uint64_t seed, unsigned int what,
 		}
 	}
 	while (t->n_insns < insns || is_vm_entry(&m)) {
+		if (has(&m, RANDOM_REPEATS) && m.at % 8 == 0 &&
+		    random_below(&other, 2) == 0)
+			m.random = seed + m.at * 31 + random_below(&other, 3);
 		between(&m);
 		step(&m);
 	}

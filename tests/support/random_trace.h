@@ -39,6 +39,8 @@
 #define RANDOM_SKL014 0x20000u
 #define RANDOM_MARKERS 0x40000u
 #define RANDOM_ALL 0x7ffffu
+/* What happens from some places on is what happened there before. */
+#define RANDOM_REPEATS 0x80000u
 
 struct random_trace_insn {
 	uint64_t ip;

@@ -72,7 +72,8 @@ hwtdi_ptn_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc = HWTD_OK;
 
 	hwtdi_ptn_memo_begin(&d->memo, d->library);
-	hwtdi_ptn_runs_begin(d->runs);
+	if (hwtdi_ptn_runs_begin(d->runs, d->library))
+		hwtdi_ptn_memo_forget(&d->memo);
 	flow->graph = d->graph;
 	flow->has_last_count = d->next_psb.has_tsc;
 	flow->last_count = d->next_psb.tsc;
@@ -143,8 +144,6 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	hwtdi_ptn_forget_code(d);
 	hwtdi_pt_places_forget(d->places, d->cap_places);
 	d->loop_at = SIZE_MAX;
-	if (d->runs != NULL)
-		d->runs->by_hand = 0;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);
 }

@@ -413,6 +413,11 @@ uint64_t hwtdi_ptn_ip(const struct hwtdi_decoder *d);
 /* Make `node` that at `ip`.  HWTD_E_NOT_FOUND: no code; else errors. */
 int hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
+/*
+ * The node that this would find at an address, if nothing had to be told or
+ * looked up for that; else 0.
+ */
+uint32_t hwtdi_ptn_known_node(const struct hwtdi_decoder *d, uint64_t ip);
 /* Go to an address; its code is looked for when it is needed. */
 void hwtdi_ptn_go(struct hwtdi_decoder *d, uint64_t ip);
 /* Whether code lies at an address, or may. */

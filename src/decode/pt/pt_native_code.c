@@ -294,17 +294,33 @@ make_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
  * its unit lies where it lay.
  */
 static bool
-is_still(const struct hwtdi_decoder *d, const struct hwtdi_ptn_target *t)
+is_still(const struct hwtdi_decoder *d, const struct hwtdi_ptn_target *t,
+    uint64_t ip)
 {
 	const struct hwtdi_unit_place *place;
 	const struct hwtdi_code_block *b;
 
-	if (!d->code.fixed || t->ip != d->ip || t->node == 0)
+	if (!d->code.fixed || t->ip != ip || t->node == 0)
 		return (false);
 	b = hwtdi_graph_block(d->graph, t->node);
 	place = &d->places[b->unit];
 	return (place->address == t->ip - b->off &&
 	    hwtdi_graph_unit_at(d->graph, b->unit)->isa == d->isa);
+}
+
+uint32_t
+hwtdi_ptn_known_node(const struct hwtdi_decoder *d, uint64_t ip)
+{
+	const struct hwtdi_ptn_target *t = hwtdi_ptn_targets_slot(&d->targets,
+	    ip);
+
+	if (t->ip == ip && t->epoch == d->epoch)
+		return (t->node);
+	/* Where its unit lies has to be told already. */
+	return (is_still(d, t, ip) &&
+		    d->places[hwtdi_graph_block(d->graph, t->node)->unit].known
+		? t->node
+		: 0);
 }
 
 int
@@ -320,7 +336,7 @@ hwtdi_ptn_find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		d->node = t->node;
 		return (HWTD_OK);
 	}
-	if (!is_still(d, t))
+	if (!is_still(d, t, d->ip))
 		return (make_node(d, flow, err));
 	unit = hwtdi_graph_block(d->graph, t->node)->unit;
 	rc = set_place(d, flow, unit, d->places[unit].address,

@@ -139,6 +139,20 @@ key_of(uint32_t node, uint8_t byte)
 	return (node << 8 | byte);
 }
 
+/* Who counts runs is told one token.  The number of tokens. */
+static uint32_t
+shorten(const struct hwtdi_decoder *d, uint32_t *tokens, uint32_t n)
+{
+	const uint32_t token = d->runs != NULL && n > 1
+	    ? hwtdi_ptn_runs_name(d->runs, d->library, tokens, n)
+	    : 0;
+
+	if (token == 0)
+		return (n);
+	tokens[0] = token;
+	return (1);
+}
+
 /* Find out where a packet leads.  False: that is for someone else. */
 static bool
 learn(const struct hwtdi_decoder *d, const struct hwtdi_ptn_known *k,
@@ -159,12 +173,22 @@ learn(const struct hwtdi_decoder *d, const struct hwtdi_ptn_known *k,
 	e->epoch = d->epoch;
 	e->left = (uint8_t)left;
 	e->effect = hwtdi_ptn_foreseen(&f, e->stack);
-	e->what = (uint16_t)(f.n_tokens |
+	e->what = (uint16_t)(shorten(d, e->tokens, f.n_tokens) |
 	    (left != 0 ? HWTDI_PTN_MEMO_LEFT : 0) |
 	    ((e->effect.pops | e->effect.writes) != 0 ? HWTDI_PTN_MEMO_CALLS
 						      : 0) |
 	    (f.away ? HWTDI_PTN_MEMO_AWAY : 0));
 	return (true);
+}
+
+/* It is known where this leads; its effect on calls is done then. */
+static bool
+counts(struct hwtdi_decoder *d, struct hwtdi_ptn_known *k, uint32_t key,
+    const struct hwtdi_ptn_memo_entry *e)
+{
+	return (e->key == key && (e->what & HWTDI_PTN_MEMO_MET) == 0 &&
+	    ((e->what & HWTDI_PTN_MEMO_AWAY) == 0 || e->epoch == d->epoch) &&
+	    hwtdi_ptn_calls_apply(d->calls, &k->top, e->effect, e->stack));
 }
 
 /* An entry that does not count as it is: NULL, or it does now. */
@@ -175,10 +199,15 @@ look_closer(struct hwtdi_decoder *d, struct hwtdi_ptn_known *k, uint8_t byte,
 	struct hwtdi_ptn_memo *const memo = &d->memo;
 	const uint32_t key = key_of(k->node, byte);
 
-	if (e->key == key && (e->what & HWTDI_PTN_MEMO_MET) == 0 &&
-	    ((e->what & HWTDI_PTN_MEMO_AWAY) == 0 || e->epoch == d->epoch) &&
-	    hwtdi_ptn_calls_apply(d->calls, &k->top, e->effect, e->stack))
+	if (counts(d, k, key, e))
 		return (e);
+	/* Where code that is called from all over returns to. */
+	if (e->key == key && e->effect.pops != 0 &&
+	    (e->what & HWTDI_PTN_MEMO_MET) == 0) {
+		e = memo_at(memo, key ^ d->calls[k->top] * 0x85ebca6bu);
+		if (counts(d, k, key, e))
+			return (e);
+	}
 	if (++memo->misses == MISSES) {
 		memo_judge(memo, d->library);
 		return (NULL);
@@ -213,8 +242,9 @@ look_up(struct hwtdi_decoder *d, struct hwtdi_ptn_known *k, uint32_t node,
 }
 
 /* Behind the last byte whose packets there is room for. */
-static const uint8_t *
-end_of_room(const struct hwtdi_flow *flow, const struct hwtdi_ptn_known *k)
+HWTDI_PT_INLINE const uint8_t *
+end_of_room(const struct hwtdi_flow *flow, const struct hwtdi_ptn_known *k,
+    bool runs)
 {
 	const size_t n = (size_t)(k->stop - k->p);
 	size_t room = 1 +
@@ -223,22 +253,20 @@ end_of_room(const struct hwtdi_flow *flow, const struct hwtdi_ptn_known *k)
 	const size_t anchors = 1 + HWTDI_FLOW_ANCHORS -
 	    HWTDI_PTN_ROOM_ANCHORS - flow->n_anchors;
 
-	if (room > anchors)
+	if (!runs && room > anchors)
 		room = anchors;
 	return (k->p + (n < room ? n : room));
 }
 
-void
-hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    struct hwtdi_ptn_known *k)
+HWTDI_PT_INLINE void
+take_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtdi_ptn_known *k, bool runs)
 {
 	const uint32_t flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
-	/* Else what is written is not told. */
-	const size_t step = d->runs == NULL;
 	const uint64_t base = k->base;
 	uint32_t *const tokens = flow->tokens;
 	struct hwtdi_anchor *anchor = flow->anchors + flow->n_anchors;
-	const uint8_t *p = k->p, *const stop = end_of_room(flow, k);
+	const uint8_t *p = k->p, *const stop = end_of_room(flow, k, runs);
 	uint32_t node = k->node;
 	size_t n = k->n, lookups = 0;
 	bool missed = false;
@@ -262,10 +290,14 @@ hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			break;
 		}
 		p++;
-		anchor->at = (uint32_t)n;
-		anchor->flags = flags;
-		anchor->stream_off = base + (uint64_t)(uintptr_t)p;
-		anchor += step;
+		if (runs)
+			k->behind = p;
+		else {
+			anchor->at = (uint32_t)n;
+			anchor->flags = flags;
+			anchor->stream_off = base + (uint64_t)(uintptr_t)p;
+			anchor++;
+		}
 		lookups++;
 		memcpy(tokens + n, e->tokens, sizeof(e->tokens));
 		n += e->what % HWTDI_PTN_MEMO_COUNT;
@@ -283,4 +315,18 @@ hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	k->node = node;
 	k->n = n;
 	flow->n_anchors = (size_t)(anchor - flow->anchors);
+}
+
+void
+hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtdi_ptn_known *k)
+{
+	take_packets(d, flow, k, false);
+}
+
+void
+hwtdi_ptn_memo_runs(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtdi_ptn_known *k)
+{
+	take_packets(d, flow, k, true);
 }

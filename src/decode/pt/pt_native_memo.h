@@ -5,8 +5,9 @@
  * lie where they lay, and with compressed returns, if the newest calls are the
  * same.  So short TNT packets that were walked before are not walked again.
  *
- * The table is small, because one that does not stay in the caches is slower than
- * walking; and it rests while a trace does not repeat itself.
+ * The table begins small, because one that does not stay in the caches is slower
+ * than walking, and grows while what is needed is driven out; and it rests while a
+ * trace does not repeat itself.  With runs what a packet leads over is one token.
  */
 #ifndef HWTDI_PT_NATIVE_MEMO_H
 #define HWTDI_PT_NATIVE_MEMO_H
@@ -26,7 +27,7 @@ struct hwtdi_flow;
 #define HWTDI_PTN_MEMO_BEFORE 64u
 /* Entries at first, and at the most. */
 #define HWTDI_PTN_MEMO_FIRST_LOG 8u
-#define HWTDI_PTN_MEMO_LAST_LOG 12u
+#define HWTDI_PTN_MEMO_LAST_LOG 14u
 
 /* The number of tokens is below this. */
 #define HWTDI_PTN_MEMO_COUNT 0x10u
@@ -114,6 +115,8 @@ struct hwtdi_ptn_known {
 	/* Outcomes that are left, the next in the top bit. */
 	uint64_t bits;
 	uint32_t n_bits;
+	/* With runs: behind the last packet that was taken. */
+	const uint8_t *behind;
 };
 
 /*
@@ -121,4 +124,9 @@ struct hwtdi_ptn_known {
  */
 void hwtdi_ptn_memo_packets(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtdi_ptn_known *k);
+
+/* The same with runs, without anchors. */
+void hwtdi_ptn_memo_runs(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtdi_ptn_known *k);
+
 #endif /* HWTDI_PT_NATIVE_MEMO_H */

@@ -12,8 +12,11 @@ struct walk {
 	uint32_t top;
 	uint64_t bits;
 	uint32_t n_bits;
-	/* The next packet. */
+	/* The next packet, which may begin a run. */
 	const uint8_t *p;
+	bool may_be_run;
+	/* With runs: behind the last packet that told something; NULL: none. */
+	const uint8_t *behind;
 };
 
 static void
@@ -291,8 +294,8 @@ struct reach {
 	bool runs;
 };
 
-static void
-reach_from(struct reach *r, const struct hwtdi_decoder *d)
+HWTDI_PT_INLINE void
+reach_from(struct reach *r, const struct hwtdi_decoder *d, bool runs)
 {
 	size_t limit = d->segment.n;
 
@@ -307,52 +310,49 @@ reach_from(struct reach *r, const struct hwtdi_decoder *d)
 	r->base = d->segment.stream_off + d->at -
 	    (uint64_t)(uintptr_t)r->first;
 	r->flags = d->timed ? HWTDI_ANCHOR_ASK : 0;
-	r->runs = d->runs != NULL;
+	r->runs = runs;
 }
 
-/* With runs the next one writes over it: it is not told. */
+/* Tokens from `at` on are of the packet that ends here. */
 HWTDI_PT_INLINE void
-put_anchor(const struct reach *r, struct hwtdi_flow *flow, size_t at,
-    const uint8_t *behind)
+put_anchor(struct walk *w, const struct reach *r, struct hwtdi_flow *flow,
+    size_t at)
 {
-	struct hwtdi_anchor *a = &flow->anchors[flow->n_anchors];
+	struct hwtdi_anchor *a;
 
-	flow->n_anchors += !r->runs;
+	if (r->runs) {
+		w->behind = w->p;
+		return;
+	}
+	a = &flow->anchors[flow->n_anchors++];
 	a->at = (uint32_t)at;
 	a->flags = r->flags;
-	a->stream_off = r->base + (uint64_t)(uintptr_t)behind;
-}
-
-/* Of anchors that are not told none was put yet. */
-HWTDI_PT_INLINE void
-start_anchor(const struct reach *r, struct hwtdi_flow *flow)
-{
-	if (r->runs && flow->n_anchors < HWTDI_FLOW_ANCHORS)
-		flow->anchors[flow->n_anchors].stream_off = UINT64_MAX;
+	a->stream_off = r->base + (uint64_t)(uintptr_t)w->p;
 }
 
 /* The last one says behind which packet tokens are. */
 HWTDI_PT_INLINE void
-keep_anchor(const struct reach *r, struct hwtdi_decoder *d,
-    const struct hwtdi_flow *flow)
+keep_anchor(const struct walk *w, const struct reach *r,
+    struct hwtdi_decoder *d, const struct hwtdi_flow *flow)
 {
-	const size_t n = flow->n_anchors;
 	uint64_t off;
 
-	if (r->runs ? n == HWTDI_FLOW_ANCHORS : n == 0)
+	if (r->runs ? w->behind == NULL : flow->n_anchors == 0)
 		return;
-	off = flow->anchors[r->runs ? n : n - 1].stream_off;
-	if (r->runs && off == UINT64_MAX)
-		return;
+	off = r->runs ? r->base + (uint64_t)(uintptr_t)w->behind
+		      : flow->anchors[flow->n_anchors - 1].stream_off;
 	d->anchor_off = off - d->segment.stream_off;
 	d->anchored = true;
 }
 
 HWTDI_PT_INLINE bool
-has_room(const struct walk *w, const struct hwtdi_flow *flow)
+has_room(const struct walk *w, const struct reach *r,
+    const struct hwtdi_flow *flow)
 {
 	return (w->n + HWTDI_PTN_ROOM_TOKENS <= HWTDI_FLOW_TOKENS &&
-	    flow->n_anchors + HWTDI_PTN_ROOM_ANCHORS <= HWTDI_FLOW_ANCHORS);
+	    (r->runs ||
+		flow->n_anchors + HWTDI_PTN_ROOM_ANCHORS <=
+		    HWTDI_FLOW_ANCHORS));
 }
 
 /* What became of a packet. */
@@ -372,23 +372,40 @@ take_outcomes(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	w->n_bits = n;
 	d->tnt_bytes = bytes;
 	w->p += bytes;
-	put_anchor(r, flow, w->n, w->p);
+	put_anchor(w, r, flow, w->n);
 	return (TAKEN);
 }
 
-/* The packet at hand may begin a run. */
+/* Take packets that are a run.  False: they are not. */
 HWTDI_PT_INLINE bool
-may_be_run(const struct walk *w, const struct hwtdi_decoder *d,
+take_run(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct reach *r)
 {
-	return (r->runs && d->runs->rest == 0 &&
-	    r->base + (uint64_t)(uintptr_t)w->p >= d->runs->by_hand);
+	const struct hwtdi_ptn_run *run;
+	/* The walk itself stays in registers. */
+	uint32_t top = w->top;
+
+	if (w->node == 0 || r->stop - w->p < HWTDI_PTN_RUN_LEAST)
+		return (false);
+	run = hwtdi_ptn_runs_take(d, w->node, &top, w->p, r->stop);
+	if (run == NULL) {
+		/* Not before the next TIP. */
+		w->may_be_run = false;
+		return (false);
+	}
+	w->top = top;
+	w->p += run->n_bytes;
+	put_anchor(w, r, flow, w->n);
+	w->tokens[w->n++] = run->token;
+	w->node = run->end;
+	d->tnt_bytes = run->n_last;
+	return (true);
 }
 
 /* Take TNT packets that were walked before.  False: there are none. */
 HWTDI_PT_INLINE bool
 take_known(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct reach *r, bool run)
+    const struct reach *r)
 {
 	struct hwtdi_ptn_known k;
 
@@ -400,15 +417,15 @@ take_known(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		.n = w->n,
 		.node = w->node,
 		.top = w->top };
-	if (run) {
-		if (!hwtdi_ptn_runs_take(d, flow, &k, r->end))
-			return (false);
-	} else {
+	if (r->runs)
+		hwtdi_ptn_memo_runs(d, flow, &k);
+	else
 		hwtdi_ptn_memo_packets(d, flow, &k);
-		if (w->p == k.p)
-			return (false);
-		d->tnt_bytes = 1;
-	}
+	if (w->p == k.p)
+		return (false);
+	if (r->runs && k.behind != NULL)
+		w->behind = k.behind;
+	d->tnt_bytes = 1;
 	w->p = k.p;
 	w->n = k.n;
 	w->node = k.node;
@@ -424,12 +441,12 @@ take_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	const unsigned int n = hwtdi_pt_stop_bit(w->p[0]);
 
-	if (!has_room(w, flow))
+	if (!has_room(w, r, flow))
 		return (FULL);
-	if (may_be_run(w, d, r) && take_known(w, d, flow, r, true))
+	if (r->runs && w->may_be_run && take_run(w, d, flow, r))
 		return (TAKEN);
 	if (d->memo.on && w->p[0] >= HWTDI_PTN_MEMO_WORTH &&
-	    take_known(w, d, flow, r, false))
+	    take_known(w, d, flow, r))
 		return (TAKEN);
 	/* The lowest bit is none of them. */
 	return (take_outcomes(w, d, flow, r, (uint64_t)w->p[0] << (64 - n),
@@ -445,9 +462,9 @@ take_long_tnt(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	if (w->p[1] != 0xa3 || v <= 1 || r->end - w->p < 8)
 		return (OTHER);
-	if (!has_room(w, flow))
+	if (!has_room(w, r, flow))
 		return (FULL);
-	if (may_be_run(w, d, r) && take_known(w, d, flow, r, true))
+	if (r->runs && w->may_be_run && take_run(w, d, flow, r))
 		return (TAKEN);
 	n = hwtdi_pt_stop_bit(v);
 	return (take_outcomes(w, d, flow, r, v << (64 - n), n, 8));
@@ -461,10 +478,13 @@ take_tip(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	const size_t first = w->n;
 	struct hwtdi_pt_packet packet;
 
+	if (!has_room(w, r, flow))
+		return (FULL);
+	/* Also one that begins where tracing goes off. */
+	if (r->runs && w->may_be_run && take_run(w, d, flow, r))
+		return (TAKEN);
 	if ((w->p[0] & 0x1f) != 0x0d)
 		return (OTHER);
-	if (!has_room(w, flow))
-		return (FULL);
 	if (w->nodes[w->node].kind > HWTDI_NODE_FAR && !walk_on(w, d))
 		return (OTHER);
 	if (w->nodes[w->node].kind < HWTDI_NODE_RETURN)
@@ -474,8 +494,9 @@ take_tip(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	    packet.bytes > (size_t)(r->end - w->p))
 		return (OTHER);
 	w->p += packet.bytes;
-	put_anchor(r, flow, first, w->p);
+	put_anchor(w, r, flow, first);
 	walk_to(w, d, packet.ip);
+	w->may_be_run = r->runs && hwtdi_ptn_runs_begin_with(d->runs, w->node);
 	return (TAKEN);
 }
 
@@ -538,7 +559,7 @@ note_place(const struct walk *w, struct hwtdi_decoder *d,
     const struct hwtdi_flow *flow, const struct reach *r)
 {
 	d->at = r->at + (size_t)(w->p - r->first);
-	keep_anchor(r, d, flow);
+	keep_anchor(w, r, d, flow);
 }
 
 /* Go on in the loop where the decoder stands. */
@@ -549,7 +570,10 @@ come_back(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (plain && d->node == 0)
 		d->node = hwtdi_ptn_target(d, d->ip);
 	begin(w, d, flow);
-	start_anchor(r, flow);
+	w->behind = NULL;
+	w->may_be_run = r->runs && d->lex.ip_known == UINT64_MAX &&
+	    !d->wrote_cr3 && !d->has_detail &&
+	    hwtdi_ptn_runs_begin_with(d->runs, d->node);
 	w->p = r->first + (d->at - r->at);
 }
 
@@ -583,8 +607,8 @@ pass_on(struct walk *w, struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (TAKEN);
 }
 
-int
-hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+HWTDI_PT_INLINE int
+walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow, bool runs,
     struct hwtd_error *err)
 {
 	bool plain = hwtdi_ptn_is_plain(d);
@@ -601,7 +625,7 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		d->at = d->ahead;
 		d->ahead = 0;
 	}
-	reach_from(&r, d);
+	reach_from(&r, d, runs);
 	come_back(&w, d, flow, &r, plain);
 	while (taken == TAKEN) {
 		if (w.n_bits != 0) {
@@ -627,4 +651,20 @@ hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (rc);
 	end(&w, d, flow);
 	return (taken == FULL ? HWTDI_PTN_STOP_FULL : stop);
+}
+
+/* A loop for each: what the one does not need would cost it with every packet. */
+static int
+walk_runs(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	return (walk(d, flow, true, err));
+}
+
+int
+hwtdi_ptn_walk(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	return (d->runs != NULL ? walk_runs(d, flow, err)
+				: walk(d, flow, false, err));
 }

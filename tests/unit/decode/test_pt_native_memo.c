@@ -53,19 +53,58 @@ static void
 with_runs(struct hwtdi_decoder *d, uint64_t *random)
 {
 	with_memo(d, random);
-	d->runs->rest = 0;
+	assert_true(hwtdi_ptn_runs_wake(d->runs, d->library));
+	d->runs->sparse = false;
+	d->runs->credit = UINT32_MAX;
 }
 
 /* Of all lengths, and often begun anew. */
 static void
 with_short_lived_runs(struct hwtdi_decoder *d, uint64_t *random)
 {
-	static const uint32_t most[] = { 6, 12, 24, 48 };
+	static const uint32_t most[] = { 32, 40, 64, 200 };
 
 	with_runs(d, random);
 	d->runs->most = most[random_below(random, 4)];
 	if (random_below(random, 3) == 0)
 		d->runs->refused = HWTDI_RUNS;
+}
+
+static uint32_t
+any_record(const struct hwtdi_ptn_runs *r, uint64_t *random)
+{
+	return (r->at[random_below(random, (uint32_t)r->n)].record);
+}
+
+/* All bytes are found in one of few places, and the wrong run is expected. */
+static void
+with_colliding_runs(struct hwtdi_decoder *d, uint64_t *random)
+{
+	struct hwtdi_ptn_runs *r = d->runs;
+
+	with_runs(d, random);
+	if (r->n == 0)
+		return;
+	for (size_t i = 0; (i >> r->log) == 0; i++) {
+		r->slots[i].tag = r->slots[random_below(random, 8)].tag;
+		r->slots[i].record = any_record(r, random);
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (r->at[i].record != 0)
+			hwtdi_ptn_run_at(r, r->at[i].record)
+			    ->next = any_record(r, random);
+}
+
+/* Epochs come round to where they began. */
+static void
+with_late_epochs(struct hwtdi_decoder *d, uint64_t *random)
+{
+	with_runs(d, random);
+	if (random_below(random, 4) == 0 && d->epoch < UINT32_MAX / 2) {
+		d->epoch = UINT32_MAX - 2;
+		hwtdi_ptn_targets_clear(&d->targets);
+		hwtdi_ptn_memo_forget(&d->memo);
+	}
 }
 
 struct way {
@@ -79,14 +118,16 @@ static const struct way ways[] = {
 	{ "tiny memo", with_tiny_memo, false },
 	{ "runs", with_runs, true },
 	{ "short-lived runs", with_short_lived_runs, true },
+	{ "colliding runs", with_colliding_runs, true },
+	{ "late epochs", with_late_epochs, true },
 };
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
-/* What is met twice is found out, and then used. */
-#define PASSES 4
+/* What is met three times is found out, and then used. */
+#define PASSES 8
 
 /* What was saved, so that a test knows that it tests something. */
-static size_t n_nodes, n_told, n_over;
+static size_t n_nodes, n_told, n_over, n_off;
 
 static void
 try_way(struct hwtd_trace *trace, struct hwtdi_code_graph *graph,
@@ -111,6 +152,7 @@ try_way(struct hwtd_trace *trace, struct hwtdi_code_graph *graph,
 			n_nodes += got.n_tokens;
 			n_told += got.n_told;
 			n_over += got.n_over;
+			n_off += got.n_off;
 		}
 		native_free(&got);
 	}
@@ -168,7 +210,7 @@ try_random(uint64_t seed, unsigned int has, size_t insns)
 			     NULL),
 	    HWTD_OK);
 	for (unsigned int i = 0; i < 4; i++) {
-		const uint64_t horizon = (i & 1) != 0 ? 40 : 0;
+		const uint64_t horizon = (i & 1) != 0 ? 400 : 0;
 		struct native_flows plain;
 		char what[96];
 
@@ -189,7 +231,7 @@ random_traces_are_told_as_without_memory(void **state)
 	const bool small = getenv("HWTDECODE_TEST_SMALL") != NULL;
 
 	(void)state;
-	n_nodes = n_told = n_over = 0;
+	n_nodes = n_told = n_over = n_off = 0;
 	for (uint64_t seed = 1; seed <= (small ? 20 : 120); seed++) {
 		uint64_t random = seed;
 		unsigned int has = random_below(&random, RANDOM_ALL + 1);
@@ -198,12 +240,18 @@ random_traces_are_told_as_without_memory(void **state)
 		if ((seed & 1) == 0)
 			has &= RANDOM_COMPRESS_RETURNS | RANDOM_COMPRESS_IPS |
 			    RANDOM_LONG_TNT | RANDOM_TIMES | RANDOM_DEFERS |
-			    RANDOM_DEFERS_RETURNS;
+			    RANDOM_DEFERS_RETURNS | RANDOM_FILTERS;
+		/* Time does not repeat itself. */
+		if ((seed & 3) == 0) {
+			has &= ~RANDOM_TIMES;
+			has |= RANDOM_REPEATS;
+		}
 		try_random(seed, has, 3000);
 	}
 	/* Runs were made, and made anew. */
 	assert_true(n_told < n_nodes);
 	assert_true(n_over > 0);
+	assert_true(n_off > 0);
 }
 
 /* A machine of one function that calls itself, and its truth. */
@@ -374,193 +422,296 @@ returns_of_deep_recursion_are_known_again(void **state)
 	}
 }
 
-/* The return stack. */
+/* Two images, of which bytes of packets alone do not say which is meant. */
+
+#define OTHER_BASE 0x200000u
+#define SPIN 8
+#define FAR_OFF 0x40
+
+/* 0: jne 8; 2: jmp *%rax; 8: jne 8; 10: jmp *%rax; 64: jmp *%rax */
+static const uint8_t spin[FAR_OFF + 2] = { 0x75, 0x06, 0xff,
+	0xe0, [SPIN] = 0x75, 0xfe, 0xff, 0xe0, [FAR_OFF] = 0xff, 0xe0 };
+/* 0: jne 8 of the first one; 6: jmp *%rax; 64: jmp *%rax */
+static const uint8_t other[FAR_OFF + 2] = { 0x0f, 0x85, 0x02, 0x00, 0xf0, 0xff,
+	0xff, 0xe0, [FAR_OFF] = 0xff, 0xe0 };
 
 static void
-calls_that_are_others_are_left_alone(void **state)
+outcomes(struct pt_packets *p, unsigned int n, bool taken)
 {
-	uint32_t calls[HWTDI_PTN_CALLS] = { 0 }, before[HWTDI_PTN_CALLS];
-	const struct hwtdi_ptn_calls_effect effect = { .pops = 2,
-		.pushes = 1,
-		.writes = 4 };
-	const uint32_t stack[] = { 12, 11, 20 };
-	uint32_t top = 1;
-
-	(void)state;
-	/* From the oldest: 10, 11, 12; it goes round the end. */
-	calls[63] = 10;
-	calls[0] = 11;
-	calls[1] = 13;
-	memcpy(before, calls, sizeof(calls));
-	assert_false(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
-	assert_int_equal(top, 1);
-	assert_memory_equal(calls, before, sizeof(calls));
-	/* Two taken, three made, two of these taken. */
-	calls[1] = 12;
-	calls[2] = 99;
-	calls[3] = 99;
-	assert_true(hwtdi_ptn_calls_apply(calls, &top, effect, stack));
-	assert_int_equal(top, 0);
-	assert_int_equal(calls[63], 10);
-	assert_int_equal(calls[0], 20);
-	assert_int_equal(calls[1], 0);
-	assert_int_equal(calls[2], 0);
-	assert_int_equal(calls[3], 0);
+	for (; n >= 6; n -= 6)
+		pt_tnt_bits(p, taken ? 0x3f : 0, 6);
+	if (n != 0)
+		pt_tnt_bits(p, taken ? (1u << n) - 1 : 0, n);
 }
 
-/* When there is a memo. */
-
-static void
-memo_begins_with_the_second_flow(void **state)
+/* How often code at an address was executed, by tokens. */
+static size_t
+executed(const struct native_flows *f, const struct hwtdi_code_graph *graph,
+    uint64_t ip)
 {
-	struct hwtdi_ptn_memo memo;
-	struct hwtd_context *library;
-	uint64_t now = 0;
+	size_t n = 0;
 
-	(void)state;
-	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
-	hwtdi_ptn_memo_init(&memo);
-	hwtdi_ptn_memo_begin(&memo, library);
-	assert_false(memo.on);
-	hwtd_context_memory(library, &now, NULL);
-	assert_int_equal(now, 0);
-	hwtdi_ptn_memo_end(&memo, HWTDI_PTN_MEMO_BEFORE);
-	hwtdi_ptn_memo_begin(&memo, library);
-	assert_true(memo.on);
-	assert_non_null(memo.entries);
-	hwtdi_ptn_memo_fini(&memo, library);
-	hwtd_context_memory(library, &now, NULL);
-	assert_int_equal(now, 0);
-	hwtd_context_destroy(library);
-}
+	for (size_t i = 0; i < f->n_tokens; i++) {
+		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
+		    f->tokens[i]);
 
-static void
-memo_is_not_made_for_a_few_tokens_at_a_time(void **state)
-{
-	struct hwtdi_ptn_memo memo;
-	struct hwtd_context *library;
-
-	(void)state;
-	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
-	hwtdi_ptn_memo_init(&memo);
-	for (size_t tokens = 0; tokens < HWTDI_PTN_MEMO_BEFORE; tokens += 4) {
-		hwtdi_ptn_memo_begin(&memo, library);
-		assert_false(memo.on);
-		assert_null(memo.entries);
-		hwtdi_ptn_memo_end(&memo, 4);
+		n += place_of(f, b->unit, i) + b->off == ip;
 	}
-	hwtdi_ptn_memo_begin(&memo, library);
-	assert_true(memo.on);
-	hwtdi_ptn_memo_fini(&memo, library);
-	hwtd_context_destroy(library);
+	return (n);
 }
 
+/* The packets are told all ways, and tell of so many executions of an address. */
 static void
-without_memory_for_a_memo_there_is_none(void **state)
+try_images(const struct pt_packets *packets, uint64_t ip, size_t n)
 {
-	const struct hwtd_context_options opts = { .size = sizeof(opts),
-		.max_memory = 1000 };
-	struct hwtdi_ptn_memo memo;
-	struct hwtd_context *library;
+	struct hwtdi_code_graph *graph;
+	struct native_flows plain;
+	struct hwtd_trace *trace = mt_create();
+
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_code(trace, OTHER_BASE, other, sizeof(other));
+	(void)mt_stream(trace, packets, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < 4; i++) {
+		try_ways(trace, graph, NULL, (i & 1) != 0 ? 2000 : 0, packets,
+		    (i & 2) != 0, "images", &plain);
+		assert_int_equal(executed(&plain, graph, ip), n);
+		native_free(&plain);
+	}
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+}
+
+/* Its upper bits are those of an address before the run. */
+static void
+compressed_addresses_depend_on_what_was_before(void **state)
+{
+	struct pt_packets p = { 0 };
+	size_t n = 0;
 
 	(void)state;
-	assert_int_equal(hwtd_context_create(&opts, &library, NULL), HWTD_OK);
-	hwtdi_ptn_memo_init(&memo);
-	for (int i = 0; i < 3; i++) {
-		hwtdi_ptn_memo_begin(&memo, library);
-		assert_false(memo.on);
-		assert_null(memo.entries);
-		hwtdi_ptn_memo_end(&memo, HWTDI_PTN_MEMO_BEFORE);
+	n_nodes = n_told = 0;
+	pt_psb_plus(&p, BASE + FAR_OFF, 64);
+	for (unsigned int i = 0; i < 400; i++) {
+		const bool there = i % 7 == 3 || i % 5 == 4;
+
+		/* Looked for behind the CBR, where the node is the same. */
+		pt_tip(&p, PT_IP_48, there ? OTHER_BASE : BASE);
+		outcomes(&p, 1, true);
+		pt_cbr(&p, 8);
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_16, FAR_OFF);
+		n += there;
 	}
-	/* It is tried again, but not with each flow. */
-	assert_true(memo.rest > 1);
-	hwtdi_ptn_memo_fini(&memo, library);
-	hwtd_context_destroy(library);
+	pt_tip(&p, PT_IP_48, BASE);
+	try_images(&p, OTHER_BASE + FAR_OFF, n);
+	assert_true(n_told < n_nodes / 2);
+	pt_free(&p);
 }
 
-/* The memo after many calls, each of which finds `n` packets. */
-static bool
-is_on_after_calls_of(size_t n)
-{
-	/* Five times two outcomes. */
-	static const uint8_t bytes[] = { 0x0c, 0x0c, 0x0c, 0x0c, 0x0c };
-	struct hwtdi_decoder *d = calloc(1, sizeof(*d));
-	struct hwtdi_flow *flow = calloc(1, sizeof(*flow));
-	struct hwtd_context *library;
-	bool on;
-
-	assert_non_null(d);
-	assert_non_null(flow);
-	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
-	d->library = library;
-	hwtdi_ptn_memo_init(&d->memo);
-	assert_true(hwtdi_ptn_memo_wake(&d->memo, library));
-	/* Wherever it is looked for: they lead from node 7 to node 7. */
-	for (size_t i = 0; i >> d->memo.log == 0; i++) {
-		d->memo.entries[i].key = 7 << 8 | 0x0c;
-		d->memo.entries[i].end = 7;
-		d->memo.entries[i].what = 2;
-	}
-	for (int i = 0; i < 1000; i++) {
-		struct hwtdi_ptn_known k = { .p = bytes,
-			.stop = bytes + n,
-			.node = 7 };
-
-		flow->n_anchors = 0;
-		hwtdi_ptn_memo_packets(d, flow, &k);
-		assert_ptr_equal(k.p, bytes + n);
-		assert_int_equal(k.n, 2 * n);
-	}
-	on = d->memo.on;
-	hwtdi_ptn_memo_fini(&d->memo, library);
-	hwtd_context_destroy(library);
-	free(flow);
-	free(d);
-	return (on);
-}
-
+/* A segment begins with a run that leads to code that is still to be told of. */
 static void
-memo_rests_where_packets_come_one_by_one(void **state)
+places_are_told_before_runs(void **state)
 {
+	struct pt_packets p = { 0 };
+
 	(void)state;
-	assert_false(is_on_after_calls_of(1));
-	assert_false(is_on_after_calls_of(2));
-	assert_true(is_on_after_calls_of(3));
-	assert_true(is_on_after_calls_of(5));
+	n_nodes = n_told = 0;
+	for (unsigned int i = 0; i < 50; i++) {
+		pt_psb_plus(&p, BASE + SPIN, 64);
+		for (unsigned int k = 0; k < 10; k++) {
+			outcomes(&p, 1, false);
+			pt_tip(&p, PT_IP_48, OTHER_BASE + FAR_OFF);
+			pt_tip(&p, PT_IP_48, BASE + SPIN);
+			outcomes(&p, 6 * 40, true);
+			outcomes(&p, 1, false);
+			pt_tip(&p, PT_IP_48, BASE + SPIN);
+		}
+	}
+	try_images(&p, OTHER_BASE + FAR_OFF, 500);
+	assert_true(n_told < n_nodes / 2);
+	pt_free(&p);
 }
 
-/* All packets are met for the first time. */
-static void
-memo_rests_where_less_is_found_than_missed(void **state)
+/* How often the instruction at an address was executed, by tokens. */
+static size_t
+passed(const struct native_flows *f, const struct hwtdi_code_graph *graph,
+    uint64_t address)
 {
-	struct hwtdi_decoder *d = calloc(1, sizeof(*d));
-	struct hwtdi_flow *flow = calloc(1, sizeof(*flow));
-	struct hwtd_context *library;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_tokens; i++) {
+		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
+		    f->tokens[i]);
+		const uint64_t base = place_of(f, b->unit, i);
+		const uint8_t *length = b->lengths;
+
+		for (uint32_t r = 0; r < b->n_runs; r++) {
+			uint64_t ip = base + b->runs[r].off;
+
+			for (uint32_t k = 0; k < b->runs[r].insns; k++) {
+				n += ip == address;
+				ip += *length++;
+			}
+		}
+	}
+	return (n);
+}
+
+/* Tracing goes off between two instructions, or with a branch. */
+
+#define LAND 0x300000u
+
+/* nop; nop; jmp *%rax */
+static const uint8_t land[] = { 0x90, 0x90, 0xff, 0xe0 };
+
+static void
+tracing_that_goes_off_before_a_branch_is_not_passed_with_it(void **state)
+{
+	struct hwtdi_code_graph *graph;
+	struct native_flows plain;
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+	size_t whole = 0;
+
+	(void)state;
+	n_nodes = n_told = n_off = 0;
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 400; i++) {
+		const bool branch = i % 3 == 1 || i % 7 == 6;
+
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_48, LAND);
+		pt_pgd(&p, PT_IP_48, branch ? 0x400000 : LAND + 1);
+		pt_pge(&p, PT_IP_48, BASE + SPIN);
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_48, BASE + SPIN);
+		whole += branch;
+	}
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_code(trace, LAND, land, sizeof(land));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < 4; i++) {
+		try_ways(trace, graph, NULL, (i & 1) != 0 ? 2000 : 0, &p,
+		    (i & 2) != 0, "off", &plain);
+		assert_int_equal(passed(&plain, graph, LAND), 400);
+		assert_int_equal(passed(&plain, graph, LAND + 1), whole);
+		assert_int_equal(passed(&plain, graph, LAND + 2), whole);
+		native_free(&plain);
+	}
+	assert_true(n_told < n_nodes / 2);
+	assert_true(n_off > 0);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
+/* What a run depends on, by hand. */
+static void
+a_unit_that_lies_elsewhere_is_noticed(void **state)
+{
+	struct pt_packets p = { 0 };
+	struct hwtdi_code_graph *graph;
+	struct native_flows got = { 0 };
+	struct native_reader r;
+	struct hwtd_trace *trace = mt_create();
+	struct hwtdi_unit_place *place;
 	uint32_t node;
 
 	(void)state;
-	assert_non_null(d);
-	assert_non_null(flow);
-	assert_int_equal(hwtd_context_create(NULL, &library, NULL), HWTD_OK);
-	d->library = library;
-	hwtdi_ptn_memo_init(&d->memo);
-	assert_true(hwtdi_ptn_memo_wake(&d->memo, library));
-	for (node = 1; node < 1000 && d->memo.on; node++) {
-		static const uint8_t byte = 0x0c;
-		struct hwtdi_ptn_known k = { .p = &byte,
-			.stop = &byte + 1,
-			.node = node };
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	outcomes(&p, 6, true);
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	native_open(&r, trace, graph, NULL, 0, true);
+	native_read(&r, p.bytes, p.n, false, &got);
+	assert_true(got.n_tokens != 0);
+	node = got.tokens[0];
+	place = &r.decoder->places[hwtdi_graph_block(graph, node)->unit];
+#define STILL(ip) hwtdi_ptn_still_at(r.decoder, node | HWTDI_PTN_PLACED, (ip))
+	assert_true(STILL(BASE + SPIN));
+	assert_false(STILL(BASE + SPIN + 1));
+	place->address += 0x1000;
+	assert_false(STILL(BASE + SPIN));
+	assert_true(STILL(BASE + SPIN + 0x1000));
+	place->known = false;
+	assert_false(STILL(BASE + SPIN + 0x1000));
+#undef STILL
+	native_free(&got);
+	native_close(&r);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
 
-		hwtdi_ptn_memo_packets(d, flow, &k);
-		assert_ptr_equal(k.p, &byte);
+/* A trace of which nothing repeats itself, and then all. */
+
+static void
+what_does_not_repeat_itself_is_hardly_looked_up(void **state)
+{
+	struct pt_packets p = { 0 };
+	struct hwtdi_code_graph *graph;
+	struct native_flows got = { 0 };
+	struct native_reader r;
+	struct hwtd_trace *trace = mt_create();
+	const struct hwtdi_ptn_runs *runs;
+	uint64_t random = 1;
+
+	(void)state;
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 20000; i++) {
+		for (unsigned int k = 0; k < 8; k++)
+			outcomes(&p, 1 + random_below(&random, 6), true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_16, BASE + SPIN);
 	}
-	/* All entries that were free could not be used up by then. */
-	assert_true(node < 200);
-	assert_true(d->memo.rest != 0);
-	hwtdi_ptn_memo_fini(&d->memo, library);
-	hwtd_context_destroy(library);
-	free(flow);
-	free(d);
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	native_open(&r, trace, graph, NULL, 0, true);
+	runs = r.decoder->runs;
+	native_read(&r, p.bytes, p.n, false, &got);
+	assert_true(runs->sparse);
+	/* And it rested, and would for longer. */
+	assert_true(runs->rest != 0 && runs->next_rest > 1);
+	/* Those of a memo have no record. */
+	assert_int_equal(runs->n_records, 1);
+	native_free(&got);
+	pt_free(&p);
+	/* The same again and again is soon known. */
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 30000; i++) {
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_16, BASE + (i % 3 == 0 ? 0 : SPIN));
+		if (i % 3 == 0)
+			outcomes(&p, 1, true);
+	}
+	native_read(&r, p.bytes, p.n, false, &got);
+	assert_false(runs->sparse);
+	assert_true(got.n_told * 2 < got.n_tokens);
+	native_free(&got);
+	native_close(&r);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
 }
 
 int
@@ -569,12 +720,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_traces_are_told_as_without_memory),
 		cmocka_unit_test(returns_of_deep_recursion_are_known_again),
-		cmocka_unit_test(calls_that_are_others_are_left_alone),
-		cmocka_unit_test(memo_begins_with_the_second_flow),
-		cmocka_unit_test(memo_is_not_made_for_a_few_tokens_at_a_time),
-		cmocka_unit_test(without_memory_for_a_memo_there_is_none),
-		cmocka_unit_test(memo_rests_where_less_is_found_than_missed),
-		cmocka_unit_test(memo_rests_where_packets_come_one_by_one),
+		cmocka_unit_test(
+		    compressed_addresses_depend_on_what_was_before),
+		cmocka_unit_test(places_are_told_before_runs),
+		cmocka_unit_test(
+		    tracing_that_goes_off_before_a_branch_is_not_passed_with_it),
+		cmocka_unit_test(a_unit_that_lies_elsewhere_is_noticed),
+		cmocka_unit_test(
+		    what_does_not_repeat_itself_is_hardly_looked_up),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
