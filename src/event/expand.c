@@ -148,7 +148,7 @@ append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		return (HWTD_E_NOMEM);
 	out = &rows->rows[rows->n++];
 	*out = *row;
-	out->context = (uint32_t)(rows->n_contexts - 1);
+	out->context = hwtdi_rows_context(rows);
 	return (HWTD_OK);
 }
 

@@ -151,7 +151,7 @@ begin(struct blocks *b, struct hwtdi_expander *x,
 	b->branch = row->branch;
 	b->insns = row->insns;
 	b->stream = x->stream;
-	b->context = (uint32_t)(rows->n_contexts - 1);
+	b->context = hwtdi_rows_context(rows);
 	b->out->context = b->context;
 	b->common = HWTD_EVF_IP | HWTD_EVF_SECTION |
 	    (x->transaction ? HWTD_EVF_SPECULATIVE : 0);

@@ -238,6 +238,7 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 	lane->at = 0;
 	lane->mark = 0;
 	hwtdi_rows_clear(front);
+	front->first_context = lane->last_id;
 	if (lane->crew != NULL) {
 		front = next_of_crew(lane);
 	} else {

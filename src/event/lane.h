@@ -38,6 +38,8 @@ struct hwtdi_lane {
 	size_t at, mark;
 	uint32_t *ids;
 	size_t cap_ids;
+	/* The id that was the last to be used. */
+	uint32_t last_id;
 	bool opened, ended;
 
 	/* Of a crew's rows: records below came; the latest time of rows. */

@@ -52,6 +52,7 @@ hwtdi_rows_clear(struct hwtdi_rows *rows)
 	rows->n_powers = 0;
 	rows->n_asyncs = 0;
 	rows->n_contexts = 0;
+	rows->first_context = 0;
 	rows->n_marks = 0;
 	rows->n_hidden = 0;
 	rows->ends_segment = false;
