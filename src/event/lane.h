@@ -68,6 +68,9 @@ void hwtdi_lane_halt(struct hwtdi_lane *lane);
  * rows of this lane that were taken before.
  */
 void hwtdi_lane_lend(struct hwtdi_lane *lane, const struct hwtd_batch *batch);
+/* It would, in a batch with more room than this one has left. */
+bool hwtdi_lane_would_rather(const struct hwtdi_lane *lane,
+    const struct hwtd_batch *batch);
 void hwtdi_lane_take_back(struct hwtdi_lane *lane);
 
 /*

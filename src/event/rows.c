@@ -45,6 +45,7 @@ void
 hwtdi_rows_clear(struct hwtdi_rows *rows)
 {
 	rows->rows = rows->own;
+	rows->packed = NULL;
 	rows->n = 0;
 	rows->cap = rows->own != NULL ? HWTDI_ROWS : 0;
 	rows->n_gaps = 0;

@@ -20,6 +20,8 @@ struct hwtdi_mark {
 	uint64_t time_ns;
 };
 
+struct hwtdi_packed_rows;
+
 struct hwtdi_rows {
 	struct hwtd_context *library;
 	/*
@@ -62,6 +64,8 @@ struct hwtdi_rows {
 
 	/* HWTDI_ROWS of them; NULL: only details are kept. */
 	struct hwtd_event *own;
+	/* NULL, or the rows come here, in place of `rows`. */
+	struct hwtdi_packed_rows *packed;
 };
 
 /* With the rows that are its own. */
