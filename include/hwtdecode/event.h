@@ -416,7 +416,8 @@ struct hwtd_events_options {
 	/**
 	 * Threads that decode, also one stream: segments at the same time.
 	 * The caller's is one of them.  Rows that are ahead of it are kept,
-	 * about 12 MiB for each, at most 256 MiB.  0 or 1: the caller's alone.
+	 * about 3 MiB for each, or up to 13 if few are code; at most 256 MiB.
+	 * 0 or 1: the caller's alone.
 	 */
 	uint32_t jobs;
 	/**

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "event/packed_rows.h"
 
 /* Batches that are handed over at once. */
 #define HAND_OVER 16
@@ -32,7 +33,10 @@
 
 struct batch {
 	struct batch *next;
-	struct hwtdi_row_store store;
+	/* Those that the reader made for itself are where it wants them. */
+	bool packed;
+	struct hwtdi_rows rows;
+	struct hwtdi_packed_rows codes;
 };
 
 struct chain {
@@ -64,12 +68,16 @@ struct worker {
 	/* Rows that were made, but not handed over; more go to `now`. */
 	struct chain made;
 	struct batch *now;
+	/* HWTDI_ROWS of them, before they are packed. */
+	struct hwtd_event *rows;
 };
 
 struct hwtdi_crew {
 	struct hwtd_context *library;
 	struct hwtdi_pool *pool;
 	const atomic_bool *cancel;
+	/* Rows of blocks come packed. */
+	bool packs;
 	/* Batches that are kept of a unit, and of all. */
 	size_t most_of_unit, most_of_all;
 
@@ -99,6 +107,9 @@ struct hwtdi_crew {
 	/* The one that the reader makes rows in itself; it is at hand. */
 	struct batch *mine;
 	bool mine_free;
+	/* Where the reader wants the next rows, as in hwtdi_crew_next(). */
+	struct hwtd_event *place;
+	uint32_t first_context;
 
 	struct unit *units;
 	unsigned int n_units;
@@ -248,8 +259,11 @@ new_batch(const struct hwtdi_crew *crew)
 {
 	struct batch *batch = hwtdi_alloc(crew->library, sizeof(*batch));
 
-	if (batch != NULL)
-		hwtdi_row_store_init(&batch->store, crew->library);
+	if (batch == NULL)
+		return (NULL);
+	hwtdi_rows_init(&batch->rows, crew->library);
+	batch->packed = false;
+	hwtdi_packed_rows_init(&batch->codes);
 	return (batch);
 }
 
@@ -264,6 +278,21 @@ take_spare(struct hwtdi_crew *crew)
 	return (NULL);
 }
 
+/* Make rows in a batch, at a place with room for HWTDI_ROWS. */
+static void
+begin_batch(struct worker *w, struct batch *batch, struct hwtd_event *place)
+{
+	hwtdi_rows_clear(&batch->rows);
+	batch->rows.rows = place;
+	batch->rows.cap = HWTDI_ROWS;
+	batch->packed = place == NULL;
+	if (batch->packed) {
+		hwtdi_packed_rows_clear(&batch->codes, HWTD_EV_BLOCK);
+		batch->rows.packed = &batch->codes;
+	}
+	w->now = batch;
+}
+
 /* Have a batch to make rows in. */
 static bool
 need_batch(struct hwtdi_crew *crew, struct worker *w)
@@ -272,6 +301,11 @@ need_batch(struct hwtdi_crew *crew, struct worker *w)
 
 	if (w->now != NULL)
 		return (true);
+	if (w->rows == NULL && !crew->packs)
+		w->rows = hwtdi_alloc(crew->library,
+		    HWTDI_ROWS * sizeof(*w->rows));
+	if (w->rows == NULL && !crew->packs)
+		return (false);
 	pthread_mutex_lock(&crew->lock);
 	batch = take_spare(crew);
 	pthread_mutex_unlock(&crew->lock);
@@ -279,16 +313,25 @@ need_batch(struct hwtdi_crew *crew, struct worker *w)
 		batch = new_batch(crew);
 	if (batch == NULL)
 		return (false);
-	hwtdi_rows_clear(&batch->store.rows);
-	w->now = batch;
+	begin_batch(w, batch, w->rows);
 	return (true);
 }
 
-static void
-keep_batch(struct worker *w)
+/* The batch was made; `pack`: another is to be made in the same place. */
+static bool
+keep_batch(struct hwtdi_crew *crew, struct worker *w, bool pack)
 {
-	chain_add(&w->made, w->now);
+	struct batch *batch = w->now;
+
+	if (pack && !batch->packed) {
+		if (hwtdi_rows_pack(crew->library, batch->rows.rows,
+			batch->rows.n, &batch->codes) != HWTD_OK)
+			return (false);
+		batch->packed = true;
+	}
+	chain_add(&w->made, batch);
 	w->now = NULL;
+	return (true);
 }
 
 /* Find the segment of the unit, and say where the next one begins. */
@@ -297,15 +340,15 @@ begin_unit(struct hwtdi_crew *crew, struct worker *w, bool again)
 {
 	int rc;
 
-	rc = hwtdi_maker_ready(&w->maker, &w->now->store.rows.err);
+	rc = hwtdi_maker_ready(&w->maker, &w->now->rows.err);
 	if (rc != HWTD_OK) {
-		w->now->store.rows.rc = rc;
+		w->now->rows.rc = rc;
 		return (rc);
 	}
 	rc = hwtdi_maker_begin(&w->maker, again ? NULL : &crew->at,
-	    w->is_first, &w->now->store.rows);
+	    w->is_first, &w->now->rows);
 	if (rc != HWTD_OK)
-		return (w->now->store.rows.rc);
+		return (w->now->rows.rc);
 	pthread_mutex_lock(&crew->lock);
 	w->begun = true;
 	hwtdi_segments_go(&crew->at, &w->maker.segments);
@@ -323,9 +366,9 @@ enum step {
 	STEP_NOMEM
 };
 
-/* Make a batch. */
+/* Make a batch; `pack`: another thread reads it. */
 static enum step
-make_batch(struct hwtdi_crew *crew, struct worker *w, size_t enough)
+make_batch(struct hwtdi_crew *crew, struct worker *w, size_t enough, bool pack)
 {
 	struct hwtdi_rows *rows;
 	bool few, again = false;
@@ -337,18 +380,20 @@ make_batch(struct hwtdi_crew *crew, struct worker *w, size_t enough)
 
 		if (w->begun)
 			break;
-		keep_batch(w);
+		if (!keep_batch(crew, w, true))
+			return (STEP_NOMEM);
 		if (rc != HWTD_OK)
 			return (STEP_DONE);
 		/* Gaps alone filled it. */
-		again = true;
+		again = pack = true;
 		if (!need_batch(crew, w))
 			return (STEP_NOMEM);
 	}
-	rows = &w->now->store.rows;
+	rows = &w->now->rows;
 	hwtdi_maker_make(&w->maker, rows);
 	few = rows->n < HWTDI_ROWS / 2;
-	keep_batch(w);
+	if (!keep_batch(crew, w, pack))
+		return (STEP_NOMEM);
 	if (rows->rc != HWTD_OK || w->maker.state == HWTDI_MAKER_PAUSED)
 		return (STEP_DONE);
 	return (few || w->made.n >= enough ? STEP_ENOUGH : STEP_ON);
@@ -395,7 +440,7 @@ run_job(void *arg)
 		if (enough > crew->most_of_unit / 2)
 			enough = crew->most_of_unit / 2;
 		do
-			step = make_batch(crew, w, enough);
+			step = make_batch(crew, w, enough, true);
 		while (step == STEP_ON && !is_cancelled(crew) &&
 		    !atomic_load_explicit(&w->wanted, memory_order_relaxed));
 	}
@@ -448,6 +493,8 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 	crew->library = library;
 	crew->pool = args->pool;
 	crew->cancel = args->cancel;
+	crew->packs = args->filter->o.level == HWTD_LEVEL_BLOCK &&
+	    !args->filter->by_row;
 	/* Most units are kept in part only. */
 	crew->most_of_all = args->batches;
 	crew->most_of_unit = 2 * args->batches / n_units;
@@ -507,7 +554,8 @@ free_batches(struct hwtdi_crew *crew)
 	while (crew->spare.n > 0) {
 		struct batch *batch = chain_take(&crew->spare);
 
-		hwtdi_rows_fini(&batch->store.rows);
+		hwtdi_rows_fini(&batch->rows);
+		hwtdi_packed_rows_fini(crew->library, &batch->codes);
 		hwtdi_free(crew->library, batch, sizeof(*batch));
 	}
 	crew->n_batches = 0;
@@ -540,8 +588,12 @@ hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up)
 		if (w->now != NULL)
 			chain_add(&crew->spare, w->now);
 		w->now = NULL;
-		if (give_up)
-			hwtdi_maker_rest(&w->maker);
+		if (!give_up)
+			continue;
+		hwtdi_maker_rest(&w->maker);
+		hwtdi_free(crew->library, w->rows,
+		    HWTDI_ROWS * sizeof(*w->rows));
+		w->rows = NULL;
 	}
 	for (unsigned int i = 0; i < crew->n_units; i++)
 		chain_move(&crew->spare, &crew->units[i].ready);
@@ -633,8 +685,8 @@ need_mine(struct hwtdi_crew *crew, struct worker *w)
 	if (!crew->mine_free)
 		return;
 	crew->mine_free = false;
-	w->now = crew->mine;
-	hwtdi_rows_clear(&w->now->store.rows);
+	begin_batch(w, crew->mine, crew->place);
+	crew->mine->rows.first_context = crew->first_context;
 }
 
 /* Make rows of the first unit here. */
@@ -645,7 +697,7 @@ make_own(struct hwtdi_crew *crew)
 	enum step step;
 
 	need_mine(crew, w);
-	step = make_batch(crew, w, 1);
+	step = make_batch(crew, w, 1, false);
 	chain_move(&crew->taken, &w->made);
 	if (step != STEP_DONE && step != STEP_NOMEM)
 		return (HWTD_OK);
@@ -662,10 +714,14 @@ make_own(struct hwtdi_crew *crew)
 }
 
 struct hwtdi_rows *
-hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_error *err)
+hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_event *place,
+    uint32_t first_context, struct hwtd_error *err)
 {
+	struct hwtdi_rows *rows;
 	int rc = HWTD_OK;
 
+	crew->place = place;
+	crew->first_context = first_context;
 	if (crew->front != NULL)
 		leave_front(crew);
 	while (crew->taken.n == 0 && rc == HWTD_OK)
@@ -675,5 +731,12 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_error *err)
 		return (NULL);
 	}
 	crew->front = chain_take(&crew->taken);
-	return (&crew->front->store.rows);
+	rows = &crew->front->rows;
+	if (crew->front->packed) {
+		hwtdi_rows_unpack(&crew->front->codes, rows->n,
+		    first_context - rows->first_context, place);
+		rows->first_context = first_context;
+		rows->rows = place;
+	}
+	return (rows);
 }

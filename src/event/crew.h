@@ -48,11 +48,12 @@ void hwtdi_crew_start(struct hwtdi_crew *crew,
 void hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up);
 
 /*
- * The next rows, which are borrowed until the next call on the crew.  NULL:
- * there is no memory for them.  After rows whose `rc` is not HWTD_OK it must
- * not be called.
+ * The next rows, at `place`, where there is room for HWTDI_ROWS; `first_context`
+ * is what they have as theirs.  What goes with them is borrowed until the next
+ * call on the crew.  NULL: there is no memory for them.  After rows whose `rc` is
+ * not HWTD_OK it must not be called.
  */
 struct hwtdi_rows *hwtdi_crew_next(struct hwtdi_crew *crew,
-    struct hwtd_error *err);
+    struct hwtd_event *place, uint32_t first_context, struct hwtd_error *err);
 
 #endif /* HWTDI_CREW_H */

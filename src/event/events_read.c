@@ -69,14 +69,16 @@ static int
 number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
     struct hwtd_event *row, struct hwtd_error *err)
 {
-	uint32_t *id = &lane->ids[row->context];
+	const uint32_t i = row->context - lane->front->first_context;
+	uint32_t *id = &lane->ids[i];
 	int rc;
 
 	if (*id == UINT32_MAX) {
 		rc = hwtdi_trace_intern_context(ev->trace,
-		    &lane->front->contexts[row->context], id, err);
+		    &lane->front->contexts[i], id, err);
 		if (rc != HWTD_OK)
 			return (rc);
+		lane->last_id = *id;
 	}
 	row->context = *id;
 	return (HWTD_OK);
@@ -195,24 +197,31 @@ fill_from_records(struct hwtd_events *ev, struct hwtd_batch *batch,
 }
 
 /*
- * Hand out rows of code as far as they come, of at most `n` rows, and as their
- * contexts have numbers.  Returns how many.
+ * Hand out rows as far as they come, of at most `n` rows, and as they have no
+ * details and their contexts have numbers.  Returns how many.
  */
 static size_t
-take_code(const struct hwtdi_lane *lane, size_t first, size_t n,
+take_plain(const struct hwtdi_lane *lane, size_t first, size_t n,
     struct hwtd_batch *batch)
 {
-	const struct hwtd_event *row = &lane->front->rows[first];
+	const struct hwtdi_rows *const rows = lane->front;
+	const bool all = hwtdi_rows_plain(rows) && lane->ids[0] != UINT32_MAX;
+	const struct hwtd_event *row = &rows->rows[first];
 	uint8_t *to = (uint8_t *)next_place(batch);
 	size_t i;
 
+	/* They are where they should be, as they should be. */
+	if (all && lane->ids[0] == rows->first_context &&
+	    row == next_place(batch)) {
+		batch->n += n;
+		return (n);
+	}
 	for (i = 0; i < n; i++, row++, to += batch->stride) {
-		const uint32_t id = lane->ids[row->context];
+		const uint32_t
+		    id = lane->ids[row->context - rows->first_context];
 		struct hwtd_event *out = (struct hwtd_event *)(void *)to;
 
-		if ((row->kind != HWTD_EV_BLOCK &&
-			row->kind != HWTD_EV_INSN) ||
-		    id == UINT32_MAX)
+		if (!all && (has_detail(row) || id == UINT32_MAX))
 			break;
 		if (out != row)
 			*out = *row;
@@ -241,7 +250,7 @@ fill_from_lane(struct hwtd_events *ev, size_t lane_no,
 	}
 	n = hwtdi_events_run(ev, lane_no, batch->cap - batch->n);
 	for (i = 0; i < n && !ev->strict_end; i++) {
-		i += take_code(lane, lane->at + i, n - i, batch);
+		i += take_plain(lane, lane->at + i, n - i, batch);
 		if (i == n)
 			break;
 		rc = take(ev, lane, lane->at + i, next_place(batch), err);
@@ -262,8 +271,11 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 
 	while (batch->n < batch->cap && !ev->strict_end) {
 		/* No row but those of the lane can come. */
-		if (ev->n_lanes == 1 && ev->records.n == 0)
+		if (ev->n_lanes == 1 && ev->records.n == 0) {
+			if (hwtdi_lane_would_rather(ev->lanes[0], batch))
+				break;
 			hwtdi_lane_lend(ev->lanes[0], batch);
+		}
 		rc = hwtdi_events_next(ev, &lane, err);
 		if (rc == HWTD_OK)
 			rc = lane == HWTDI_EVENTS_RECORDS

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "event/expand_internal.h"
+#include "event/packed_rows.h"
 
 /* After so many rows that filters leave out, the user hears of it. */
 #define MANY_HIDDEN ((size_t)1 << 18)
@@ -141,14 +142,18 @@ static int
 append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     const struct hwtd_event *row)
 {
-	struct hwtd_event *out;
+	struct hwtd_event out = *row;
 
 	if ((x->context_new || rows->n_contexts == 0) &&
 	    put_context(x, rows) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	out = &rows->rows[rows->n++];
-	*out = *row;
-	out->context = (uint32_t)(rows->n_contexts - 1);
+	out.context = hwtdi_rows_context(rows);
+	if (rows->packed == NULL)
+		rows->rows[rows->n] = out;
+	else if (hwtdi_packed_odd(rows->library, rows->packed, rows->n,
+		     &out) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	rows->n++;
 	return (HWTD_OK);
 }
 

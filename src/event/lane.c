@@ -111,6 +111,21 @@ hwtdi_lane_destroy(struct hwtdi_lane *lane)
 /* Of fewer rows it is not worth it. */
 #define FEW_ROWS 64
 
+/* What a crew made comes as it is. */
+static size_t
+least_room(const struct hwtdi_lane *lane)
+{
+	return (lane->crew != NULL ? HWTDI_ROWS : FEW_ROWS);
+}
+
+static bool
+can_lend(const struct hwtdi_lane *lane, const struct hwtd_batch *batch)
+{
+	return (batch->stride == sizeof(struct hwtd_event) &&
+	    batch->cap >= HWTDI_ROWS / 2 && batch->cap >= least_room(lane) &&
+	    lane->skip == HWTDI_SKIP_NOTHING);
+}
+
 void
 hwtdi_lane_lend(struct hwtdi_lane *lane, const struct hwtd_batch *batch)
 {
@@ -118,29 +133,37 @@ hwtdi_lane_lend(struct hwtdi_lane *lane, const struct hwtd_batch *batch)
 
 	lane->lent = NULL;
 	lane->room = 0;
-	if (batch->stride != sizeof(struct hwtd_event) ||
-	    batch->cap < HWTDI_ROWS / 2 || lane->skip != HWTDI_SKIP_NOTHING)
-		return;
-	/* What fills it up, so that the next one can be lent soon. */
-	lane->room = FEW_ROWS;
-	if (room < FEW_ROWS)
+	if (!can_lend(lane, batch) || room < least_room(lane))
 		return;
 	lane->room = room < HWTDI_ROWS ? room : HWTDI_ROWS;
 	lane->lent = batch->events + batch->n;
 }
 
+bool
+hwtdi_lane_would_rather(const struct hwtdi_lane *lane,
+    const struct hwtd_batch *batch)
+{
+	return (batch->n >= FEW_ROWS && can_lend(lane, batch) &&
+	    lane->front != NULL && !hwtdi_lane_has(lane) &&
+	    batch->cap - batch->n < least_room(lane));
+}
+
 void
 hwtdi_lane_take_back(struct hwtdi_lane *lane)
 {
-	struct hwtdi_rows *rows = lane->rows;
+	struct hwtdi_rows *rows = lane->front;
+	struct hwtd_event *own;
 
 	lane->lent = NULL;
 	lane->room = 0;
-	if (rows == NULL || rows->rows == rows->own)
+	if (rows == NULL)
 		return;
-	memcpy(rows->own + lane->at, rows->rows + lane->at,
-	    (rows->n - lane->at) * sizeof(rows->own[0]));
-	rows->rows = rows->own;
+	own = lane->store->own;
+	if (rows->rows == own)
+		return;
+	memcpy(own + lane->at, rows->rows + lane->at,
+	    (rows->n - lane->at) * sizeof(own[0]));
+	rows->rows = own;
 	rows->cap = HWTDI_ROWS;
 }
 
@@ -221,7 +244,9 @@ next_of_crew(struct hwtdi_lane *lane)
 	if (!lane->at_work)
 		hwtdi_crew_start(lane->crew, &lane->maker.segments);
 	lane->at_work = true;
-	rows = hwtdi_crew_next(lane->crew, &lane->rows->err);
+	rows = hwtdi_crew_next(lane->crew,
+	    lane->lent != NULL ? lane->lent : lane->store->own, lane->last_id,
+	    &lane->rows->err);
 	if (rows == NULL) {
 		rows = lane->rows;
 		rows->rc = HWTD_E_NOMEM;
@@ -239,6 +264,7 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 	lane->at = 0;
 	lane->mark = 0;
 	hwtdi_rows_clear(front);
+	front->first_context = lane->last_id;
 	if (lane->crew != NULL) {
 		front = next_of_crew(lane);
 	} else {

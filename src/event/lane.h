@@ -36,6 +36,8 @@ struct hwtdi_lane {
 	size_t at, mark;
 	uint32_t *ids;
 	size_t cap_ids;
+	/* The id that was the last to be used. */
+	uint32_t last_id;
 	bool opened, ended;
 
 	/* Of a crew's rows: records below came; the latest time of rows. */
@@ -70,6 +72,9 @@ void hwtdi_lane_halt(struct hwtdi_lane *lane);
  * rows of this lane that were taken before.
  */
 void hwtdi_lane_lend(struct hwtdi_lane *lane, const struct hwtd_batch *batch);
+/* It would, in a batch with more room than this one has left. */
+bool hwtdi_lane_would_rather(const struct hwtdi_lane *lane,
+    const struct hwtd_batch *batch);
 void hwtdi_lane_take_back(struct hwtdi_lane *lane);
 
 /*

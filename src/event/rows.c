@@ -47,6 +47,7 @@ void
 hwtdi_rows_empty(struct hwtdi_rows *rows)
 {
 	rows->rows = rows->own;
+	rows->packed = NULL;
 	rows->n = 0;
 	rows->cap = rows->own != NULL ? HWTDI_ROWS : 0;
 	rows->n_gaps = 0;
@@ -54,6 +55,7 @@ hwtdi_rows_empty(struct hwtdi_rows *rows)
 	rows->n_powers = 0;
 	rows->n_asyncs = 0;
 	rows->n_contexts = 0;
+	rows->first_context = 0;
 	rows->n_marks = 0;
 	rows->n_hidden = 0;
 	rows->ends_segment = false;

@@ -20,12 +20,14 @@ struct hwtdi_mark {
 	uint64_t time_ns;
 };
 
+struct hwtdi_packed_rows;
+
 struct hwtdi_rows {
 	struct hwtd_context *library;
 	/*
 	 * There is room for `cap`, at most HWTDI_ROWS: those of `own`, unless
-	 * whoever has them made lends others.  `value` of rows with details and
-	 * `context` are indices below.
+	 * whoever has them made lends others.  `value` of rows with details is an
+	 * index below, and `context` one above `first_context`.
 	 */
 	struct hwtd_event *rows;
 	size_t n, cap;
@@ -40,6 +42,8 @@ struct hwtdi_rows {
 	size_t n_asyncs, cap_asyncs;
 	struct hwtd_exec_context *contexts;
 	size_t n_contexts, cap_contexts;
+	/* What is probably the trace's number of the first one. */
+	uint32_t first_context;
 
 	struct hwtdi_mark *marks;
 	size_t n_marks, cap_marks;
@@ -60,6 +64,8 @@ struct hwtdi_rows {
 
 	/* HWTDI_ROWS of them; NULL: only details are kept. */
 	struct hwtd_event *own;
+	/* NULL, or the rows come here, in place of `rows`. */
+	struct hwtdi_packed_rows *packed;
 };
 
 /* With the rows that are its own. */
@@ -76,6 +82,22 @@ void hwtdi_rows_fini(struct hwtdi_rows *rows);
 void hwtdi_rows_clear(struct hwtdi_rows *rows);
 /* The same without the statistics, of which nothing is to be read. */
 void hwtdi_rows_empty(struct hwtdi_rows *rows);
+
+/* The number of the context that is the last one now, in rows. */
+static inline uint32_t
+hwtdi_rows_context(const struct hwtdi_rows *rows)
+{
+	return (rows->first_context + (uint32_t)(rows->n_contexts - 1));
+}
+
+/* None of them has a detail, and all have the same context. */
+static inline bool
+hwtdi_rows_plain(const struct hwtdi_rows *rows)
+{
+	return (rows->n_contexts == 1 && rows->n_gaps == 0 &&
+	    rows->n_markers == 0 && rows->n_powers == 0 &&
+	    rows->n_asyncs == 0);
+}
 
 void hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more);
 void hwtdi_stats_add_gap(struct hwtd_stats *stats, const struct hwtd_gap *gap);
