@@ -152,3 +152,27 @@ diff_is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds)
 	}
 	return (false);
 }
+
+bool
+diff_find_two(const struct diff_pair *p, uint64_t off, uint32_t first,
+    size_t *from_inout, struct hwtdi_pt_packet out[2])
+{
+	const uint64_t passed = STATUS | KIND(HWTD_PK_PT_PSBEND);
+	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
+	struct hwtdi_pt_packet k;
+	bool found = false;
+	size_t at = 0;
+
+	while (at < off + NEAR && diff_next_packet(p, &state, &at, &k)) {
+		if (found && (passed >> k.kind & 1) == 0) {
+			out[1] = k;
+			return (true);
+		}
+		if (k.kind == first && at > *from_inout && at + NEAR > off) {
+			out[0] = k;
+			*from_inout = at;
+			found = true;
+		}
+	}
+	return (false);
+}
