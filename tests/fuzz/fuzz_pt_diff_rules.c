@@ -130,29 +130,38 @@ pops_nothing(const struct diff_pair *p)
 		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_GAP))));
 }
 
+/* Execution is at `ip`: a row says so, or the PSB behind the outcomes. */
+static bool
+is_told(const struct diff_pair *p, uint64_t ip)
+{
+	const size_t off = (size_t)p->b->detail.gap.first;
+	struct hwtdi_pt_psb psb;
+
+	if (p->a != NULL && p->a->e.kind != HWTD_EV_GAP &&
+	    (p->a->e.flags & HWTD_EVF_IP) != 0)
+		return (p->a->e.ip == ip);
+	return (hwtdi_pt_find_psb(p->packets, p->n, off) == off &&
+	    hwtdi_pt_read_psb(p->packets + off, p->n - off, &psb) &&
+	    psb.has_ip && psb.ip == ip);
+}
+
 /*
- * The same before a PSB, to which the return leads; where libipt has it go is
- * not told, as its code does not lead to the PSB.
+ * The same, where an event or a PSB is at the place to which the hardware
+ * returns.  Where libipt goes it does not tell, and does not come to them.
  */
 static bool
-pops_nothing_at_psb(const struct diff_pair *p)
+pops_nothing_before(const struct diff_pair *p)
 {
 	struct diff_pair at = *p;
-	struct hwtdi_pt_psb psb;
 	struct calls calls;
-	size_t off;
 
 	if (p->i == 0 || !is_gap(p->b, "trace stream does not match query"))
 		return (false);
 	at.i--;
-	off = (size_t)p->b->detail.gap.first;
-	if (!ends_with(row_at(p->native, at.i), HWTD_BRANCH_RETURN) ||
-	    hwtdi_pt_find_psb(p->packets, p->n, off) != off ||
-	    !hwtdi_pt_read_psb(p->packets + off, p->n - off, &psb))
+	if (!ends_with(row_at(p->native, at.i), HWTD_BRANCH_RETURN))
 		return (false);
 	find_calls(&at, &calls);
-	return (calls.n != 0 && psb.has_ip &&
-	    psb.ip == calls.ips[calls.n - 1]);
+	return (calls.n != 0 && is_told(p, calls.ips[calls.n - 1]));
 }
 
 /* Rows that the outcomes of one packet make, at the most about. */
@@ -362,16 +371,23 @@ before_overflow(const struct diff_pair *p)
 
 /*
  * MODE.Exec and TIP of a far transfer, to itself or back to where execution is
- * already: there libipt takes the mode for what holds before the transfer.
+ * already, or is going to be before it: there libipt takes the mode for what
+ * holds before the transfer.
  */
 static bool
 mode_of_itself(const struct diff_pair *p)
 {
-	const struct fuzz_row *far = p->a, *mode;
+	const struct fuzz_row *far = p->a, *early = p->b, *mode;
 	size_t i = p->i;
 
-	if (!is_kind(p->a, HWTD_EV_BLOCK) || !is_kind(p->b, HWTD_EV_MODE) ||
+	if (!is_kind(p->a, HWTD_EV_BLOCK) || p->b == NULL ||
 	    p->a->e.ip != p->b->e.ip)
+		return (false);
+	/* The block is cut off there. */
+	if (ends_with(p->b, HWTD_BRANCH_NONE))
+		early = row_at(p->libipt, p->i + 1);
+	if (!is_kind(early, HWTD_EV_MODE) ||
+	    (early != p->b && early->e.ip != p->b->e.target))
 		return (false);
 	while (ends_with(far, HWTD_BRANCH_JUMP) ||
 	    ends_with(far, HWTD_BRANCH_CALL))
@@ -379,8 +395,8 @@ mode_of_itself(const struct diff_pair *p)
 	mode = row_at(p->native, i + 1);
 	return (is_kind(far, HWTD_EV_BLOCK) &&
 	    far->e.branch >= HWTD_BRANCH_FAR_CALL &&
-	    far->e.target == p->b->e.ip && is_kind(mode, HWTD_EV_MODE) &&
-	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip);
+	    far->e.target == early->e.ip && is_kind(mode, HWTD_EV_MODE) &&
+	    mode->e.flags == early->e.flags && mode->e.ip == early->e.ip);
 }
 
 /* A MODE.TSX and its FUP behind an OVF, for which libipt takes the FUP. */
@@ -517,7 +533,7 @@ static const struct diff_rule rules[] = {
 	    resumed_elsewhere },
 	{ "libipt keeps the call of a return that is not compressed",
 	    pops_nothing },
-	{ "the same, where a PSB is behind the return", pops_nothing_at_psb },
+	{ "the same, and an event is behind the return", pops_nothing_before },
 	{ "the same, and it keeps calls over a PSB", call_is_gone },
 	/* https://github.com/intel/libipt/issues/118 */
 	{ "libipt has no deferred TIP of a return", deferred_return },
