@@ -130,7 +130,11 @@ enum hwtd_branch {
 #define HWTD_EVF_SPECULATIVE 0x0100
 /** ENABLE: at the address where tracing had gone off. */
 #define HWTD_EVF_RESUMED 0x0200
-/** DISABLE: the hardware stopped by its own rule (TraceStop). */
+/**
+ * DISABLE: the hardware stopped by its own rule (TraceStop).  This row comes
+ * behind the one of tracing off; without that it has the last known address as
+ * `target`.
+ */
 #define HWTD_EVF_STOPPED 0x0400
 /** `section` is known. */
 #define HWTD_EVF_SECTION 0x0800

@@ -458,6 +458,30 @@ off_behind_overflow(const struct diff_pair *p)
 	    is_overflow(&p->libipt->at[i - 1], false));
 }
 
+/* Rows of a MOV CR3 that stops tracing. */
+#define STOPS 4
+
+/* A TraceStop behind a TIP.PGE, or with one for its TIP.PGD. */
+static bool
+stops_while_on(const struct diff_pair *p)
+{
+	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
+
+	for (size_t i = p->i; is_at(p, gap) && i < p->i + STOPS; i++) {
+		const struct fuzz_row *row = row_at(p->native, i);
+
+		if (is_kind(row, HWTD_EV_DISABLE) &&
+		    (row->e.flags & HWTD_EVF_STOPPED) != 0)
+			return ((row->e.flags & HWTD_EVF_TARGET) != 0 ||
+			    (i > 1 &&
+				is_kind(&p->native->at[i - 1],
+				    HWTD_EV_DISABLE) &&
+				is_kind(&p->native->at[i - 2],
+				    HWTD_EV_CONTEXT)));
+	}
+	return (false);
+}
+
 /* Prefix 66 in 32-bit code: Intel SDM vol. 2, "JMP - Jump" and the like. */
 static bool
 cuts_ip(const struct diff_pair *p)
@@ -556,6 +580,7 @@ static const struct diff_rule rules[] = {
 	    at_0_behind_overflow },
 	{ "libipt takes tracing for off behind an OVF without FUP",
 	    off_behind_overflow },
+	{ "libipt has no TraceStop while tracing is on", stops_while_on },
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
 	{ "libipt takes UD0 for two bytes", ends_ud0 },

@@ -632,15 +632,28 @@ event_data(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (hwtdi_ptn_pend(d, &e));
 }
 
+/*
+ * TraceStop: while tracing is off, and behind a TIP.PGE, too, where it "should
+ * be applied at the last known IP" (Intel SDM vol. 3C, "TraceStop Packet").
+ */
 static int
 stopped(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
-	if (d->on)
+	struct hwtdi_rare *rare;
+
+	if (d->weak)
+		d->async = false;
+	if (d->on && (d->n_pending != 0 || d->async || d->half))
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
-		    "TraceStop while tracing is on"));
+		    "TraceStop between packets that belong together"));
 	hwtdi_ptn_tell_detail(d, flow);
-	hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE)
-	    ->row.flags |= HWTD_EVF_STOPPED;
+	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
+	rare->row.flags |= HWTD_EVF_STOPPED;
+	if (d->on) {
+		hwtdi_rare_set_target(rare, hwtdi_ptn_ip(d));
+		d->has_resume = false;
+	}
+	d->on = false;
 	return (HWTD_OK);
 }
 
