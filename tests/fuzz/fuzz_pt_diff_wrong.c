@@ -6,6 +6,18 @@
 #include "decode/pt/pt_sync.h"
 #include "fuzz_pt_diff_rules.h"
 
+/* Outcomes are left, but no address; libipt tells the next instruction. */
+static bool
+passes_far_transfer(const struct diff_pair *p)
+{
+	const struct fuzz_row *gap = diff_first_gap(p, p->native);
+
+	return (is_gap(gap, "an outcome where an address must come") &&
+	    is_at(p, gap) && is_kind(p->b, HWTD_EV_BLOCK) &&
+	    p->b->e.branch >= HWTD_BRANCH_FAR_CALL &&
+	    p->b->e.target == p->b->e.ip + p->b->e.bytes);
+}
+
 static bool
 is_off(const struct diff_pair *p)
 {
@@ -221,6 +233,8 @@ static const struct diff_rule rules[] = {
 	    outcomes_behind_fup },
 	{ "libipt lets outcomes pass between a PIP and its TIP",
 	    outcomes_behind_context },
+	{ "libipt passes a far transfer without TIP at the end of the bytes",
+	    passes_far_transfer },
 	{ "libipt carries what waits for an address over a PSB",
 	    waits_at_psb },
 	{ "libipt does not compare the address of PSB+ with where it is",
