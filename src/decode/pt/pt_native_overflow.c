@@ -254,6 +254,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	a.lex.ip_known = UINT64_MAX;
 	hwtdi_ptn_anchor(d, flow, a.at);
 	d->on = false;
+	d->fresh = false;
 	tell_before(d, flow, on);
 	d->async = false;
 	d->weak = false;

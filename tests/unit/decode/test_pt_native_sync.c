@@ -232,6 +232,48 @@ what_is_between_an_overflow_and_its_fup_is_told(void **state)
 	    "disable 100003 async\n");
 }
 
+/* What the first OVF leaves open the second one says. */
+static void
+behind_a_second_overflow_a_psb_is_led_to(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_ovf(&p); /* to 1f */
+	pt_fup(&p, PT_IP_48_SIGNED, BASE + 2); /* to 26 */
+	pt_psb_plus(&p, BASE + 4, 64);
+	pt_leave_at(&p, BASE + 5);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap overflow [1d,1d) @1d\n"
+	    "gap overflow [26,26) after=100002 @26\n"
+	    "block 100002 3/3 ->100005 64 sec0\n"
+	    "disable 100005 async\n");
+}
+
+/* The same of what is lost behind an OVF, and where decoding goes on. */
+static void
+behind_a_gap_a_psb_is_led_to(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_tnt(&p, "N"); /* to 1e */
+	pt_tip(&p, PT_IP_48_SIGNED, BASE + 2); /* to 25 */
+	pt_psb_plus(&p, BASE + 4, 64);
+	pt_leave_at(&p, BASE + 5);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap overflow [1d,1d) @1d\n"
+	    "gap bad-flow [1d,25) after=100002 @1e\n"
+	    "block 100002 3/3 ->100005 64 sec0\n"
+	    "disable 100005 async\n");
+}
+
 /* Erratum SKD010: the FUP behind an OVF is lost. */
 static void
 a_context_before_the_tip_behind_an_overflow_holds(void **state)
@@ -684,6 +726,8 @@ main(void)
 		cmocka_unit_test(psb_plus_can_end_with_an_overflow),
 		cmocka_unit_test(
 		    what_is_between_an_overflow_and_its_fup_is_told),
+		cmocka_unit_test(behind_a_second_overflow_a_psb_is_led_to),
+		cmocka_unit_test(behind_a_gap_a_psb_is_led_to),
 		cmocka_unit_test(
 		    a_context_before_the_tip_behind_an_overflow_holds),
 		cmocka_unit_test(
