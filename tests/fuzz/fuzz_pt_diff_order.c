@@ -157,7 +157,8 @@ bool
 diff_find_two(const struct diff_pair *p, uint64_t off, uint32_t first,
     size_t *from_inout, struct hwtdi_pt_packet out[2])
 {
-	const uint64_t passed = STATUS | KIND(HWTD_PK_PT_PSBEND);
+	const uint64_t passed = STATUS | KIND(HWTD_PK_PT_PSBEND) |
+	    KIND(HWTD_PK_PT_PWRE) | KIND(HWTD_PK_PT_PWRX);
 	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
 	struct hwtdi_pt_packet k;
 	bool found = false;

@@ -12,16 +12,6 @@
 	(EVENT_TRACE | KIND(HWTD_PK_PT_TRIG) | KIND(HWTD_PK_PT_BBP) |         \
 	    KIND(HWTD_PK_PT_BIP) | KIND(HWTD_PK_PT_BEP))
 
-/* libipt gives up here, or behind a block that it tells without its end. */
-static bool
-gives_up(const struct diff_pair *p, const char *text)
-{
-	return (is_gap(p->b, text) ||
-	    (p->a != NULL && is_kind(p->b, HWTD_EV_BLOCK) &&
-		p->a->e.ip == p->b->e.ip &&
-		is_gap(row_at(p->libipt, p->i + 1), text)));
-}
-
 /* The rules. */
 
 static bool

@@ -56,6 +56,16 @@ is_at(const struct diff_pair *p, const struct fuzz_row *gap)
 	return (gap != NULL && gap->detail.gap.first <= off + NEAR);
 }
 
+/* libipt gives up here, or behind a block that it tells without its end. */
+static inline bool
+gives_up(const struct diff_pair *p, const char *text)
+{
+	return (is_gap(p->b, text) ||
+	    (p->a != NULL && is_kind(p->b, HWTD_EV_BLOCK) &&
+		p->a->e.ip == p->b->e.ip &&
+		is_gap(row_at(p->libipt, p->i + 1), text)));
+}
+
 /* No CPU makes such a trace, for this reason; NULL: that is not known. */
 const char *diff_wrong(const struct diff_pair *p);
 

@@ -119,30 +119,40 @@ is_tolerant(const struct diff_pair *p)
 		diff_is_strange(p, b->detail.gap.first, UINT64_MAX)));
 }
 
+/* Not far from `off` two FUPs come, one of them with this address. */
+static bool
+has_two_fups(const struct diff_pair *p, uint64_t off, uint64_t ip)
+{
+	struct hwtdi_pt_packet two[2];
+	size_t from = 0;
+
+	while (diff_find_two(p, off, HWTD_PK_PT_FUP, &from, two))
+		if (two[1].kind == HWTD_PK_PT_FUP &&
+		    (two[0].ip == ip || two[1].ip == ip))
+			return (true);
+	return (false);
+}
+
 /*
  * An asynchronous branch of each of two FUPs, for one TIP; native tells one, of
- * the FUP behind.
+ * the FUP behind.  The code need not lead from the first branch to the second.
  */
 static bool
 two_fups(const struct diff_pair *p)
 {
-	const struct fuzz_row *async = is_kind(p->b, HWTD_EV_BLOCK)
-	    ? row_at(p->libipt, p->i + 1)
-	    : p->b;
-	struct hwtdi_pt_packet two[2];
-	size_t from = 0;
+	const struct fuzz_row *async = p->b;
 
-	if (p->b == NULL || !is_kind(async, HWTD_EV_ASYNC) ||
-	    (async != p->b &&
-		(p->b->e.branch != HWTD_BRANCH_NONE ||
-		    p->b->e.target != async->e.ip)))
+	if (p->b == NULL)
 		return (false);
-	while (diff_find_two(p, p->b->e.stream_off, HWTD_PK_PT_FUP, &from,
-	    two))
-		if (two[1].kind == HWTD_PK_PT_FUP &&
-		    (two[0].ip == async->e.ip || two[1].ip == async->e.ip))
-			return (true);
-	return (false);
+	if (gives_up(p, "trace stream does not match query"))
+		async = row_at(p->native, p->i - 1);
+	else if (ends_with(p->b, HWTD_BRANCH_NONE)) {
+		async = row_at(p->libipt, p->i + 1);
+		if (async != NULL && p->b->e.target != async->e.ip)
+			return (false);
+	}
+	return (is_kind(async, HWTD_EV_ASYNC) &&
+	    has_two_fups(p, p->b->e.stream_off, async->e.ip));
 }
 
 /* Of an MWAIT without EXSTOP, for which libipt takes the next FUP. */
