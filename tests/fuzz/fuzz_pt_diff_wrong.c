@@ -18,6 +18,15 @@ passes_far_transfer(const struct diff_pair *p)
 	    p->b->e.target == p->b->e.ip + p->b->e.bytes);
 }
 
+/* A FUP while tracing is off: libipt keeps a PIP or VMCS behind it for a TIP. */
+static bool
+context_behind_fup(const struct diff_pair *p)
+{
+	return (is_kind(p->a, HWTD_EV_CONTEXT) &&
+	    !is_kind(p->b, HWTD_EV_CONTEXT) &&
+	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
+}
+
 static bool
 is_off(const struct diff_pair *p)
 {
@@ -237,6 +246,8 @@ loops(const struct diff_pair *p)
 
 static const struct diff_rule rules[] = {
 	{ "libipt lets a FUP and a TIP pass while tracing is off", is_off },
+	{ "libipt takes a FUP while tracing is off for that of a branch",
+	    context_behind_fup },
 	{ "libipt lets two PIPs, or two VMCSs, be of one instruction",
 	    bound_twice },
 	{ "libipt lets outcomes pass between a FUP and its TIP",
