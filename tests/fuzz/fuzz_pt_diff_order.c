@@ -169,7 +169,8 @@ diff_find_two(const struct diff_pair *p, uint64_t off, uint32_t first,
 			out[1] = k;
 			return (true);
 		}
-		if (k.kind == first && at > *from_inout && at + NEAR > off) {
+		if (!found && k.kind == first && at > *from_inout &&
+		    at + NEAR > off) {
 			out[0] = k;
 			*from_inout = at;
 			found = true;
