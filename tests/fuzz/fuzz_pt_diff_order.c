@@ -104,10 +104,18 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 	}
 }
 
+/* Packets of which MODE.Exec can be. */
+#define BRANCHES                                                              \
+	(KIND(HWTD_PK_PT_TIP) | KIND(HWTD_PK_PT_TIP_PGE) |                    \
+	    KIND(HWTD_PK_PT_TIP_PGD) | KIND(HWTD_PK_PT_TNT_8) |               \
+	    KIND(HWTD_PK_PT_TNT_64) | KIND(HWTD_PK_PT_OVF) |                  \
+	    KIND(HWTD_PK_PT_PSB) | KIND(HWTD_PK_PT_PSBEND))
+
 static void
 follow(struct order *o, const struct hwtdi_pt_packet *k)
 {
 	const bool status = (STATUS >> k->kind & 1) != 0;
+	const bool own_fup = k->kind == HWTD_PK_PT_FUP && !o->due;
 
 	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
 		o->due = false;
@@ -129,7 +137,7 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 	}
 	o->mwait = k->kind == HWTD_PK_PT_MWAIT;
 	o->overflow = k->kind == HWTD_PK_PT_OVF;
-	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
+	if ((BRANCHES >> k->kind & 1) != 0 || (own_fup && !o->in_psb))
 		o->modes = 0;
 	if (k->kind != HWTD_PK_PT_PSBEND)
 		o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
