@@ -214,7 +214,8 @@ deferred_return(const struct diff_pair *p)
 static bool
 event_inside(const struct diff_pair *p)
 {
-	return (is_kind(row_at(p->native, p->i + 1), HWTD_EV_CONTEXT) &&
+	return ((is_kind(p->a, HWTD_EV_CONTEXT) ||
+		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_CONTEXT)) &&
 	    gives_up(p, "trace stream does not match query"));
 }
 

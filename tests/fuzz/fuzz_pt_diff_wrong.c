@@ -27,6 +27,24 @@ context_behind_fup(const struct diff_pair *p)
 	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
 }
 
+/*
+ * The PSB+ ends with an OVF, which native tells: what it says of before does not
+ * matter any more.
+ */
+static bool
+status_before_overflow(const struct diff_pair *p)
+{
+	size_t off;
+
+	if (!is_gap(p->b, "bad status update") ||
+	    !is_kind(p->a, HWTD_EV_GAP) ||
+	    !has_reason(p->a, HWTD_GAP_OVERFLOW))
+		return (false);
+	off = (size_t)p->b->detail.gap.first;
+	return (off + 2 <= p->n && p->packets[off] == 0x02 &&
+	    p->packets[off + 1] == 0xf3);
+}
+
 static bool
 is_off(const struct diff_pair *p)
 {
@@ -260,6 +278,8 @@ static const struct diff_rule rules[] = {
 	    waits_at_psb },
 	{ "libipt does not compare the address of PSB+ with where it is",
 	    mismatch_at_psb },
+	{ "libipt compares the mode of a PSB+ that ends with an OVF",
+	    status_before_overflow },
 	{ "which of several faults it is", both_lost },
 	{ "how much is told before one fault", gives_up_near },
 	{ "libipt reads ahead, and loses what is before a packet it refuses",
