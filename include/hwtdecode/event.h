@@ -130,7 +130,11 @@ enum hwtd_branch {
 #define HWTD_EVF_SPECULATIVE 0x0100
 /** ENABLE: at the address where tracing had gone off. */
 #define HWTD_EVF_RESUMED 0x0200
-/** DISABLE: the hardware stopped by its own rule (TraceStop). */
+/**
+ * DISABLE: the hardware stopped by its own rule (TraceStop).  This row comes
+ * behind the one of tracing off; without that it has the last known address as
+ * `target`.
+ */
 #define HWTD_EVF_STOPPED 0x0400
 /** `section` is known. */
 #define HWTD_EVF_SECTION 0x0800
@@ -538,8 +542,12 @@ HWTD_MUST int hwtd_events_read(struct hwtd_events *ev,
 /**
  * Go to the first row at or after a time.
  *
- * Streams without time are read from their start again.  Records are
- * read from that time on; one without time, if the row that it comes before is.
+ * Time 0 is the start: all rows are read again.  From another time on a stream
+ * is read from its first row at or after that time; rows before it that have no
+ * time are not.  So of a stream with a clock whose packets tell no time nothing
+ * is read, but at time 0.  Streams without a clock are read from their start
+ * again.  Records are read from that time on; one without time, if the row that
+ * it comes before is.
  *
  * @param[in,out] ev       Open cursor.
  * @param[in]     time_ns  On the clock of the trace.

@@ -372,7 +372,9 @@ hwtdi_lane_seek_ns(struct hwtdi_lane *lane, uint64_t time_ns,
 	if (hwtdi_lane_empty(lane))
 		return (HWTD_OK);
 	rc = hwtdi_lane_rewind(lane, err);
-	if (rc != HWTD_OK || !lane->timed || lane->maker.engine == NULL)
+	/* Nothing is before time 0, rows without time neither. */
+	if (rc != HWTD_OK || !lane->timed || lane->maker.engine == NULL ||
+	    time_ns == 0)
 		return (rc);
 	/* The last slot whose first time is below; slots may lack a cut. */
 	high = hwtdi_segments_slots(segments);

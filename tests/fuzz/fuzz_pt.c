@@ -259,8 +259,9 @@ try_seek_ns(struct hwtd_trace *trace, const struct input *in,
 	if ((all->at[pick].e.flags & HWTD_EVF_TIME) == 0)
 		return;
 	ns = all->at[pick].e.time_ns;
-	while ((all->at[from].e.flags & HWTD_EVF_TIME) == 0 ||
-	    all->at[from].e.time_ns < ns)
+	while (ns != 0 &&
+	    ((all->at[from].e.flags & HWTD_EVF_TIME) == 0 ||
+		all->at[from].e.time_ns < ns))
 		from++;
 	ev = open_rows(trace, HWTD_LEVEL_BLOCK, 1);
 	ok(hwtd_events_seek_ns(ev, ns, &err), &err);

@@ -68,6 +68,14 @@ bool diff_has_packets(const struct diff_pair *p, const struct fuzz_row *gap,
  */
 bool diff_is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds);
 
+/*
+ * Not far from `off` and behind the byte *from: a packet of a kind, behind which
+ * *from is then, and the next that is neither status nor PWRE and PWRX.  False:
+ * there are none.
+ */
+bool diff_find_two(const struct diff_pair *p, uint64_t off, uint32_t first,
+    size_t *from_inout, struct hwtdi_pt_packet out[2]);
+
 /* Why they differ; NULL: that is not known. */
 const char *diff_known(const struct diff_pair *p);
 

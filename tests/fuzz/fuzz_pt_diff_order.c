@@ -104,10 +104,18 @@ cannot_follow(const struct order *o, const struct hwtdi_pt_packet *k)
 	}
 }
 
+/* Packets of which MODE.Exec can be. */
+#define BRANCHES                                                              \
+	(KIND(HWTD_PK_PT_TIP) | KIND(HWTD_PK_PT_TIP_PGE) |                    \
+	    KIND(HWTD_PK_PT_TIP_PGD) | KIND(HWTD_PK_PT_TNT_8) |               \
+	    KIND(HWTD_PK_PT_TNT_64) | KIND(HWTD_PK_PT_OVF) |                  \
+	    KIND(HWTD_PK_PT_PSB) | KIND(HWTD_PK_PT_PSBEND))
+
 static void
 follow(struct order *o, const struct hwtdi_pt_packet *k)
 {
 	const bool status = (STATUS >> k->kind & 1) != 0;
+	const bool own_fup = k->kind == HWTD_PK_PT_FUP && !o->due;
 
 	if (k->kind == HWTD_PK_PT_FUP || k->kind == HWTD_PK_PT_OVF)
 		o->due = false;
@@ -129,7 +137,7 @@ follow(struct order *o, const struct hwtdi_pt_packet *k)
 	}
 	o->mwait = k->kind == HWTD_PK_PT_MWAIT;
 	o->overflow = k->kind == HWTD_PK_PT_OVF;
-	if (!o->in_psb || k->kind == HWTD_PK_PT_PSB)
+	if ((BRANCHES >> k->kind & 1) != 0 || (own_fup && !o->in_psb))
 		o->modes = 0;
 	if (k->kind != HWTD_PK_PT_PSBEND)
 		o->fup = k->kind == HWTD_PK_PT_FUP && !o->in_psb;
@@ -149,6 +157,32 @@ diff_is_strange(const struct diff_pair *p, uint64_t off, uint64_t kinds)
 		    cannot_follow(&order, &k))
 			return (true);
 		follow(&order, &k);
+	}
+	return (false);
+}
+
+bool
+diff_find_two(const struct diff_pair *p, uint64_t off, uint32_t first,
+    size_t *from_inout, struct hwtdi_pt_packet out[2])
+{
+	const uint64_t passed = STATUS | KIND(HWTD_PK_PT_PSBEND) |
+	    KIND(HWTD_PK_PT_PWRE) | KIND(HWTD_PK_PT_PWRX);
+	struct hwtdi_pt_lex_state state = { .classes = hwtdi_pt_classes };
+	struct hwtdi_pt_packet k;
+	bool found = false;
+	size_t at = 0;
+
+	while (at < off + NEAR && diff_next_packet(p, &state, &at, &k)) {
+		if (found && (passed >> k.kind & 1) == 0) {
+			out[1] = k;
+			return (true);
+		}
+		if (!found && k.kind == first && at > *from_inout &&
+		    at + NEAR > off) {
+			out[0] = k;
+			*from_inout = at;
+			found = true;
+		}
 	}
 	return (false);
 }

@@ -4,66 +4,13 @@
  */
 
 #include "decode/pt/pt_sync.h"
-#include "fuzz_pt_diff.h"
+#include "fuzz_pt_diff_rules.h"
 
 /* What the rules ask for. */
 
 #define NEWER                                                                 \
 	(EVENT_TRACE | KIND(HWTD_PK_PT_TRIG) | KIND(HWTD_PK_PT_BBP) |         \
 	    KIND(HWTD_PK_PT_BIP) | KIND(HWTD_PK_PT_BEP))
-
-/* Row `i` of those of one engine, or NULL. */
-static const struct fuzz_row *
-row_at(const struct fuzz_rows *rows, size_t i)
-{
-	return (i < rows->n ? &rows->at[i] : NULL);
-}
-
-static bool
-is_kind(const struct fuzz_row *row, unsigned int kind)
-{
-	return (row != NULL && row->e.kind == kind);
-}
-
-static bool
-ends_with(const struct fuzz_row *row, unsigned int branch)
-{
-	return (is_kind(row, HWTD_EV_BLOCK) && row->e.branch == branch);
-}
-
-static bool
-is_gap(const struct fuzz_row *row, const char *text)
-{
-	return (is_kind(row, HWTD_EV_GAP) &&
-	    strcmp(row->detail.gap.text, text) == 0);
-}
-
-static bool
-has_reason(const struct fuzz_row *gap, uint32_t reason)
-{
-	return (gap != NULL && gap->detail.gap.reason == reason);
-}
-
-/* libipt gives up here, or behind a block that it tells without its end. */
-static bool
-gives_up(const struct diff_pair *p, const char *text)
-{
-	return (is_gap(p->b, text) ||
-	    (p->a != NULL && is_kind(p->b, HWTD_EV_BLOCK) &&
-		p->a->e.ip == p->b->e.ip &&
-		is_gap(row_at(p->libipt, p->i + 1), text)));
-}
-
-/* The rows at hand, either, are told right before where decoding gives up. */
-static bool
-is_at(const struct diff_pair *p, const struct fuzz_row *gap)
-{
-	uint64_t off = p->a != NULL ? p->a->e.stream_off : 0;
-
-	if (p->b != NULL && p->b->e.stream_off > off)
-		off = p->b->e.stream_off;
-	return (gap != NULL && gap->detail.gap.first <= off + NEAR);
-}
 
 /* The rules. */
 
@@ -173,6 +120,40 @@ pops_nothing(const struct diff_pair *p)
 		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_GAP))));
 }
 
+/* Execution is at `ip`: a row says so, or the PSB behind the outcomes. */
+static bool
+is_told(const struct diff_pair *p, uint64_t ip)
+{
+	const size_t off = (size_t)p->b->detail.gap.first;
+	struct hwtdi_pt_psb psb;
+
+	if (p->a != NULL && p->a->e.kind != HWTD_EV_GAP &&
+	    (p->a->e.flags & HWTD_EVF_IP) != 0)
+		return (p->a->e.ip == ip);
+	return (hwtdi_pt_find_psb(p->packets, p->n, off) == off &&
+	    hwtdi_pt_read_psb(p->packets + off, p->n - off, &psb) &&
+	    psb.has_ip && psb.ip == ip);
+}
+
+/*
+ * The same, where an event or a PSB is at the place to which the hardware
+ * returns.  Where libipt goes it does not tell, and does not come to them.
+ */
+static bool
+pops_nothing_before(const struct diff_pair *p)
+{
+	struct diff_pair at = *p;
+	struct calls calls;
+
+	if (p->i == 0 || !is_gap(p->b, "trace stream does not match query"))
+		return (false);
+	at.i--;
+	if (!ends_with(row_at(p->native, at.i), HWTD_BRANCH_RETURN))
+		return (false);
+	find_calls(&at, &calls);
+	return (calls.n != 0 && is_told(p, calls.ips[calls.n - 1]));
+}
+
 /* Rows that the outcomes of one packet make, at the most about. */
 #define OUTCOMES 64
 
@@ -233,7 +214,8 @@ deferred_return(const struct diff_pair *p)
 static bool
 event_inside(const struct diff_pair *p)
 {
-	return (is_kind(row_at(p->native, p->i + 1), HWTD_EV_CONTEXT) &&
+	return ((is_kind(p->a, HWTD_EV_CONTEXT) ||
+		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_CONTEXT)) &&
 	    gives_up(p, "trace stream does not match query"));
 }
 
@@ -245,85 +227,6 @@ newer_packets(const struct diff_pair *p)
 	return ((is_kind(p->a, HWTD_EV_MODE) &&
 		    (p->a->e.value & HWTD_MODE_HAS_INTERRUPTS) != 0) ||
 	    (is_at(p, gap) && diff_has_packets(p, gap, NEWER)));
-}
-
-static bool
-both_lost(const struct diff_pair *p)
-{
-	return (is_kind(p->a, HWTD_EV_GAP) && is_kind(p->b, HWTD_EV_GAP) &&
-	    !has_reason(p->a, HWTD_GAP_OVERFLOW) &&
-	    !has_reason(p->b, HWTD_GAP_OVERFLOW));
-}
-
-static bool
-gives_up_near(const struct diff_pair *p)
-{
-	const struct fuzz_row *a = diff_first_gap(p, p->native);
-	const struct fuzz_row *b = diff_first_gap(p, p->libipt);
-
-	return (is_at(p, a) && b != NULL &&
-	    a->detail.gap.first <= b->detail.gap.first + NEAR &&
-	    b->detail.gap.first <= a->detail.gap.first + NEAR);
-}
-
-static bool
-reads_ahead(const struct diff_pair *p)
-{
-	const struct fuzz_row *gap = diff_first_gap(p, p->native);
-
-	return (has_reason(p->b, HWTD_GAP_BAD_PACKET) && is_at(p, gap));
-}
-
-static bool
-is_tolerant(const struct diff_pair *p)
-{
-	const struct fuzz_row *a = diff_first_gap(p, p->native);
-	const struct fuzz_row *b = diff_first_gap(p, p->libipt);
-
-	return ((is_at(p, a) &&
-		    diff_is_strange(p, a->detail.gap.first, UINT64_MAX)) ||
-	    (is_at(p, b) &&
-		diff_is_strange(p, b->detail.gap.first, UINT64_MAX)));
-}
-
-/* Two FUPs, of which neither engine makes a gap. */
-static bool
-two_fups(const struct diff_pair *p)
-{
-	return (p->a != NULL && p->b != NULL &&
-	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_FUP)));
-}
-
-/* Which mode it is: MODE.Exec of none, twice, or before a TIP.PGD. */
-static bool
-strange_mode(const struct diff_pair *p)
-{
-	return (is_kind(p->b, HWTD_EV_MODE) &&
-	    diff_is_strange(p, p->b->e.stream_off,
-		KIND(HWTD_PK_PT_MODE_EXEC) | KIND(HWTD_PK_PT_TIP_PGD)));
-}
-
-/* The mode, which libipt tells first and then not what the branch is of. */
-static bool
-mode_before_abort(const struct diff_pair *p)
-{
-	const struct fuzz_row *branch = row_at(p->libipt, p->i + 1);
-
-	return (is_kind(p->a, HWTD_EV_ASYNC) && is_kind(p->b, HWTD_EV_MODE) &&
-	    is_kind(branch, HWTD_EV_ASYNC) &&
-	    p->a->detail.async.type == HWTD_ASYNC_TRANSACTION_ABORT &&
-	    p->a->e.ip == branch->e.ip && p->a->e.target == branch->e.target &&
-	    diff_is_strange(p, p->a->e.stream_off, KIND(HWTD_PK_PT_MODE_TSX)));
-}
-
-/* Of an MWAIT without EXSTOP, for which libipt takes the next FUP. */
-static bool
-mwait_alone(const struct diff_pair *p)
-{
-	return (is_kind(p->b, HWTD_EV_POWER) &&
-	    !is_kind(p->a, HWTD_EV_POWER) &&
-	    p->b->detail.power.what == HWTD_POWER_MWAIT &&
-	    diff_is_strange(p, p->b->e.stream_off, UINT64_MAX));
 }
 
 static bool
@@ -349,15 +252,6 @@ last_ip_of_bdm70(const struct diff_pair *p)
 	    diff_next_packet(p, &state, &at, &k))
 		fup = fup || k.kind == HWTD_PK_PT_FUP;
 	return (fup);
-}
-
-static bool
-loops(const struct diff_pair *p)
-{
-	const struct fuzz_row *gap = diff_first_gap(p, p->native);
-
-	return (has_reason(gap, HWTD_GAP_ENDLESS_LOOP) && is_at(p, gap) &&
-	    diff_first_gap(p, p->libipt) != NULL);
 }
 
 /* libipt tells no more code than a block without its end. */
@@ -395,68 +289,6 @@ runs_out(const struct diff_pair *p)
 		if (p->native->at[i].e.stream_off + LAST < end)
 			return (false);
 	return (true);
-}
-
-static bool
-mismatch_at_psb(const struct diff_pair *p)
-{
-	const struct fuzz_row *gap = diff_first_gap(p, p->native);
-
-	return (has_reason(gap, HWTD_GAP_BAD_FLOW) &&
-	    (size_t)(gap - p->native->at) <= p->i + 2 &&
-	    hwtdi_pt_find_psb(p->packets, p->n,
-		(size_t)gap->detail.gap.first) == gap->detail.gap.first);
-}
-
-/* Rows of a far transfer, and of what native binds to it. */
-#define BOUND 4
-
-static bool
-bound_twice(const struct diff_pair *p)
-{
-	for (size_t i = p->i; i < p->i + BOUND; i++)
-		if (is_gap(row_at(p->native, i),
-			"two packets for one instruction"))
-			return (true);
-	return (false);
-}
-
-/* The gap begins with a FUP of an asynchronous branch. */
-static bool
-outcomes_behind_fup(const struct diff_pair *p)
-{
-	const struct fuzz_row *gap = ends_with(p->a, HWTD_BRANCH_NONE)
-	    ? row_at(p->native, p->i + 1)
-	    : p->a;
-
-	return (is_gap(gap, "outcomes where an address must come") &&
-	    (p->packets[gap->detail.gap.first] & 0x1f) == 0x1d);
-}
-
-/* Behind a far transfer, and the PIP or VMCS that wait for its TIP. */
-static bool
-outcomes_behind_context(const struct diff_pair *p)
-{
-	size_t i = p->i;
-
-	while (i > 0 && is_kind(&p->native->at[i - 1], HWTD_EV_CONTEXT))
-		i--;
-	return (is_gap(p->a, "outcomes where an address must come") && i > 0 &&
-	    i < p->i && is_kind(&p->native->at[i - 1], HWTD_EV_BLOCK) &&
-	    p->native->at[i - 1].e.branch >= HWTD_BRANCH_FAR_CALL);
-}
-
-static bool
-is_off(const struct diff_pair *p)
-{
-	return (is_gap(p->a, "TIP.PGD while tracing is off") ||
-	    is_gap(p->a, "TIP while tracing is off"));
-}
-
-static bool
-waits_at_psb(const struct diff_pair *p)
-{
-	return (is_gap(p->a, "PSB between packets that belong together"));
 }
 
 /* A TMA with reserved bits, on a CPU that is not known to have erratum SKZ84. */
@@ -530,16 +362,23 @@ before_overflow(const struct diff_pair *p)
 
 /*
  * MODE.Exec and TIP of a far transfer, to itself or back to where execution is
- * already: there libipt takes the mode for what holds before the transfer.
+ * already, or is going to be before it: there libipt takes the mode for what
+ * holds before the transfer.
  */
 static bool
 mode_of_itself(const struct diff_pair *p)
 {
-	const struct fuzz_row *far = p->a, *mode;
+	const struct fuzz_row *far = p->a, *early = p->b, *mode;
 	size_t i = p->i;
 
-	if (!is_kind(p->a, HWTD_EV_BLOCK) || !is_kind(p->b, HWTD_EV_MODE) ||
+	if (!is_kind(p->a, HWTD_EV_BLOCK) || p->b == NULL ||
 	    p->a->e.ip != p->b->e.ip)
+		return (false);
+	/* The block is cut off there. */
+	if (ends_with(p->b, HWTD_BRANCH_NONE))
+		early = row_at(p->libipt, p->i + 1);
+	if (!is_kind(early, HWTD_EV_MODE) ||
+	    (early != p->b && early->e.ip != p->b->e.target))
 		return (false);
 	while (ends_with(far, HWTD_BRANCH_JUMP) ||
 	    ends_with(far, HWTD_BRANCH_CALL))
@@ -547,8 +386,8 @@ mode_of_itself(const struct diff_pair *p)
 	mode = row_at(p->native, i + 1);
 	return (is_kind(far, HWTD_EV_BLOCK) &&
 	    far->e.branch >= HWTD_BRANCH_FAR_CALL &&
-	    far->e.target == p->b->e.ip && is_kind(mode, HWTD_EV_MODE) &&
-	    mode->e.flags == p->b->e.flags && mode->e.ip == p->b->e.ip);
+	    far->e.target == early->e.ip && is_kind(mode, HWTD_EV_MODE) &&
+	    mode->e.flags == early->e.flags && mode->e.ip == early->e.ip);
 }
 
 /* A MODE.TSX and its FUP behind an OVF, for which libipt takes the FUP. */
@@ -608,6 +447,30 @@ off_behind_overflow(const struct diff_pair *p)
 	return (i > 0 && !is_kind(p->b, HWTD_EV_BLOCK) &&
 	    is_overflow(&p->native->at[i - 1], true) &&
 	    is_overflow(&p->libipt->at[i - 1], false));
+}
+
+/* Rows of a MOV CR3 that stops tracing. */
+#define STOPS 4
+
+/* A TraceStop behind a TIP.PGE, or with one for its TIP.PGD. */
+static bool
+stops_while_on(const struct diff_pair *p)
+{
+	const struct fuzz_row *gap = diff_first_gap(p, p->libipt);
+
+	for (size_t i = p->i; is_at(p, gap) && i < p->i + STOPS; i++) {
+		const struct fuzz_row *row = row_at(p->native, i);
+
+		if (is_kind(row, HWTD_EV_DISABLE) &&
+		    (row->e.flags & HWTD_EVF_STOPPED) != 0)
+			return ((row->e.flags & HWTD_EVF_TARGET) != 0 ||
+			    (i > 1 &&
+				is_kind(&p->native->at[i - 1],
+				    HWTD_EV_DISABLE) &&
+				is_kind(&p->native->at[i - 2],
+				    HWTD_EV_CONTEXT)));
+	}
+	return (false);
 }
 
 /* Prefix 66 in 32-bit code: Intel SDM vol. 2, "JMP - Jump" and the like. */
@@ -677,19 +540,15 @@ ends_ud0(const struct diff_pair *p)
 	return (false);
 }
 
-struct rule {
-	const char *why;
-	bool (*holds)(const struct diff_pair *p);
-};
-
 /* Native is right: Intel SDM vol. 3C, or the report. */
-static const struct rule rules[] = {
+static const struct diff_rule rules[] = {
 	{ "libipt keeps a MWAIT whose EXSTOP has no address for the next FUP",
 	    mwait_without_ip },
 	{ "libipt lets tracing go on at MOV CR3, or at a call out of a filter",
 	    resumed_elsewhere },
 	{ "libipt keeps the call of a return that is not compressed",
 	    pops_nothing },
+	{ "the same, and an event is behind the return", pops_nothing_before },
 	{ "the same, and it keeps calls over a PSB", call_is_gone },
 	/* https://github.com/intel/libipt/issues/118 */
 	{ "libipt has no deferred TIP of a return", deferred_return },
@@ -712,6 +571,7 @@ static const struct rule rules[] = {
 	    at_0_behind_overflow },
 	{ "libipt takes tracing for off behind an OVF without FUP",
 	    off_behind_overflow },
+	{ "libipt has no TraceStop while tracing is on", stops_while_on },
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
 	{ "libipt takes UD0 for two bytes", ends_ud0 },
@@ -719,34 +579,6 @@ static const struct rule rules[] = {
 	/* Nobody says. */
 	{ "libipt does not take the FUP of BDM70 for the last address",
 	    last_ip_of_bdm70 },
-};
-
-/* No CPU makes such a trace. */
-static const struct rule wrong[] = {
-	{ "libipt lets a FUP and a TIP pass while tracing is off", is_off },
-	{ "libipt lets two PIPs, or two VMCSs, be of one instruction",
-	    bound_twice },
-	{ "libipt lets outcomes pass between a FUP and its TIP",
-	    outcomes_behind_fup },
-	{ "libipt lets outcomes pass between a PIP and its TIP",
-	    outcomes_behind_context },
-	{ "libipt carries what waits for an address over a PSB",
-	    waits_at_psb },
-	{ "libipt does not compare the address of PSB+ with where it is",
-	    mismatch_at_psb },
-	{ "which of several faults it is", both_lost },
-	{ "how much is told before one fault", gives_up_near },
-	{ "libipt reads ahead, and loses what is before a packet it refuses",
-	    reads_ahead },
-	{ "native goes on at packets that cannot follow each other",
-	    is_tolerant },
-	{ "which of two FUPs it is", two_fups },
-	{ "libipt takes any FUP for that of an MWAIT without EXSTOP",
-	    mwait_alone },
-	{ "which mode it is that MODE.Exec packets say", strange_mode },
-	{ "libipt tells a mode before the abort that its packet is before",
-	    mode_before_abort },
-	{ "how much of an endless loop is told", loops },
 };
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -757,8 +589,5 @@ diff_known(const struct diff_pair *p)
 	for (size_t i = 0; i < N(rules); i++)
 		if (rules[i].holds(p))
 			return (rules[i].why);
-	for (size_t i = 0; !p->in->consistent && i < N(wrong); i++)
-		if (wrong[i].holds(p))
-			return (wrong[i].why);
-	return (NULL);
+	return (p->in->consistent ? NULL : diff_wrong(p));
 }

@@ -117,6 +117,8 @@ rm_tell_transaction(struct machine *m, uint64_t value, uint64_t ip)
 static void
 noise_with(struct machine *m, bool ratio)
 {
+	uint64_t cycles;
+
 	if (below(m, 8) == 0)
 		pt_pad(m->out, 1 + below(m, 9));
 	if (!has(m, RANDOM_TIMES) || below(m, 3) != 0)
@@ -130,7 +132,9 @@ noise_with(struct machine *m, bool ratio)
 		pt_mtc(m->out, below(m, 256));
 		break;
 	case 2:
-		pt_cyc_of(m->out, below(m, 31), 1 + below(m, 3));
+		/* In this order with every compiler. */
+		cycles = below(m, 31);
+		pt_cyc_of(m->out, cycles, 1 + below(m, 3));
 		break;
 	case 3:
 		if (ratio && below(m, 3) == 0) {

@@ -130,14 +130,20 @@ add_async(struct text *t, const struct hwtd_async *a)
 	static const char *const types[] = { "?", "interrupt", "exception",
 		"abort", "vm-exit" };
 
-	assert_true(a->type < sizeof(types) / sizeof(types[0]));
-	add(t, " %s", types[a->type]);
+	add(t, " %s",
+	    a->type < sizeof(types) / sizeof(types[0])
+		? types[a->type]
+		: hwtd_async_type_name(a->type));
 	if ((a->flags & HWTD_ASYNCF_NUMBER) != 0)
 		add(t, " number=%" PRIu32, a->number);
 	if ((a->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)
 		add(t, " fault=%" PRIx64, a->fault_addr);
 	if ((a->flags & HWTD_ASYNCF_RETURN_ADDR) != 0)
 		add(t, " return=%" PRIx64, a->return_addr);
+	if ((a->flags & HWTD_ASYNCF_EXIT_QUALIFICATION) != 0)
+		add(t, " qualification=%" PRIx64, a->exit_qualification);
+	if ((a->flags & HWTD_ASYNCF_EXIT_REASON) != 0)
+		add(t, " reason=%" PRIx64, a->exit_reason);
 }
 
 static void

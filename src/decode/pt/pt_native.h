@@ -561,6 +561,9 @@ int hwtdi_ptn_pend(struct hwtdi_decoder *d,
 /* Events of packets of their own; `p` is the packet. */
 int hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_pt_packet *p, struct hwtd_error *err);
+/* A CFE or EVD goes with the data that wait for a CFE, if there are any. */
+bool hwtdi_ptn_fits_data(const struct hwtdi_decoder *d,
+    const struct hwtdi_pt_packet *p);
 /* Tell an event; `ip` NULL: it has no address. */
 int hwtdi_ptn_tell(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_ptn_pending *e, const uint64_t *ip,

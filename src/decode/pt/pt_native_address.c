@@ -106,28 +106,6 @@ enable(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
 	hwtdi_ptn_go(d, ip);
 }
 
-static int
-tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
-    struct hwtd_error *err)
-{
-	int rc;
-
-	if (d->on) {
-		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
-					   : HWTD_OK;
-		return (rc != HWTD_OK
-			? rc
-			: hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
-			      "TIP.PGE while tracing is on"));
-	}
-	if (ip == NULL)
-		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
-		    "TIP.PGE without address"));
-	hwtdi_ptn_tell_detail(d, flow);
-	enable(d, flow, *ip);
-	return (tell_at_tip(d, flow, ip, err));
-}
-
 /* Erratum SKD022: a FUP before the TIP.PGD of VMLAUNCH or VMRESUME. */
 static bool
 is_vm_entry(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
@@ -197,6 +175,57 @@ tip_pgd(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
 	d->half = false;
 	d->on = false;
 	return (tell_at_tip(d, flow, NULL, err));
+}
+
+/* A TraceStop comes next. */
+static bool
+is_before_stop(const struct hwtdi_decoder *d)
+{
+	struct hwtdi_ptn_ahead a;
+
+	hwtdi_ptn_look(d, &a, d->at);
+	if (!hwtdi_ptn_peek(d, &a))
+		return (false);
+	do
+		a.at += a.packet.bytes;
+	while (hwtdi_ptn_peek(d, &a) && hwtdi_ptn_is_timing(a.packet.kind));
+	return (a.at < d->segment.n && a.packet.kind == HWTD_PK_PT_STOP);
+}
+
+/*
+ * MOV CR3 that clears PacketEn by a TraceStop: Intel SDM vol. 3C, table "Packet
+ * Generation under Different Enable Conditions", 5e, where it has a TIP.PGE of
+ * the next instruction.
+ */
+static bool
+is_stop_by_cr3(const struct hwtdi_decoder *d, const uint64_t *ip)
+{
+	return (d->wrote_cr3 && ip != NULL && *ip == hwtdi_ptn_ip(d) &&
+	    is_before_stop(d));
+}
+
+static int
+tip_pge(struct hwtdi_decoder *d, struct hwtdi_flow *flow, const uint64_t *ip,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	if (d->on && is_stop_by_cr3(d, ip))
+		return (tip_pgd(d, flow, ip, err));
+	if (d->on) {
+		rc = hwtdi_ptn_is_plain(d) ? hwtdi_ptn_run_out(d, flow, err)
+					   : HWTD_OK;
+		return (rc != HWTD_OK
+			? rc
+			: hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+			      "TIP.PGE while tracing is on"));
+	}
+	if (ip == NULL)
+		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
+		    "TIP.PGE without address"));
+	hwtdi_ptn_tell_detail(d, flow);
+	enable(d, flow, *ip);
+	return (tell_at_tip(d, flow, ip, err));
 }
 
 /* Begin to tell a FUP: which events it is for. */

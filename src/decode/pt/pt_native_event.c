@@ -494,27 +494,6 @@ frequency(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 /* The event trace. */
 
-/* What EVD packets told of the event that this is; else a new one. */
-static struct hwtdi_ptn_pending
-take_data(struct hwtdi_decoder *d, uint32_t type, bool *ok)
-{
-	struct hwtdi_ptn_pending e = { .what = HWTDI_PTN_TRACE_EVENT };
-
-	*ok = true;
-	e.detail.async.type = type;
-	for (uint32_t i = 0; i < d->n_pending; i++) {
-		if (d->pending[i].wait != HWTDI_PTN_CFE)
-			continue;
-		e = d->pending[i];
-		*ok = e.detail.async.type == type;
-		memmove(&d->pending[i], &d->pending[i + 1],
-		    (d->n_pending - i - 1) * sizeof(d->pending[0]));
-		d->n_pending--;
-		break;
-	}
-	return (e);
-}
-
 struct cfe {
 	uint32_t type;
 	/* It starts an asynchronous branch. */
@@ -540,26 +519,85 @@ static const struct cfe cfes[] = {
 	[15] = { HWTD_ASYNC_SYSTEM_CALL, false, false },
 };
 
+/* What an EVD tells, by type; Intel SDM vol. 3C, "Event Data (EVD) Packet". */
+static const struct {
+	uint32_t type, flag;
+} evds[] = {
+	{ HWTD_ASYNC_INTERRUPT, HWTD_ASYNCF_FAULT_ADDR },
+	{ HWTD_ASYNC_VM_EXIT, HWTD_ASYNCF_EXIT_QUALIFICATION },
+	{ HWTD_ASYNC_VM_EXIT, HWTD_ASYNCF_EXIT_REASON },
+};
+
+#define N_CFES (sizeof(cfes) / sizeof(cfes[0]))
+#define N_EVDS (sizeof(evds) / sizeof(evds[0]))
+
+/* The CFE or EVD is of a kind that is known. */
+static bool
+is_known(const struct hwtdi_pt_packet *p)
+{
+	return (p->kind == HWTD_PK_PT_CFE
+		? p->count < N_CFES && cfes[p->count].type != 0
+		: p->count < N_EVDS);
+}
+
+bool
+hwtdi_ptn_fits_data(const struct hwtdi_decoder *d,
+    const struct hwtdi_pt_packet *p)
+{
+	const bool cfe = p->kind == HWTD_PK_PT_CFE;
+
+	if (!is_known(p))
+		return (true);
+	for (uint32_t i = 0; i < d->n_pending; i++) {
+		const struct hwtdi_ptn_pending *e = &d->pending[i];
+
+		if (e->wait == HWTDI_PTN_CFE)
+			return (cfe
+				? e->detail.async.type == cfes[p->count].type
+				: e->detail.async.type ==
+					evds[p->count].type &&
+				    (e->detail.async.flags &
+					evds[p->count].flag) == 0);
+	}
+	return (true);
+}
+
+/* What EVD packets told of the event that this is; else a new one. */
+static struct hwtdi_ptn_pending
+take_data(struct hwtdi_decoder *d, uint32_t type)
+{
+	struct hwtdi_ptn_pending e = { .what = HWTDI_PTN_TRACE_EVENT };
+
+	e.detail.async.type = type;
+	for (uint32_t i = 0; i < d->n_pending; i++) {
+		if (d->pending[i].wait != HWTDI_PTN_CFE)
+			continue;
+		e = d->pending[i];
+		memmove(&d->pending[i], &d->pending[i + 1],
+		    (d->n_pending - i - 1) * sizeof(d->pending[0]));
+		d->n_pending--;
+		break;
+	}
+	return (e);
+}
+
 static int
 control_flow_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_pt_packet *p, struct hwtd_error *err)
 {
-	const bool known = p->count < sizeof(cfes) / sizeof(cfes[0]) &&
-	    cfes[p->count].type != 0;
 	struct hwtdi_ptn_pending e;
-	bool ok;
 
-	if (!known) {
+	if (!is_known(p)) {
 		struct hwtdi_ptn_pending nothing = {
 			.what = HWTDI_PTN_NOTHING
 		};
 
 		return (tell_or_pend(d, flow, &nothing, follows(p), err));
 	}
-	e = take_data(d, cfes[p->count].type, &ok);
-	if (!ok)
+	if (!hwtdi_ptn_fits_data(d, p))
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "data of another event before a CFE"));
+	e = take_data(d, cfes[p->count].type);
 	if (cfes[p->count].numbered) {
 		e.detail.async.number = (uint32_t)p->value;
 		e.detail.async.flags |= HWTD_ASYNCF_NUMBER;
@@ -576,42 +614,46 @@ event_data(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	struct hwtdi_ptn_pending e;
 	struct hwtd_async *async = &e.detail.async;
-	bool ok;
 
-	if (p->count > 2)
+	if (!is_known(p))
 		return (HWTD_OK);
-	e = take_data(d,
-	    p->count == 0 ? HWTD_ASYNC_INTERRUPT : HWTD_ASYNC_VM_EXIT, &ok);
-	if (p->count == 0) {
-		ok = ok && (async->flags & HWTD_ASYNCF_FAULT_ADDR) == 0;
-		async->fault_addr = p->value;
-		async->flags |= HWTD_ASYNCF_FAULT_ADDR;
-	} else if (p->count == 1) {
-		ok = ok &&
-		    (async->flags & HWTD_ASYNCF_EXIT_QUALIFICATION) == 0;
-		async->exit_qualification = p->value;
-		async->flags |= HWTD_ASYNCF_EXIT_QUALIFICATION;
-	} else {
-		ok = ok && (async->flags & HWTD_ASYNCF_EXIT_REASON) == 0;
-		async->exit_reason = p->value;
-		async->flags |= HWTD_ASYNCF_EXIT_REASON;
-	}
-	if (!ok)
+	if (!hwtdi_ptn_fits_data(d, p))
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
 		    "data of two events before a CFE"));
+	e = take_data(d, evds[p->count].type);
+	async->flags |= evds[p->count].flag;
+	if (p->count == 0)
+		async->fault_addr = p->value;
+	else if (p->count == 1)
+		async->exit_qualification = p->value;
+	else
+		async->exit_reason = p->value;
 	e.wait = HWTDI_PTN_CFE;
 	return (hwtdi_ptn_pend(d, &e));
 }
 
+/*
+ * TraceStop: while tracing is off, and behind a TIP.PGE, too, where it "should
+ * be applied at the last known IP" (Intel SDM vol. 3C, "TraceStop Packet").
+ */
 static int
 stopped(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
-	if (d->on)
+	struct hwtdi_rare *rare;
+
+	if (d->weak)
+		d->async = false;
+	if (d->on && (d->n_pending != 0 || d->async || d->half))
 		return (hwtdi_ptn_lose(d, flow, HWTD_GAP_BAD_PACKET,
-		    "TraceStop while tracing is on"));
+		    "TraceStop between packets that belong together"));
 	hwtdi_ptn_tell_detail(d, flow);
-	hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE)
-	    ->row.flags |= HWTD_EVF_STOPPED;
+	rare = hwtdi_ptn_rare(d, flow, HWTD_EV_DISABLE);
+	rare->row.flags |= HWTD_EVF_STOPPED;
+	if (d->on) {
+		hwtdi_rare_set_target(rare, hwtdi_ptn_ip(d));
+		d->has_resume = false;
+	}
+	d->on = false;
 	return (HWTD_OK);
 }
 

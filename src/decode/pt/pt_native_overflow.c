@@ -187,6 +187,14 @@ tell_packet(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	case HWTD_PK_PT_EXSTOP:
 	case HWTD_PK_PT_PWRE:
 	case HWTD_PK_PT_PWRX:
+	case HWTD_PK_PT_BEP:
+		(void)hwtdi_ptn_event(d, flow, p, NULL);
+		break;
+	case HWTD_PK_PT_CFE:
+	case HWTD_PK_PT_EVD:
+		/* There is a gap already: data whose CFE is lost come alone. */
+		if (!hwtdi_ptn_fits_data(d, p))
+			tell_waiting(d, flow);
 		(void)hwtdi_ptn_event(d, flow, p, NULL);
 		break;
 	case HWTD_PK_PT_PIP:
@@ -246,6 +254,7 @@ hwtdi_ptn_overflow(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	a.lex.ip_known = UINT64_MAX;
 	hwtdi_ptn_anchor(d, flow, a.at);
 	d->on = false;
+	d->fresh = false;
 	tell_before(d, flow, on);
 	d->async = false;
 	d->weak = false;

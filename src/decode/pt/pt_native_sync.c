@@ -299,6 +299,7 @@ resume(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 		d->synced = false;
 		return (HWTD_END);
 	}
+	d->fresh = false;
 	d->weak = r->weak;
 	if (memcmp(&r->context, &d->context, sizeof(r->context)) != 0)
 		hwtdi_ptn_context(d, flow, &r->context, 0, NULL);

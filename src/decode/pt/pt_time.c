@@ -313,10 +313,12 @@ find_moments(struct hwtdi_pt_time *time)
 		const uint64_t ref_off = time->i_ref < time->n_refs
 		    ? time->refs[time->i_ref].stream_off
 		    : time->end;
-		const struct hwtdi_pt_cyc
-		    *const cyc = &time->cycs[time->i_cyc];
+		const struct hwtdi_pt_cyc *const cyc = time->i_cyc <
+			time->n_cycs
+		    ? &time->cycs[time->i_cyc]
+		    : NULL;
 
-		if (time->i_cyc < time->n_cycs &&
+		if (cyc != NULL &&
 		    (cyc->stream_off < ref_off || ref_off >= time->end)) {
 			time->cycles.weight = cyc->weight;
 			time->i_cyc++;

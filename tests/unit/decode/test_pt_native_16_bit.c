@@ -1,5 +1,6 @@
 /*
- * The native engine: 16-bit code, in which addresses hold the base of CS.
+ * The native engine: 16-bit code, in which addresses hold the base of CS, and
+ * branches of 16 bits in other code.
  *
  * Source: Intel SDM vol. 1, "Modes of Operation" and "Calling Procedures Using
  * CALL and RET"; vol. 2, "JMP - Jump": IP is cut to 16 bits, then comes the base.
@@ -125,6 +126,81 @@ an_ip_that_wraps_elsewhere_is_a_gap(void **state)
 	pt_free(&p);
 }
 
+/* Prefix 66: what goes on at an address of 32 bits, and what at one of 16. */
+static const uint8_t in_32[] = {
+	0x66, 0x75, 0x02, /* 18000: jne 8005 */
+	0x66, 0xe8, 0x01, 0x00, /* 18003: call 8008 */
+};
+static const uint8_t at_16[] = {
+	0x66, 0xe2, 0x00, /* 8005: loop 8008 */
+	0x66, 0xc3, /* 8008: ret */
+	0x90, 0x90, /* 800a */
+	0x66, 0xe8, 0xf8, 0xff, /* 800c: call 8008 */
+	0x90, /* 8010 */
+};
+
+static void
+operand_size_16_cuts_branches_of_32_bit_code(void **state)
+{
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, 0x18000, 32);
+	pt_tnt(&p, "N");
+	/* It pops 16 bits of 18007, and does not match that. */
+	pt_tip(&p, PT_IP_32, 0x800c);
+	/* It matches 8010. */
+	pt_tnt(&p, "T");
+	pt_leave_at(&p, 0x8010);
+	pt_pge(&p, PT_IP_32, 0x18000);
+	pt_tnt(&p, "TN");
+	pt_tip(&p, PT_IP_32, 0x800a);
+	pt_leave_at(&p, 0x800b);
+	(void)mt_code(trace, 0x18000, in_32, sizeof(in_32));
+	(void)mt_code(trace, 0x8005, at_16, sizeof(at_16));
+	(void)mt_stream(trace, &p, NULL);
+	mt_seal(trace);
+	assert_rows(trace, &native,
+	    "mode value=0 18000 status 32\n"
+	    "block 18000 1/3 conditional ->18003 32 sec0\n"
+	    "block 18003 1/4 call ->8008 taken 32 sec0\n"
+	    "block 8008 1/2 return ->800c taken 32 sec1\n"
+	    "block 800c 1/4 call ->8008 taken 32 sec1\n"
+	    "block 8008 1/2 return ->8010 taken 32 sec1\n"
+	    "disable 8010 async\n"
+	    "enable 18000\n"
+	    "block 18000 1/3 conditional ->8005 taken 32 sec0\n"
+	    "block 8005 1/3 conditional ->8008 32 sec1\n"
+	    "block 8008 1/2 return ->800a 32 sec1\n"
+	    "block 800a 1/1 ->800b 32 sec1\n"
+	    "disable 800b async\n");
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
+/* "In 64-bit mode the operand size of near branches is 64 bits." */
+static void
+operand_size_16_does_nothing_in_64_bit_code(void **state)
+{
+	/* 18000: jne 18008; 18007: nop; 18008: ret */
+	static const uint8_t code[] = { 0x66, 0x0f, 0x85, 0x01, 0x00, 0x00,
+		0x00, 0x90, 0x66, 0xc3 };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, 0x18000, 64);
+	pt_tnt(&p, "T");
+	pt_tip(&p, PT_IP_16, 0x18007);
+	pt_leave_at(&p, 0x18008);
+	check(0x18000, code, sizeof(code), &p,
+	    "mode value=0 18000 status 64\n"
+	    "block 18000 1/7 conditional ->18008 taken 64 sec0\n"
+	    "block 18008 1/2 return ->18007 taken 64 sec0\n"
+	    "block 18007 1/1 ->18008 64 sec0\n"
+	    "disable 18008 async\n");
+}
+
 int
 main(void)
 {
@@ -133,6 +209,8 @@ main(void)
 		cmocka_unit_test(calls_return_on_the_other_side_of_64_kib),
 		cmocka_unit_test(ip_wraps_where_the_address_would_be_below_0),
 		cmocka_unit_test(an_ip_that_wraps_elsewhere_is_a_gap),
+		cmocka_unit_test(operand_size_16_cuts_branches_of_32_bit_code),
+		cmocka_unit_test(operand_size_16_does_nothing_in_64_bit_code),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -124,6 +124,84 @@ a_pgd_behind_a_pip_is_of_the_mov_to_cr3(void **state)
 	    "disable\n");
 }
 
+/* The same in a region that stops tracing, where a TIP.PGE tells it. */
+static void
+a_pge_between_a_pip_and_a_stop_is_of_the_mov_to_cr3(void **state)
+{
+	/* 0: jne 2; 2: mov %rax, %cr3; 5: nop */
+	static const uint8_t code[] = { 0x75, 0x00, 0x0f, 0x22, 0xd8, 0x90 };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64);
+	pt_tnt(&p, "N");
+	pt_pip(&p, 0x1000, 0);
+	pt_pge(&p, PT_IP_16, BASE + 5);
+	pt_stop(&p);
+	pt_pge(&p, PT_IP_16, BASE + 5);
+	pt_leave_at(&p, BASE + 6);
+	check(code, sizeof(code), &p,
+	    "mode value=0 100000 status 64\n"
+	    "block 100000 1/2 conditional ->100002 64 sec0\n"
+	    "block 100002 1/3 ->100005 64 sec0\n"
+	    "context cr3=1000\n"
+	    "disable ->100005\n"
+	    "disable stopped\n"
+	    "enable 100005 resumed\n"
+	    "block 100005 1/1 ->100006 64 sec0\n"
+	    "disable 100006 async\n");
+}
+
+/* Behind a TIP.PGE a TraceStop is at the last address that is known. */
+static void
+a_stop_while_tracing_is_on_turns_it_off(void **state)
+{
+	/* 0: jne 4; 4: nop... */
+	static const uint8_t code[] = { 0x75, 0x02, 0x90, 0x90, 0x90 };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64);
+	pt_leave_at(&p, BASE);
+	pt_pge(&p, PT_IP_16, BASE);
+	pt_stop(&p);
+	pt_pge(&p, PT_IP_16, BASE);
+	pt_tnt(&p, "T");
+	pt_stop(&p);
+	pt_pge(&p, PT_IP_16, BASE + 4);
+	pt_leave_at(&p, BASE + 5);
+	check(code, sizeof(code), &p,
+	    "mode value=0 100000 status 64\n"
+	    "disable 100000 async\n"
+	    "enable 100000 resumed\n"
+	    "disable ->100000 stopped\n"
+	    "enable 100000\n"
+	    "block 100000 1/2 conditional ->100004 taken 64 sec0\n"
+	    "disable ->100004 stopped\n"
+	    "enable 100004\n"
+	    "block 100004 1/1 ->100005 64 sec0\n"
+	    "disable 100005 async\n");
+}
+
+/* Between a FUP and its TIP it cannot stand. */
+static void
+a_stop_inside_of_a_branch_is_damage(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_fup(&p, PT_IP_16, BASE); /* to 1e */
+	pt_stop(&p); /* to 20 */
+	pt_tip(&p, PT_IP_16, BASE); /* to 23 */
+	pt_leave_at(&p, BASE + 1);
+	check(ptwrites, sizeof(ptwrites), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap bad-packet [1b,23) after=100000 @20\n"
+	    "block 100000 1/1 ->100001 64 sec0\n"
+	    "disable 100001 async\n");
+}
+
 static void
 a_pgd_without_address_is_of_the_next_branch_that_needs_trace(void **state)
 {
@@ -327,6 +405,10 @@ main(void)
 		cmocka_unit_test(ptw_with_an_address_is_of_the_ptwrite_there),
 		cmocka_unit_test(a_ptwrite_in_two_images_is_passed_as_a_whole),
 		cmocka_unit_test(a_pgd_behind_a_pip_is_of_the_mov_to_cr3),
+		cmocka_unit_test(
+		    a_pge_between_a_pip_and_a_stop_is_of_the_mov_to_cr3),
+		cmocka_unit_test(a_stop_while_tracing_is_on_turns_it_off),
+		cmocka_unit_test(a_stop_inside_of_a_branch_is_damage),
 		cmocka_unit_test(
 		    a_pgd_without_address_is_of_the_next_branch_that_needs_trace),
 		cmocka_unit_test(

@@ -232,6 +232,48 @@ what_is_between_an_overflow_and_its_fup_is_told(void **state)
 	    "disable 100003 async\n");
 }
 
+/* What the first OVF leaves open the second one says. */
+static void
+behind_a_second_overflow_a_psb_is_led_to(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_ovf(&p); /* to 1f */
+	pt_fup(&p, PT_IP_48_SIGNED, BASE + 2); /* to 26 */
+	pt_psb_plus(&p, BASE + 4, 64);
+	pt_leave_at(&p, BASE + 5);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap overflow [1d,1d) @1d\n"
+	    "gap overflow [26,26) after=100002 @26\n"
+	    "block 100002 3/3 ->100005 64 sec0\n"
+	    "disable 100005 async\n");
+}
+
+/* The same of what is lost behind an OVF, and where decoding goes on. */
+static void
+behind_a_gap_a_psb_is_led_to(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_tnt(&p, "N"); /* to 1e */
+	pt_tip(&p, PT_IP_48_SIGNED, BASE + 2); /* to 25 */
+	pt_psb_plus(&p, BASE + 4, 64);
+	pt_leave_at(&p, BASE + 5);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "gap overflow [1d,1d) @1d\n"
+	    "gap bad-flow [1d,25) after=100002 @1e\n"
+	    "block 100002 3/3 ->100005 64 sec0\n"
+	    "disable 100005 async\n");
+}
+
 /* Erratum SKD010: the FUP behind an OVF is lost. */
 static void
 a_context_before_the_tip_behind_an_overflow_holds(void **state)
@@ -409,6 +451,57 @@ markers_behind_an_overflow_have_the_address_of_their_fup(void **state)
 	    "marker ptwrite 4:22 100002\n"
 	    "block 100006 1/1 ->100007 64 sec0\n"
 	    "disable 100007 async\n");
+}
+
+/* A page fault behind an OVF: the FUP is that of the CFE, and of the branch. */
+static void
+an_event_behind_an_overflow_has_the_address_of_its_fup(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_cfe(&p, 7, 0, 0); /* VM entry, to 21 */
+	pt_evd(&p, 0, 0x1234); /* to 2c */
+	pt_cfe(&p, 1, 14, 1); /* to 30 */
+	pt_fup(&p, PT_IP_48_SIGNED, BASE + 2); /* to 37 */
+	pt_tip(&p, PT_IP_16, BASE + 8);
+	pt_leave_at(&p, BASE + 9);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "async vm-entry\n"
+	    "gap overflow [30,30) after=100002 @30\n"
+	    "async interrupt number=14 fault=1234 100002 ->100008\n"
+	    "block 100008 1/1 ->100009 64 sec0\n"
+	    "disable 100009 async\n");
+}
+
+/* What says nothing of a FUP has no address, and data need not have a CFE. */
+static void
+events_between_an_overflow_and_a_tip_are_told(void **state)
+{
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_ovf(&p); /* to 1d */
+	pt_evd(&p, 0, 0x1234); /* to 28 */
+	pt_evd(&p, 1, 0x55); /* to 33 */
+	pt_evd(&p, 2, 0x30); /* to 3e */
+	pt_cfe(&p, 8, 0, 0); /* to 42 */
+	pt_cfe(&p, 1, 32, 1); /* to 46 */
+	pt_bep(&p, 1); /* to 48 */
+	pt_tip(&p, PT_IP_48_SIGNED, BASE + 2); /* to 4f */
+	pt_leave_at(&p, BASE + 3);
+	check(jne, sizeof(jne), &p,
+	    "mode value=0 100000 status 64\n"
+	    "async interrupt fault=1234\n"
+	    "async vm-exit qualification=55 reason=30\n"
+	    "async interrupt number=32\n"
+	    "gap overflow [4f,4f) after=100002 @4f\n"
+	    "block 100002 1/1 ->100003 64 sec0\n"
+	    "disable 100003 async\n");
 }
 
 /* A PTW whose FUP was dropped, while tracing was on. */
@@ -633,6 +726,8 @@ main(void)
 		cmocka_unit_test(psb_plus_can_end_with_an_overflow),
 		cmocka_unit_test(
 		    what_is_between_an_overflow_and_its_fup_is_told),
+		cmocka_unit_test(behind_a_second_overflow_a_psb_is_led_to),
+		cmocka_unit_test(behind_a_gap_a_psb_is_led_to),
 		cmocka_unit_test(
 		    a_context_before_the_tip_behind_an_overflow_holds),
 		cmocka_unit_test(
@@ -648,6 +743,10 @@ main(void)
 		    markers_between_an_overflow_and_a_pgd_are_told),
 		cmocka_unit_test(
 		    markers_behind_an_overflow_have_the_address_of_their_fup),
+		cmocka_unit_test(
+		    an_event_behind_an_overflow_has_the_address_of_its_fup),
+		cmocka_unit_test(
+		    events_between_an_overflow_and_a_tip_are_told),
 		cmocka_unit_test(
 		    a_marker_that_waits_at_an_overflow_has_no_address),
 		cmocka_unit_test(a_corrupt_tma_and_a_byte_are_passed),

@@ -356,6 +356,12 @@ operand_size_changes_near_branches_outside_64_bit_code(void **state)
 		{ "66 jne rel16", "660f853412", M32, 5, COND, 0x2239 },
 		{ "66 jne rel32", "660f8500001000", M64, 7, COND,
 		    IP + 7 + 0x100000 },
+		{ "66 jne rel8", "667510", M32, 3, COND, 0x1013 },
+		{ "66 jne rel8", "667510", M64, 3, COND, IP + 0x13 },
+		{ "66 loop", "66e210", M32, 3, COND, 0x1013 },
+		{ "66 loop", "66e210", M64, 3, COND, IP + 0x13 },
+		{ "66 jecxz", "66e310", M32, 3, COND, 0x1013 },
+		{ "66 jecxz", "66e310", M64, 3, COND, IP + 0x13 },
 		{ "66 jmp *ax", "66ffe0", M32, 3, IJUMP, 0 },
 		{ "66 ret", "66c3", ALL, 2, RET, 0 },
 	};

@@ -269,7 +269,8 @@ first_at_time(const struct mt_rows *rows, uint64_t ns)
 {
 	size_t i = 0;
 
-	while (i < rows->n &&
+	/* Time 0 is the start, before rows without time. */
+	while (ns != 0 && i < rows->n &&
 	    ((rows->at[i].row.flags & HWTD_EVF_TIME) == 0 ||
 		rows->at[i].row.time_ns < ns))
 		i++;
@@ -349,6 +350,43 @@ a_stream_without_time_has_no_place_for_a_time(void **state)
 	long_trace_free(&t);
 }
 
+/* A clock, but no packet that says what it shows. */
+static void
+without_packets_of_time_only_time_0_has_rows(void **state)
+{
+	struct hwtd_trace *trace;
+	struct long_trace t;
+	struct mt_rows whole;
+
+	(void)state;
+	long_trace_make(&t, &programs[0].o);
+	trace = trace_of(&t, &timed);
+	slot_bytes = 256;
+	mt_rows(trace, NULL, &whole);
+	assert_true(whole.n > 100);
+	for (uint32_t jobs = 1; jobs <= 2; jobs++) {
+		const struct hwtd_events_options opts = { .size = sizeof(opts),
+			.jobs = jobs };
+		struct hwtd_events *ev = mt_events(trace, &opts);
+		struct mt_rows rows = { 0 };
+
+		mt_read(ev, 100, &rows);
+		rows.n = 0;
+		assert_int_equal(hwtd_events_seek_ns(ev, 0, NULL), HWTD_OK);
+		mt_read(ev, 100, &rows);
+		mt_assert_same(&whole, 0, &rows);
+		rows.n = 0;
+		assert_int_equal(hwtd_events_seek_ns(ev, 1, NULL), HWTD_OK);
+		mt_read(ev, 100, &rows);
+		assert_int_equal(rows.n, 0);
+		mt_rows_free(&rows);
+		hwtd_events_close(ev);
+	}
+	mt_rows_free(&whole);
+	hwtd_trace_close(trace);
+	long_trace_free(&t);
+}
+
 static void
 bytes_are_counted_once_whatever_the_slots(void **state)
 {
@@ -408,6 +446,7 @@ main(void)
 		cmocka_unit_test(rows_from_a_time_on_are_the_end_of_all_rows),
 		cmocka_unit_test(
 		    a_stream_without_time_has_no_place_for_a_time),
+		cmocka_unit_test(without_packets_of_time_only_time_0_has_rows),
 		cmocka_unit_test(bytes_are_counted_once_whatever_the_slots),
 	};
 
