@@ -238,7 +238,7 @@ static void
 with_runs(struct hwtdi_decoder *d, uint64_t *random)
 {
 	with_memo(d, random);
-	d->runs->rest = 0;
+	assert_true(hwtdi_ptn_runs_wake(d->runs, d->library));
 }
 
 static const struct {
