@@ -494,7 +494,7 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 	crew->pool = args->pool;
 	crew->cancel = args->cancel;
 	crew->packs = args->filter->o.level == HWTD_LEVEL_BLOCK &&
-	    !args->filter->by_row;
+	    !args->filter->by_row && !args->merged;
 	/* Most units are kept in part only. */
 	crew->most_of_all = args->batches;
 	crew->most_of_unit = 2 * args->batches / n_units;

@@ -26,6 +26,8 @@ struct hwtdi_crew_args {
 	 * not counting what was taken. */
 	unsigned int makers;
 	size_t batches;
+	/* Rows of other streams come between these. */
+	bool merged;
 	/* Set by whoever gives up: what is being made is not needed. */
 	const atomic_bool *cancel;
 };

@@ -8,6 +8,23 @@
 
 /* Opening and closing. */
 
+/* Rows of several streams are put in the order of their times. */
+static bool
+is_merged(const struct hwtd_events *ev, uint32_t n_streams)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	unsigned int timed = 0;
+
+	for (uint32_t i = 0; i < n_streams && timed < 2; i++) {
+		desc.size = sizeof(desc);
+		if (hwtd_trace_stream(ev->trace, i, &desc) == HWTD_OK &&
+		    desc.clock.counts_per != 0 &&
+		    hwtdi_filter_stream(&ev->filter, i, &desc))
+			timed++;
+	}
+	return (timed == 2);
+}
+
 static int
 add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 {
@@ -25,6 +42,8 @@ add_lanes(struct hwtd_events *ev, struct hwtd_error *err)
 	rc = hwtdi_filter_check_streams(&ev->filter, ev->trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
+	/* They would only be unpacked to be copied again. */
+	args.merged = is_merged(ev, info.n_streams);
 	ev->lanes = hwtdi_zalloc(ev->library,
 	    info.n_streams * sizeof(struct hwtdi_lane *));
 	ev->heap = hwtdi_zalloc(ev->library,
