@@ -4,6 +4,8 @@
  */
 
 #include "decode/pt/pt_sync.h"
+#include <string.h>
+
 #include "fuzz_pt_diff_rules.h"
 
 /* What the rules ask for. */
@@ -540,6 +542,33 @@ ends_ud0(const struct diff_pair *p)
 	return (false);
 }
 
+/*
+ * 66 0f 01 cc to cf ends the block at hand.  Source: Intel TDX CPU architectural
+ * specification, "TDCALL", "SEAMRET", "SEAMOPS", "SEAMCALL".
+ */
+static bool
+ends_tdx(const struct diff_pair *p)
+{
+	static const uint8_t tdx[] = { 0x66, 0x0f, 0x01, 0xcc };
+	uint64_t last;
+
+	if (!is_kind(p->a, HWTD_EV_BLOCK) ||
+	    p->a->e.branch != HWTD_BRANCH_FAR_CALL ||
+	    p->a->e.bytes < sizeof(tdx))
+		return (false);
+	last = p->a->e.ip + p->a->e.bytes - sizeof(tdx);
+	for (size_t i = 0; i < p->in->n_images; i++) {
+		const struct diff_image *im = &p->in->images[i];
+		const uint64_t at = last - im->address;
+
+		if (at < im->n && im->n - at >= sizeof(tdx) &&
+		    memcmp(im->bytes + at, tdx, sizeof(tdx) - 1) == 0 &&
+		    (im->bytes[at + 3] & 0xfc) == 0xcc)
+			return (true);
+	}
+	return (false);
+}
+
 /* Native is right: Intel SDM vol. 3C, or the report. */
 static const struct diff_rule rules[] = {
 	{ "libipt keeps a MWAIT whose EXSTOP has no address for the next FUP",
@@ -575,6 +604,7 @@ static const struct diff_rule rules[] = {
 	{ "libipt has room for a few events only", engine_fails },
 	{ "libipt does not cut EIP to the 16 bits of a branch", cuts_ip },
 	{ "libipt takes UD0 for two bytes", ends_ud0 },
+	{ "libipt does not know the instructions of TDX", ends_tdx },
 	{ "libipt does not tell all of the last bytes", runs_out },
 	/* Nobody says. */
 	{ "libipt does not take the FUP of BDM70 for the last address",
