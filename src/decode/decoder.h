@@ -241,6 +241,19 @@ struct hwtdi_engine {
 	    struct hwtd_error *err);
 	void (*close)(struct hwtdi_decoder *decoder);
 	/*
+	 * Nobody uses it for now: `code` is not asked any more, and what is soon
+	 * had again is given up.  Bytes that it keeps.  Next it is closed, or bound.
+	 */
+	size_t (*rest)(struct hwtdi_decoder *decoder);
+	/*
+	 * Go on for another user, with the library, graph and `runs` that it was
+	 * opened with.  What it found out stays, and makes no difference to what
+	 * it tells.  False: the configuration of packets is another one; it rests.
+	 * NULL, as `rest` then: its decoders are for one user only.
+	 */
+	bool (*rebind)(struct hwtdi_decoder *decoder,
+	    const struct hwtdi_decoder_args *args);
+	/*
 	 * For anchors that say so: the next times of the segment at hand, in
 	 * order from its first byte on, however far it was read.  None: there
 	 * are no more.  HWTD_OK, HWTD_E_NOMEM.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "event/idle.h"
 
 static int
 find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
@@ -80,48 +81,17 @@ code_until(void *arg, const struct hwtdi_code_query *query, uint64_t *off_out,
 	    : count_of(&maker->expander.clock, time_ns);
 }
 
-static void
-drop_graph(void *graph)
-{
-	hwtdi_graph_drop(graph);
-}
-
-/* The code graph of the trace, which all makers share; a new one if it is full. */
-static int
-take_graph(struct hwtdi_maker *maker, struct hwtd_error *err)
-{
-	struct hwtdi_shared *shared = hwtdi_trace_shared(maker->trace);
-	struct hwtdi_code_graph *graph;
-	int rc = HWTD_OK;
-
-	pthread_mutex_lock(&shared->lock);
-	graph = shared->object;
-	if (graph == NULL || hwtdi_graph_is_full(graph)) {
-		hwtdi_graph_drop(graph);
-		shared->object = NULL;
-		rc = hwtdi_graph_create(maker->library, &graph, err);
-		if (rc == HWTD_OK)
-			shared->object = graph;
-		shared->drop = rc == HWTD_OK ? drop_graph : NULL;
-	}
-	if (rc == HWTD_OK)
-		maker->graph = hwtdi_graph_hold(graph);
-	pthread_mutex_unlock(&shared->lock);
-	return (rc);
-}
-
 static int
 open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	struct hwtdi_decoder_use use = { .engine = maker->engine,
+		.stream = maker->stream };
 	struct hwtdi_decoder_args args;
 	int rc;
 
 	if (maker->engine == NULL)
 		return (HWTD_OK);
-	rc = take_graph(maker, err);
-	if (rc != HWTD_OK)
-		return (rc);
 	(void)hwtd_trace_stream(maker->trace, maker->stream, &desc);
 	memset(&args, 0, sizeof(args));
 	args.library = maker->library;
@@ -131,11 +101,12 @@ open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 	args.code.until = code_until;
 	args.code.arg = maker;
 	args.code.fixed = hwtdi_trace_is_fixed(maker->trace);
-	args.graph = maker->graph;
 	args.near_count = desc.clock.base_count;
 	args.timed = maker->timed;
 	args.runs = maker->sink != NULL;
-	rc = maker->engine->open(&args, &maker->decoder, err);
+	rc = hwtdi_idle_take(maker->trace, &args, &use, err);
+	maker->graph = use.graph;
+	maker->decoder = use.decoder;
 	maker->expander.engine = maker->engine;
 	maker->expander.decoder = maker->decoder;
 	return (rc);
@@ -205,13 +176,17 @@ hwtdi_maker_ready(struct hwtdi_maker *maker, struct hwtd_error *err)
 static void
 close_decoder(struct hwtdi_maker *maker)
 {
-	if (maker->decoder != NULL)
-		maker->engine->close(maker->decoder);
+	struct hwtdi_decoder_use use = { .engine = maker->engine,
+		.stream = maker->stream,
+		.runs = maker->sink != NULL,
+		.graph = maker->graph,
+		.decoder = maker->decoder };
+
 	maker->decoder = NULL;
+	maker->graph = NULL;
 	maker->expander.decoder = NULL;
 	hwtdi_expander_rest(&maker->expander);
-	hwtdi_graph_drop(maker->graph);
-	maker->graph = NULL;
+	hwtdi_idle_give(maker->trace, &use);
 }
 
 void

@@ -184,10 +184,11 @@ hwtdi_ptn_new(struct hwtd_context *library)
 	return (d);
 }
 
-void
-hwtdi_ptn_init(struct hwtdi_decoder *d)
+/* What is of no use for the next user. */
+
+static void
+begin_use(struct hwtdi_decoder *d)
 {
-	hwtdi_ptn_targets_init(&d->targets);
 	hwtdi_loop_init(&d->loop, d->library);
 	hwtdi_loop_init(&d->loop_starts, d->library);
 	hwtdi_pt_time_init(&d->row_time, d->library, &d->pt, d->near_count);
@@ -196,14 +197,27 @@ hwtdi_ptn_init(struct hwtdi_decoder *d)
 	d->code_time.only_told = true;
 }
 
-void
-hwtdi_ptn_fini(struct hwtdi_decoder *d)
+static void
+end_use(struct hwtdi_decoder *d)
 {
-	hwtdi_ptn_targets_fini(&d->targets, d->library);
 	hwtdi_loop_fini(&d->loop);
 	hwtdi_loop_fini(&d->loop_starts);
 	hwtdi_pt_time_fini(&d->row_time);
 	hwtdi_pt_time_fini(&d->code_time);
+}
+
+void
+hwtdi_ptn_init(struct hwtdi_decoder *d)
+{
+	hwtdi_ptn_targets_init(&d->targets);
+	begin_use(d);
+}
+
+void
+hwtdi_ptn_fini(struct hwtdi_decoder *d)
+{
+	end_use(d);
+	hwtdi_ptn_targets_fini(&d->targets, d->library);
 	hwtdi_ptn_memo_fini(&d->memo, d->library);
 	hwtdi_ptn_runs_close(d->library, d->runs);
 	hwtdi_array_free(d->library, d->places, d->cap_places,
@@ -219,6 +233,17 @@ native_close(struct hwtdi_decoder *d)
 	hwtdi_free(d->library, d, sizeof(*d));
 }
 
+/* What may be another thing for each user. */
+static void
+bind(struct hwtdi_decoder *d, const struct hwtdi_decoder_args *args)
+{
+	d->code = args->code;
+	d->base = args->context;
+	d->context = args->context;
+	d->timed = args->timed;
+	d->near_count = args->near_count;
+}
+
 static int
 native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
     struct hwtd_error *err)
@@ -229,13 +254,9 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 
 	if (d == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*d)));
-	d->code = args->code;
+	bind(d, args);
 	d->graph = args->graph;
-	d->base = args->context;
-	d->context = args->context;
-	d->timed = args->timed;
 	d->epoch = 1;
-	d->near_count = args->near_count;
 	if (args->pt != NULL)
 		d->pt = *args->pt;
 	for (size_t i = 0; i < HWTD_PT_MAX_FILTERS; i++)
@@ -254,6 +275,29 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	return (HWTD_OK);
 }
 
+static size_t
+native_rest(struct hwtdi_decoder *d)
+{
+	end_use(d);
+	memset(&d->code, 0, sizeof(d->code));
+	return (sizeof(*d) + hwtdi_ptn_targets_bytes(&d->targets) +
+	    hwtdi_ptn_memo_bytes(&d->memo) + hwtdi_ptn_runs_bytes(d->runs) +
+	    d->cap_places * sizeof(*d->places));
+}
+
+static bool
+native_rebind(struct hwtdi_decoder *d, const struct hwtdi_decoder_args *args)
+{
+	static const struct hwtd_pt_config none;
+
+	if (memcmp(&d->pt, args->pt != NULL ? args->pt : &none,
+		sizeof(d->pt)) != 0)
+		return (false);
+	bind(d, args);
+	begin_use(d);
+	return (true);
+}
+
 static const uint32_t *
 native_run(const struct hwtdi_decoder *d, uint32_t number, size_t *n_out)
 {
@@ -267,6 +311,8 @@ const struct hwtdi_engine hwtdi_pt_native = {
 	.start = native_start,
 	.read = hwtdi_ptn_read,
 	.close = native_close,
+	.rest = native_rest,
+	.rebind = native_rebind,
 	.times = native_times,
 	.run = native_run,
 	.find_sync = hwtdi_pt_find_sync,

@@ -80,6 +80,13 @@ void hwtdi_ptn_memo_init(struct hwtdi_ptn_memo *memo);
 void hwtdi_ptn_memo_fini(struct hwtdi_ptn_memo *memo,
     struct hwtd_context *library);
 
+static inline size_t
+hwtdi_ptn_memo_bytes(const struct hwtdi_ptn_memo *memo)
+{
+	return (memo->entries != NULL ? sizeof(*memo->entries) << memo->log
+				      : 0);
+}
+
 /* Epochs begin anew. */
 void hwtdi_ptn_memo_forget(struct hwtdi_ptn_memo *memo);
 

@@ -92,6 +92,17 @@ hwtdi_ptn_runs_close(struct hwtd_context *library, struct hwtdi_ptn_runs *r)
 	hwtdi_free(library, r, sizeof(*r));
 }
 
+size_t
+hwtdi_ptn_runs_bytes(const struct hwtdi_ptn_runs *r)
+{
+	if (r == NULL)
+		return (0);
+	return (sizeof(*r) + (r->slots != NULL ? slots_bytes(r->log) : 0) +
+	    (r->met != NULL ? sizeof(r->met[0]) << MET_LOG : 0) +
+	    r->cap * sizeof(r->at[0]) + r->cap_words * sizeof(r->words[0]) +
+	    r->cap_records * sizeof(r->records[0]));
+}
+
 /* Of a node and HWTDI_PTN_RUN_LEAST bytes.  Its upper bits are the better ones. */
 HWTDI_PT_INLINE uint64_t
 hash_of(uint32_t node, const uint8_t *p)

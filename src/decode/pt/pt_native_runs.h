@@ -110,6 +110,8 @@ int hwtdi_ptn_runs_open(struct hwtd_context *library,
     struct hwtdi_ptn_runs **out, struct hwtd_error *err);
 void hwtdi_ptn_runs_close(struct hwtd_context *library,
     struct hwtdi_ptn_runs *runs);
+/* Bytes of memory that they take; of NULL none. */
+size_t hwtdi_ptn_runs_bytes(const struct hwtdi_ptn_runs *runs);
 
 /* It does not rest any more.  False: there is no memory. */
 bool hwtdi_ptn_runs_wake(struct hwtdi_ptn_runs *runs,

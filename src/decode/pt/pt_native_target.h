@@ -43,6 +43,12 @@ void hwtdi_ptn_targets_put(struct hwtdi_ptn_targets *targets,
 /* Free all slots. */
 void hwtdi_ptn_targets_clear(struct hwtdi_ptn_targets *targets);
 
+static inline size_t
+hwtdi_ptn_targets_bytes(const struct hwtdi_ptn_targets *targets)
+{
+	return (targets->n_room * sizeof(*targets->room));
+}
+
 /* The slot of an address, which may have another one. */
 static inline const struct hwtdi_ptn_target *
 hwtdi_ptn_targets_slot(const struct hwtdi_ptn_targets *targets, uint64_t ip)
