@@ -101,6 +101,18 @@ hwtdi_trace_shared(struct hwtd_trace *trace)
 	return (&trace->shared);
 }
 
+void
+hwtdi_trace_forget(struct hwtd_trace *trace)
+{
+	struct hwtdi_shared *shared = &trace->shared;
+
+	pthread_mutex_lock(&shared->lock);
+	if (shared->object != NULL)
+		shared->drop(shared->object);
+	shared->object = NULL;
+	pthread_mutex_unlock(&shared->lock);
+}
+
 bool
 hwtdi_trace_sealed(const struct hwtd_trace *trace)
 {
@@ -148,8 +160,7 @@ hwtd_trace_close(struct hwtd_trace *trace)
 		memory_order_acq_rel) != 1)
 		return;
 	ctx = trace->library;
-	if (trace->shared.drop != NULL)
-		trace->shared.drop(trace->shared.object);
+	hwtdi_trace_forget(trace);
 	pthread_mutex_destroy(&trace->shared.lock);
 	for (size_t i = 0; i < trace->n_streams; i++)
 		hwtdi_stream_free(ctx, trace->streams[i]);

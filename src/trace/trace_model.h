@@ -167,4 +167,7 @@ struct hwtdi_shared {
 
 struct hwtdi_shared *hwtdi_trace_shared(struct hwtd_trace *trace);
 
+/* Drop it; when it is needed it is made anew. */
+void hwtdi_trace_forget(struct hwtd_trace *trace);
+
 #endif /* HWTDI_TRACE_MODEL_H */

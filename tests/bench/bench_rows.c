@@ -115,12 +115,8 @@ bench_insns_warm(struct hwtd_events *ev, struct bench_count *out)
 void
 bench_forget_code(struct hwtd_trace *trace)
 {
-	struct hwtdi_shared *shared = hwtdi_trace_shared(trace);
-
-	/* What lanes share is the code graph. */
-	if (shared->object != NULL)
-		shared->drop(shared->object);
-	shared->object = NULL;
+	/* The code graph, and decoders that know it. */
+	hwtdi_trace_forget(trace);
 }
 
 BENCH_NOINLINE void

@@ -16,6 +16,7 @@
 #include "support/mapped_trace.h"
 #include "support/row_text.h"
 #include "support/slot_size.h"
+#include "trace/trace_model.h"
 
 struct fixture {
 	struct failing_allocator f;
@@ -153,6 +154,19 @@ read_all(struct hwtd_trace *trace, const struct hwtd_events_options *o,
 	return (rc);
 }
 
+/* Leave decoders behind that know the trace. */
+static void
+read_whole(struct hwtd_trace *trace, const struct hwtd_events_options *o,
+    size_t want)
+{
+	struct hwtd_events *ev;
+	size_t n;
+
+	assert_int_equal(read_all(trace, o, &ev, &n), HWTD_END);
+	assert_int_equal(n, want);
+	hwtd_events_close(ev);
+}
+
 static void
 a_cursor_survives_the_failure_of_each_allocation(void **state)
 {
@@ -167,10 +181,15 @@ a_cursor_survives_the_failure_of_each_allocation(void **state)
 		mt_rows(x->trace, &options[o], &whole);
 		while (rc == HWTD_E_NOMEM) {
 			struct hwtd_events *ev;
-			const int64_t blocks = x->f.blocks;
+			int64_t blocks;
 			struct mt_rows rows = { 0 };
 			size_t n_rows;
 
+			/* With decoders that wait, and without. */
+			hwtdi_trace_forget(x->trace);
+			blocks = x->f.blocks;
+			if (n % 2 == 0)
+				read_whole(x->trace, &options[o], whole.n);
 			n++;
 			failing_allocator_arm(&x->f, n, false);
 			rc = read_all(x->trace, &options[o], &ev, &n_rows);
@@ -190,6 +209,7 @@ a_cursor_survives_the_failure_of_each_allocation(void **state)
 				mt_rows_free(&rows);
 				hwtd_events_close(ev);
 			}
+			hwtdi_trace_forget(x->trace);
 			assert_int_equal(x->f.blocks, blocks);
 		}
 		print_message("options %d: %d requests\n", (int)o, (int)n - 1);
@@ -210,18 +230,23 @@ a_cursor_without_any_memory_gives_up(void **state)
 		/* The trace keeps the contexts that it has seen. */
 		failing_allocator_arm(&x->f, 0, false);
 		mt_rows(x->trace, &options[o], &whole);
-		mt_rows_free(&whole);
 		for (uint64_t n = 1; rc == HWTD_E_NOMEM; n++) {
 			struct hwtd_events *ev;
-			const int64_t blocks = x->f.blocks;
+			int64_t blocks;
 			size_t n_rows;
 
+			hwtdi_trace_forget(x->trace);
+			blocks = x->f.blocks;
+			if (n % 2 == 0)
+				read_whole(x->trace, &options[o], whole.n);
 			failing_allocator_arm(&x->f, n, true);
 			rc = read_all(x->trace, &options[o], &ev, &n_rows);
 			hwtd_events_close(ev);
 			failing_allocator_arm(&x->f, 0, false);
+			hwtdi_trace_forget(x->trace);
 			assert_int_equal(x->f.blocks, blocks);
 		}
+		mt_rows_free(&whole);
 		assert_int_equal(rc, HWTD_END);
 	}
 }
