@@ -108,13 +108,27 @@ foresee_at(struct hwtdi_ptn_foresight *f, const struct hwtdi_decoder *d,
 	return (foresee_depends(f, node, ip) ? node : 0);
 }
 
-/* The node where the code of a node leads, out of its unit, or 0. */
+/* It depends on where the node at hand lies. */
+static bool
+foresee_place(struct hwtdi_ptn_foresight *f, const struct hwtdi_decoder *d,
+    const struct hwtdi_code_block *b)
+{
+	return (foresee_depends(f, f->node | HWTDI_PTN_PLACED,
+	    d->places[b->unit].address + b->off));
+}
+
+/*
+ * The node where the code of a node leads, out of its unit, or 0.  From
+ * elsewhere the unit would lead elsewhere.
+ */
 static uint32_t
 foresee_away(struct hwtdi_ptn_foresight *f, const struct hwtdi_decoder *d,
     const struct hwtdi_code_block *b, int64_t target)
 {
-	return (foresee_at(f, d,
-	    d->places[b->unit].address + (uint64_t)target));
+	return (foresee_place(f, d, b)
+		? foresee_at(f, d,
+		      d->places[b->unit].address + (uint64_t)target)
+		: 0);
 }
 
 /* Where a node goes on without trace, or 0. */
@@ -242,9 +256,7 @@ hwtdi_ptn_foresee_off(struct hwtdi_ptn_foresight *f,
 	    f->max_tokens - f->n_tokens < 4)
 		return (false);
 	b = hwtdi_graph_view_block(&d->view, f->node);
-	if (!foresee_depends(f, f->node | HWTDI_PTN_PLACED,
-		d->places[b->unit].address + b->off) ||
-	    !foresee_leave(f, d))
+	if (!foresee_place(f, d, b) || !foresee_leave(f, d))
 		return (false);
 	f->tokens[f->n_tokens++] = HWTDI_TOKEN_OFF;
 	f->tokens[f->n_tokens++] = (uint32_t)ip;
