@@ -251,9 +251,9 @@ hwtdi_ptn_foresee_off(struct hwtdi_ptn_foresight *f,
 	struct hwtdi_ptn_way way;
 
 	/* See hwtdi_ptn_quick(). */
-	if (f->node == 0 || !hwtdi_ptn_find_way_to(d, f->node, ip, &way) ||
-	    way.has_ip || !foresee_pass(f, d) ||
-	    f->max_tokens - f->n_tokens < 4)
+	if (f->node == 0 || d->has_detail ||
+	    !hwtdi_ptn_find_way_to(d, f->node, ip, &way) || way.has_ip ||
+	    !foresee_pass(f, d) || f->max_tokens - f->n_tokens < 4)
 		return (false);
 	b = hwtdi_graph_view_block(&d->view, f->node);
 	if (!foresee_place(f, d, b) || !foresee_leave(f, d))

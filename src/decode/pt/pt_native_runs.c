@@ -603,7 +603,9 @@ take_if(struct hwtdi_decoder *d, struct hwtdi_ptn_run *run, uint32_t node,
 	    (size_t)(stop - p) < run->n_bytes ||
 	    !same_bytes(p, bytes_of(run), run->n_bytes))
 		return (false);
-	if (run->epoch != d->epoch && !still_leads(d, run))
+	/* What waits would be told where tracing goes off. */
+	if ((run->goes_off && d->has_detail) ||
+	    (run->epoch != d->epoch && !still_leads(d, run)))
 		return (false);
 	if (!hwtdi_ptn_calls_apply(d->calls, top_inout, run->effect,
 		calls_of(run)))

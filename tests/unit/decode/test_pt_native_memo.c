@@ -18,6 +18,19 @@
 
 #define BASE 0x100000u
 
+/* With a graph of its own. */
+static struct hwtdi_code_graph *
+seal(struct hwtd_trace *trace)
+{
+	struct hwtdi_code_graph *graph;
+
+	mt_seal(trace);
+	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
+			     NULL),
+	    HWTD_OK);
+	return (graph);
+}
+
 /* How a decoder remembers. */
 
 static void
@@ -205,10 +218,7 @@ try_random(uint64_t seed, unsigned int has, size_t insns)
 	trace = mt_create();
 	add_code(trace, &truth.program);
 	(void)mt_stream(trace, &truth.packets, NULL);
-	mt_seal(trace);
-	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
-			     NULL),
-	    HWTD_OK);
+	graph = seal(trace);
 	for (unsigned int i = 0; i < 4; i++) {
 		const uint64_t horizon = (i & 1) != 0 ? 400 : 0;
 		struct native_flows plain;
@@ -342,12 +352,13 @@ place_of(const struct native_flows *f, uint32_t unit, size_t token)
 	return (0);
 }
 
-/* Addresses of instructions that tokens stand for. */
-static void
-check_ips(const struct machine *m, const struct hwtdi_code_graph *graph,
-    const struct native_flows *f)
+/* Addresses of instructions that tokens stand for, in order; to be freed. */
+static uint64_t *
+ips_of(const struct native_flows *f, const struct hwtdi_code_graph *graph,
+    size_t *n_out)
 {
-	size_t at = 0;
+	uint64_t *ips = NULL;
+	size_t n = 0, cap = 0;
 
 	for (size_t i = 0; i < f->n_tokens; i++) {
 		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
@@ -355,19 +366,36 @@ check_ips(const struct machine *m, const struct hwtdi_code_graph *graph,
 		const uint64_t base = place_of(f, b->unit, i);
 		const uint8_t *length = b->lengths;
 
+		if (cap - n < HWTDI_BLOCK_INSNS) {
+			cap = 2 * cap + HWTDI_BLOCK_INSNS;
+			ips = realloc(ips, cap * sizeof(ips[0]));
+			assert_non_null(ips);
+		}
 		for (uint32_t r = 0; r < b->n_runs; r++) {
 			uint64_t ip = base + b->runs[r].off;
 
 			for (uint32_t k = 0; k < b->runs[r].insns; k++) {
-				assert_true(at < m->n);
-				assert_int_equal(ip, BASE + m->ips[at]);
-				at++;
+				ips[n++] = ip;
 				ip += *length++;
 			}
 		}
 	}
+	*n_out = n;
+	return (ips);
+}
+
+static void
+check_ips(const struct machine *m, const struct hwtdi_code_graph *graph,
+    const struct native_flows *f)
+{
+	size_t n;
+	uint64_t *ips = ips_of(f, graph, &n);
+
 	/* Behind the last TIP there is nothing that the trace tells. */
-	assert_int_equal(at, m->n);
+	assert_int_equal(n, m->n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(ips[i], BASE + m->ips[i]);
+	free(ips);
 }
 
 static void
@@ -391,10 +419,7 @@ try_recursion(unsigned int most_bits, bool resync, size_t split)
 		(void)mt_code(trace, BASE + split, recursive + split,
 		    sizeof(recursive) - split);
 	(void)mt_stream(trace, &m.packets, NULL);
-	mt_seal(trace);
-	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
-			     NULL),
-	    HWTD_OK);
+	graph = seal(trace);
 	for (unsigned int i = 0; i < 4; i++) {
 		try_ways(trace, graph, NULL, (i & 1) != 0 ? 30 : 0, &m.packets,
 		    (i & 2) != 0, "recursion", &plain);
@@ -471,10 +496,7 @@ try_images(const struct pt_packets *packets, uint64_t ip, size_t n)
 	(void)mt_code(trace, BASE, spin, sizeof(spin));
 	(void)mt_code(trace, OTHER_BASE, other, sizeof(other));
 	(void)mt_stream(trace, packets, NULL);
-	mt_seal(trace);
-	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
-			     NULL),
-	    HWTD_OK);
+	graph = seal(trace);
 	for (unsigned int i = 0; i < 4; i++) {
 		try_ways(trace, graph, NULL, (i & 1) != 0 ? 2000 : 0, packets,
 		    (i & 2) != 0, "images", &plain);
@@ -542,23 +564,12 @@ static size_t
 passed(const struct native_flows *f, const struct hwtdi_code_graph *graph,
     uint64_t address)
 {
-	size_t n = 0;
+	size_t all, n = 0;
+	uint64_t *ips = ips_of(f, graph, &all);
 
-	for (size_t i = 0; i < f->n_tokens; i++) {
-		const struct hwtdi_code_block *b = hwtdi_graph_block(graph,
-		    f->tokens[i]);
-		const uint64_t base = place_of(f, b->unit, i);
-		const uint8_t *length = b->lengths;
-
-		for (uint32_t r = 0; r < b->n_runs; r++) {
-			uint64_t ip = base + b->runs[r].off;
-
-			for (uint32_t k = 0; k < b->runs[r].insns; k++) {
-				n += ip == address;
-				ip += *length++;
-			}
-		}
-	}
+	for (size_t i = 0; i < all; i++)
+		n += ips[i] == address;
+	free(ips);
 	return (n);
 }
 
@@ -597,16 +608,70 @@ tracing_that_goes_off_before_a_branch_is_not_passed_with_it(void **state)
 	(void)mt_code(trace, BASE, spin, sizeof(spin));
 	(void)mt_code(trace, LAND, land, sizeof(land));
 	(void)mt_stream(trace, &p, NULL);
-	mt_seal(trace);
-	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
-			     NULL),
-	    HWTD_OK);
+	graph = seal(trace);
 	for (unsigned int i = 0; i < 4; i++) {
 		try_ways(trace, graph, NULL, (i & 1) != 0 ? 2000 : 0, &p,
 		    (i & 2) != 0, "off", &plain);
 		assert_int_equal(passed(&plain, graph, LAND), 400);
 		assert_int_equal(passed(&plain, graph, LAND + 1), whole);
 		assert_int_equal(passed(&plain, graph, LAND + 2), whole);
+		native_free(&plain);
+	}
+	assert_true(n_told < n_nodes / 2);
+	assert_true(n_off > 0);
+	hwtdi_graph_drop(graph);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
+/* An interrupt whose branch does not come is told before tracing goes off. */
+static void
+an_event_that_waits_is_told_before_tracing_goes_off(void **state)
+{
+	struct hwtdi_code_graph *graph;
+	struct hwtd_trace *trace = mt_create();
+	struct pt_packets p = { 0 };
+	size_t events = 0;
+
+	(void)state;
+	n_nodes = n_told = n_off = 0;
+	pt_psb_plus(&p, BASE + SPIN, 64);
+	for (unsigned int i = 0; i < 400; i++) {
+		if (i > 20 && i % 7 == 3) {
+			pt_cfe(&p, 1, 32, true);
+			pt_fup(&p, PT_IP_48, BASE + SPIN);
+			events++;
+		}
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		/* From here on packets are a run. */
+		pt_tip(&p, PT_IP_48, LAND);
+		pt_pgd(&p, PT_IP_48, 0x400000);
+		pt_pge(&p, PT_IP_48, BASE + SPIN);
+		outcomes(&p, 6 * 40, true);
+		outcomes(&p, 1, false);
+		pt_tip(&p, PT_IP_48, BASE + SPIN);
+	}
+	(void)mt_code(trace, BASE, spin, sizeof(spin));
+	(void)mt_code(trace, LAND, land, sizeof(land));
+	(void)mt_stream(trace, &p, NULL);
+	graph = seal(trace);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct native_flows plain;
+		size_t n = 0;
+
+		try_ways(trace, graph, NULL, i != 0 ? 2000 : 0, &p, false,
+		    "events", &plain);
+		for (size_t k = 0; k < plain.n_rares; k++) {
+			if (plain.rares[k].row.kind != HWTD_EV_ASYNC)
+				continue;
+			assert_int_equal(plain.rares[k + 1].row.kind,
+			    HWTD_EV_DISABLE);
+			assert_int_equal(plain.rares[k + 1].at,
+			    plain.rares[k].at);
+			n++;
+		}
+		assert_int_equal(n, events);
 		native_free(&plain);
 	}
 	assert_true(n_told < n_nodes / 2);
@@ -633,10 +698,7 @@ a_unit_that_lies_elsewhere_is_noticed(void **state)
 	outcomes(&p, 6, true);
 	(void)mt_code(trace, BASE, spin, sizeof(spin));
 	(void)mt_stream(trace, &p, NULL);
-	mt_seal(trace);
-	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
-			     NULL),
-	    HWTD_OK);
+	graph = seal(trace);
 	native_open(&r, trace, graph, NULL, 0, true);
 	native_read(&r, p.bytes, p.n, false, &got);
 	assert_true(got.n_tokens != 0);
@@ -681,10 +743,7 @@ what_does_not_repeat_itself_is_hardly_looked_up(void **state)
 	}
 	(void)mt_code(trace, BASE, spin, sizeof(spin));
 	(void)mt_stream(trace, &p, NULL);
-	mt_seal(trace);
-	assert_int_equal(hwtdi_graph_create(hwtdi_trace_library(trace), &graph,
-			     NULL),
-	    HWTD_OK);
+	graph = seal(trace);
 	native_open(&r, trace, graph, NULL, 0, true);
 	runs = r.decoder->runs;
 	native_read(&r, p.bytes, p.n, false, &got);
@@ -725,6 +784,8 @@ main(void)
 		cmocka_unit_test(places_are_told_before_runs),
 		cmocka_unit_test(
 		    tracing_that_goes_off_before_a_branch_is_not_passed_with_it),
+		cmocka_unit_test(
+		    an_event_that_waits_is_told_before_tracing_goes_off),
 		cmocka_unit_test(a_unit_that_lies_elsewhere_is_noticed),
 		cmocka_unit_test(
 		    what_does_not_repeat_itself_is_hardly_looked_up),
