@@ -697,7 +697,8 @@ make_own(struct hwtdi_crew *crew)
 	enum step step;
 
 	need_mine(crew, w);
-	step = make_batch(crew, w, 1, false);
+	/* Without one the rows are where the worker makes the next ones. */
+	step = make_batch(crew, w, 1, w->now == NULL);
 	chain_move(&crew->taken, &w->made);
 	if (step != STEP_DONE && step != STEP_NOMEM)
 		return (HWTD_OK);
