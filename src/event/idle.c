@@ -139,6 +139,14 @@ room(const struct hwtd_context *library)
 	return (share < HWTDI_IDLE_BYTES ? share : HWTDI_IDLE_BYTES);
 }
 
+/* What waits in all traces could be what others need. */
+static bool
+is_short(const struct hwtd_context *library)
+{
+	return (atomic_load_explicit(&library->memory, memory_order_relaxed) >
+	    library->max_memory / 2);
+}
+
 /* Have it wait, if it is worth it; else NULL becomes of it what it was. */
 static struct hwtdi_decoder *
 keep(struct idle *idle, const struct hwtdi_decoder_use *use, size_t bytes)
@@ -149,6 +157,11 @@ keep(struct idle *idle, const struct hwtdi_decoder_use *use, size_t bytes)
 	if (idle == NULL || idle->graph != use->graph || bytes > most ||
 	    hwtdi_graph_is_full(use->graph))
 		return (use->decoder);
+	if (is_short(idle->library)) {
+		while (idle->n > 0)
+			close_first(idle);
+		return (use->decoder);
+	}
 	while (idle->n == HWTDI_IDLE_MOST || idle->bytes > most - bytes)
 		close_first(idle);
 	idle->waiting[idle->n++] = (struct waiting){ .engine = use->engine,

@@ -14,7 +14,10 @@
 /* Decoders that wait at the most, and their bytes. */
 #define HWTDI_IDLE_MOST 4u
 #define HWTDI_IDLE_BYTES ((uint64_t)32 << 20)
-/* Nor do they take more than this part of the memory that is allowed. */
+/*
+ * Nor do they take more than this part of the memory that is allowed; and none
+ * wait where more than half of that is in use, by whatever it is.
+ */
 #define HWTDI_IDLE_SHARE 16u
 
 /* Who decodes what. */

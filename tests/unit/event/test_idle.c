@@ -228,6 +228,29 @@ their_bytes_are_bounded(void **state)
 }
 
 static void
+where_memory_is_short_none_waits(void **state)
+{
+	const size_t half = (size_t)32 << 20;
+	struct hwtd_trace *trace = begin(2 * half);
+	struct hwtd_context *library = hwtdi_trace_library(trace);
+	void *much;
+
+	(void)state;
+	use_several(trace, 3);
+	assert_int_equal(n_closed, 0);
+	much = hwtdi_alloc(library, half);
+	assert_non_null(much);
+	/* One is taken out; it is closed, and so are those that waited. */
+	use_several(trace, 1);
+	assert_int_equal(n_closed, 3);
+	hwtdi_free(library, much, half);
+	use_several(trace, 1);
+	assert_int_equal(n_closed, 3);
+	hwtd_trace_close(trace);
+	assert_int_equal(n_closed, n_opened);
+}
+
+static void
 a_full_graph_drops_them(void **state)
 {
 	struct hwtd_trace *trace = begin(0);
@@ -278,6 +301,7 @@ main(void)
 		cmocka_unit_test(what_does_not_suit_is_not_taken),
 		cmocka_unit_test(few_wait_and_the_first_makes_way),
 		cmocka_unit_test(their_bytes_are_bounded),
+		cmocka_unit_test(where_memory_is_short_none_waits),
 		cmocka_unit_test(a_full_graph_drops_them),
 		cmocka_unit_test(without_a_decoder_nothing_is_held),
 	};
