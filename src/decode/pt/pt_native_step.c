@@ -75,10 +75,13 @@ lose_here(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t reason,
 {
 	const uint64_t stop = hwtdi_ptn_ip(d);
 	const uint64_t at = addr != NULL ? *addr : 0;
-	const size_t i = flow->n_rares;
 	struct hwtdi_rare *rare;
+	size_t i;
 	int rc;
 
+	/* It comes before the gap. */
+	hwtdi_ptn_tell_detail(d, flow);
+	i = flow->n_rares;
 	rc = hwtdi_ptn_lose(d, flow, reason, text);
 	rare = &flow->rares[i];
 	if (addr != NULL) {
@@ -293,6 +296,10 @@ hwtdi_ptn_contradict(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc = HWTD_OK;
 
+	/* Nor does it matter whether the code was met before. */
+	if (d->node == 0 && d->on && !d->half &&
+	    hwtdi_ptn_find_node(d, flow, err) == HWTD_E_NOMEM)
+		return (HWTD_E_NOMEM);
 	if (d->node != 0 && hwtdi_ptn_needs_trace(node_at_hand(d)) && !d->half)
 		rc = emit_unfinished(d, flow, err);
 	return (rc == HWTD_OK || rc == HWTD_E_LIMIT

@@ -304,6 +304,81 @@ code_that_is_nowhere_is_stepped_over(void **state)
 	    "disable 100003 async\n");
 }
 
+/* Code up to the branch was executed, be it for the first time or not. */
+static void
+code_before_a_contradiction_is_told_each_time(void **state)
+{
+	/* 0: jmp *%rax; 2: nop; nop; jne 2 */
+	static const uint8_t code[] = { 0xff, 0xe0, 0x90, 0x90, 0x75, 0xfc };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	for (unsigned int i = 0; i < 3; i++) {
+		/* An EVD with no CFE behind it. */
+		pt_tip(&p, PT_IP_16, BASE + 2);
+		pt_evd(&p, 0, 1);
+		pt_tnt(&p, "T");
+		pt_tip(&p, PT_IP_16, BASE);
+	}
+	pt_leave_at(&p, BASE);
+	check(code, sizeof(code), &p,
+	    "mode value=0 100000 status 64\n"
+	    "block 100000 1/2 indirect-jump ->100002 64 sec0\n"
+	    "block 100002 2/2 64 sec0\n"
+	    "gap bad-flow [29,2d) before=100003 after=100000 @2a\n"
+	    "block 100000 1/2 indirect-jump ->100002 64 sec0\n"
+	    "block 100002 2/2 64 sec0\n"
+	    "gap bad-flow [3b,3f) before=100003 after=100000 @3c\n"
+	    "block 100000 1/2 indirect-jump ->100002 64 sec0\n"
+	    "block 100002 2/2 64 sec0\n"
+	    "gap bad-flow [4d,51) before=100003 after=100000 @4e\n"
+	    "disable 100000 async\n");
+}
+
+/* An interrupt whose branch does not come; then code that is nowhere. */
+static void
+an_event_before_code_that_is_nowhere_is_told_as_it_is(void **state)
+{
+	/* 0: jne 0; 2: jmp *%rax */
+	static const uint8_t code[] = { 0x75, 0xfe, 0xff, 0xe0 };
+	struct pt_packets p = { 0 };
+	struct hwtd_trace *trace;
+	struct mt_rows rows;
+	size_t n = 0;
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64); /* to 1b */
+	pt_cfe(&p, 1, 32, 1); /* to 1f */
+	pt_fup(&p, PT_IP_16, BASE); /* to 22 */
+	pt_tnt(&p, "TN"); /* to 23 */
+	pt_tip(&p, PT_IP_48, 0x500000); /* to 2a */
+	pt_tnt(&p, "T"); /* to 2b */
+	pt_tip(&p, PT_IP_48, BASE + 4); /* to 32 */
+	pt_leave_at(&p, BASE + 5);
+	trace = mt_nops_after(BASE, code, sizeof(code), &p);
+	mt_rows(trace, &native, &rows);
+	for (size_t i = 0; i + 1 < rows.n; i++) {
+		const struct mt_row *r = &rows.at[i];
+
+		if (r->row.kind != HWTD_EV_ASYNC)
+			continue;
+		assert_int_equal(r->detail.async.flags, HWTD_ASYNCF_NUMBER);
+		assert_int_equal(r->detail.async.number, 32);
+		assert_int_equal(r->detail.async.fault_addr, 0);
+		r++;
+		assert_int_equal(r->row.kind, HWTD_EV_GAP);
+		assert_int_equal(r->detail.gap.reason, HWTD_GAP_NO_CODE);
+		assert_true((r->detail.gap.flags & HWTD_GAPF_ADDR) != 0);
+		assert_int_equal(r->detail.gap.addr, 0x500000);
+		n++;
+	}
+	assert_int_equal(n, 1);
+	mt_rows_free(&rows);
+	hwtd_trace_close(trace);
+	pt_free(&p);
+}
+
 int
 main(void)
 {
@@ -325,6 +400,10 @@ main(void)
 		cmocka_unit_test(
 		    the_bytes_of_a_psb_serve_more_than_one_thread),
 		cmocka_unit_test(code_that_is_nowhere_is_stepped_over),
+		cmocka_unit_test(
+		    code_before_a_contradiction_is_told_each_time),
+		cmocka_unit_test(
+		    an_event_before_code_that_is_nowhere_is_told_as_it_is),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
