@@ -561,6 +561,8 @@ int hwtdi_ptn_pend(struct hwtdi_decoder *d,
 /* Events of packets of their own; `p` is the packet. */
 int hwtdi_ptn_event(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_pt_packet *p, struct hwtd_error *err);
+/* Before a packet at `at` that is no branch: see `passed`. */
+void hwtdi_ptn_count_on(struct hwtdi_decoder *d);
 /* A CFE or EVD goes with the data that wait for a CFE, if there are any. */
 bool hwtdi_ptn_fits_data(const struct hwtdi_decoder *d,
     const struct hwtdi_pt_packet *p);

@@ -249,6 +249,8 @@ begin_async(struct hwtdi_decoder *d, uint64_t ip)
 	d->async = true;
 	d->async_ip = ip;
 	d->async_at = d->at;
+	/* Triggers count from there. */
+	d->passed = 0;
 }
 
 static int

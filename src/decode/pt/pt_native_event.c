@@ -359,6 +359,13 @@ is_counted(const struct hwtdi_decoder *d)
 	return (true);
 }
 
+void
+hwtdi_ptn_count_on(struct hwtdi_decoder *d)
+{
+	if (!is_counted(d))
+		d->passed = 0;
+}
+
 /*
  * Where a trigger is that counts instructions from the last FUP, TIP, TNT or
  * trigger on; *known_out is false where that cannot be told.
@@ -369,8 +376,6 @@ find_trigger(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t insns,
 {
 	int rc;
 
-	if (!is_counted(d))
-		d->passed = 0;
 	d->passed_at = d->at;
 	*known_out = d->on && !d->half && d->passed <= insns &&
 	    (!d->async || insns == 0);

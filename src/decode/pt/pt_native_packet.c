@@ -232,6 +232,7 @@ static int
 take(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_pt_packet *p, bool *taken_out, struct hwtd_error *err)
 {
+	const bool branch = is_branch(p->kind);
 	int rc;
 
 	*taken_out = false;
@@ -242,6 +243,8 @@ take(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (hwtdi_ptn_overflow(d, flow, err));
 	if (drop_suspicions(d, p))
 		return (HWTD_OK);
+	if (!branch)
+		hwtdi_ptn_count_on(d);
 	hwtdi_ptn_anchor(d, flow, d->at + p->bytes);
 	rc = by_kind(d, flow, p, err);
 	if (rc == HWTD_E_LIMIT)
@@ -252,7 +255,7 @@ take(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	*taken_out = true;
 	d->weak = d->weak && p->kind == HWTD_PK_PT_FUP;
 	d->at += p->bytes;
-	d->passed_at = is_branch(p->kind) ? SIZE_MAX : d->at;
+	d->passed_at = branch ? SIZE_MAX : d->at;
 	d->lex.place = 0;
 	return (HWTD_OK);
 }

@@ -130,6 +130,48 @@ instructions_that_a_ptw_passes_are_counted(void **state)
 	    "disable 10000c async\n");
 }
 
+/* However many were passed before, and whatever is between. */
+static void
+what_was_passed_before_an_address_is_not_counted(void **state)
+{
+	/* 0: nop; 1: ptwrite %eax; 5: jmp *%rax; 10: nop... */
+	static const uint8_t code[] = { 0x90, 0xf3, 0x0f, 0xae, 0xe0, 0xff,
+		0xe0 };
+	struct pt_packets p = { 0 };
+
+	(void)state;
+	pt_psb_plus(&p, BASE, 64);
+	pt_ptw(&p, 4, 0x11, 0);
+	pt_tip(&p, PT_IP_16, BASE + 0x10);
+	pt_cbr(&p, 8);
+	pt_trig(&p, 1, PT_TRIG_COUNT, 1);
+	pt_fup(&p, PT_IP_16, BASE + 0x13);
+	pt_trig(&p, 2, PT_TRIG_COUNT, 0);
+	pt_tip(&p, PT_IP_16, BASE);
+	pt_ptw(&p, 4, 0x22, 0);
+	pt_fup(&p, PT_IP_16, BASE + 5);
+	pt_trig(&p, 4, PT_TRIG_COUNT, 0);
+	pt_tip(&p, PT_IP_16, BASE + 0x10);
+	pt_leave_at(&p, BASE + 0x11);
+	check(code, sizeof(code), &p,
+	    "mode value=0 100000 status 64\n"
+	    "block 100000 2/5 ->100005 64 sec0\n"
+	    "marker ptwrite 4:11 100001\n"
+	    "block 100005 1/2 indirect-jump ->100010 taken 64 sec0\n"
+	    "frequency value=8\n"
+	    "block 100010 1/1 ->100011 64 sec0\n"
+	    "marker trigger 1:1 100011\n"
+	    "block 100011 2/2 ->100013 64 sec0\n"
+	    "marker trigger 1:2 100013\n"
+	    "async 100013 ->100000\n"
+	    "block 100000 2/5 ->100005 64 sec0\n"
+	    "marker ptwrite 4:22 100001\n"
+	    "marker trigger 1:4 100005\n"
+	    "async 100005 ->100010\n"
+	    "block 100010 1/1 ->100011 64 sec0\n"
+	    "disable 100011 async\n");
+}
+
 static void
 calls_that_are_counted_are_returned_to(void **state)
 {
@@ -296,6 +338,8 @@ main(void)
 		    they_are_counted_from_outcomes_and_addresses_on),
 		cmocka_unit_test(they_are_counted_from_the_last_trigger_on),
 		cmocka_unit_test(instructions_that_a_ptw_passes_are_counted),
+		cmocka_unit_test(
+		    what_was_passed_before_an_address_is_not_counted),
 		cmocka_unit_test(calls_that_are_counted_are_returned_to),
 		cmocka_unit_test(a_trigger_with_an_address_is_there),
 		cmocka_unit_test(
