@@ -16,6 +16,7 @@
 #include <hwtdecode/error.h>
 #include <hwtdecode/context.h>
 #include <hwtdecode/record.h>
+#include <hwtdecode/coresight.h>
 #include <hwtdecode/image.h>
 #include <hwtdecode/trace.h>
 #include <hwtdecode/space.h>

@@ -9,6 +9,7 @@
 #define HWTDECODE_TRACE_H
 
 #ifndef HWTD_CDEF
+#include <hwtdecode/coresight.h>
 #include <hwtdecode/image.h>
 #ifdef __cplusplus
 extern "C" {
@@ -101,6 +102,20 @@ struct hwtd_stream_desc {
 	struct hwtd_clock clock;
 	/** Set by the library: bytes in the stream. */
 	uint64_t n_bytes;
+	/** Configuration of a CoreSight source; NULL: unknown.  Copied. */
+	const struct hwtd_coresight_config *coresight;
+	/**
+	 * An hwtd_framing.  Not NONE: the stream is what a trace sink wrote
+	 * for many sources.  Its bytes are decoded as those of the streams that
+	 * name it in `sink_plus_1`.
+	 */
+	uint32_t framing;
+	/**
+	 * The bytes are those of `coresight->trace_id` in that sink, an
+	 * earlier stream of the trace, and are there when it is sealed; none
+	 * can be added.  0: the stream has its own.
+	 */
+	uint32_t sink_plus_1;
 };
 
 /** `clock` was derived from the nominal frequency, not told. */
@@ -185,6 +200,7 @@ struct hwtd_trace_info {
 	/** Damaged places known without reading payloads. */
 	uint32_t n_damages;
 	uint64_t n_records;
+	/** Those of sinks once, not of their sources again. */
 	uint64_t n_bytes;
 	/** Format it was read from, for instance "hwt", "raw", "memory". */
 	const char *format;
@@ -309,6 +325,22 @@ HWTD_MUST int hwtd_trace_create(struct hwtd_context *ctx,
 HWTD_MUST int hwtd_trace_add_stream(struct hwtd_trace *trace,
     const struct hwtd_stream_desc *desc, uint32_t *id_out,
     struct hwtd_error *err);
+
+/**
+ * What the bytes of a sink with frames are.
+ *
+ * @param[in]  trace   Sealed.
+ * @param[in]  stream  A stream with `framing`.
+ * @param[out] out     Its `size` is set by the caller.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed),
+ *         HWTD_E_NOT_FOUND (no such stream, or it has no frames).
+ *
+ * Source: CoreSight Architecture Specification, "Trace Formatter".
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_trace_sink(const struct hwtd_trace *trace, uint32_t stream,
+    struct hwtd_sink_info *out);
 
 /**
  * Append raw bytes to a stream; they adjoin what is there.

@@ -27,6 +27,9 @@ check_stream(const struct hwtd_trace *trace, uint32_t stream,
 	if (rc == HWTD_OK && hwtdi_trace_stream_at(trace, stream) == NULL)
 		rc = hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "stream %" PRIu32 " of %zu", stream, trace->n_streams);
+	if (rc == HWTD_OK && trace->streams[stream]->desc.sink_plus_1 != 0)
+		rc = hwtdi_fail(err, HWTD_E_INVALID,
+		    "stream %" PRIu32 " has the bytes of its sink", stream);
 	return (rc);
 }
 

@@ -33,7 +33,9 @@
 enum hwtdi_stretch_kind {
 	HWTDI_STRETCH_MEMORY = 1,
 	HWTDI_STRETCH_FILE = 2,
-	HWTDI_STRETCH_CHUNK = 3
+	HWTDI_STRETCH_CHUNK = 3,
+	/* The bytes of one source in a piece of its sink. */
+	HWTDI_STRETCH_FRAMES = 4
 };
 
 struct hwtdi_stretch {
@@ -44,6 +46,8 @@ struct hwtdi_stretch {
 		uint8_t *memory;
 		/* FILE: of the first byte.  CHUNK: of the chunk's header. */
 		uint64_t file_off;
+		/* FRAMES: of the sink. */
+		size_t piece;
 	} at;
 	/* MEMORY: bytes allocated.  CHUNK: bytes of the stored payload. */
 	uint32_t room;
@@ -51,11 +55,15 @@ struct hwtdi_stretch {
 };
 
 struct hwtdi_stream {
-	/* `name` and `pt` are set when it is handed out. */
+	/* Pointers are set when it is handed out. */
 	struct hwtd_stream_desc desc;
 	char *name;
 	struct hwtd_pt_config pt;
 	bool has_pt;
+	struct hwtd_coresight_config coresight;
+	bool has_coresight;
+	/* Of a stream with frames; made at seal. */
+	struct hwtdi_sink *sink;
 	/* A file named the stream but its description is lost. */
 	bool undescribed;
 	/* What comes next starts an extent, for this reason. */
@@ -194,6 +202,10 @@ int hwtdi_trace_new(struct hwtd_context *ctx, const char *format,
 int hwtdi_trace_no_room(const struct hwtd_context *ctx, uint64_t bytes,
     struct hwtd_error *err);
 
+/* A window also of a trace that is being sealed. */
+int hwtdi_window_open(const struct hwtd_trace *trace, uint32_t stream,
+    struct hwtdi_window **out, struct hwtd_error *err);
+
 /* NULL if there is no such stream. */
 struct hwtdi_stream *hwtdi_trace_stream_at(const struct hwtd_trace *trace,
     uint32_t stream);
@@ -215,6 +227,9 @@ int hwtdi_stream_empty(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 /* An extent without bytes, if a reason was given after the last byte. */
 int hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
     struct hwtd_error *err);
+
+/* Forget all bytes and extents. */
+void hwtdi_stream_clear(struct hwtd_context *ctx, struct hwtdi_stream *stream);
 
 void hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "trace/sink/sink.h"
 #include "trace/trace_internal.h"
 
 int
@@ -289,12 +290,18 @@ hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 	if (rc != HWTD_OK)
 		return (rc);
 	n_images = trace->n_images;
-	rc = sort_damages(trace, err);
+	rc = hwtdi_sinks_read(trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
+	rc = sort_damages(trace, err);
+	if (rc != HWTD_OK) {
+		hwtdi_sinks_forget(trace);
+		return (rc);
+	}
 	rc = hwtdi_trace_space_build(trace, &trace->space, err);
 	if (rc != HWTD_OK) {
 		forget_named(trace, n_images);
+		hwtdi_sinks_forget(trace);
 		hwtdi_free(trace->library, trace->by_stream,
 		    trace->n_damages * sizeof(*trace->by_stream));
 		trace->by_stream = NULL;
@@ -317,7 +324,8 @@ hwtd_trace_info(const struct hwtd_trace *trace, struct hwtd_trace_info *out)
 	info.n_damages = (uint32_t)trace->n_damages;
 	info.n_records = trace->records.n;
 	for (size_t i = 0; i < trace->n_streams; i++)
-		info.n_bytes += trace->streams[i]->end;
+		if (trace->streams[i]->desc.sink_plus_1 == 0)
+			info.n_bytes += trace->streams[i]->end;
 	info.format = trace->format;
 	info.origin = trace->text.origin != NULL ? trace->text.origin : "";
 	return (hwtdi_result_copy(out, &info, sizeof(info)));

@@ -39,6 +39,13 @@ int hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
     struct hwtd_error *err);
 
 /*
+ * Where a byte of a source's stream lies in what its sink wrote.
+ * HWTD_E_NOT_FOUND: the stream has its own bytes.
+ */
+int hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
+    uint64_t *sink_off_out, struct hwtd_error *err);
+
+/*
  * Damage of the file where bytes of a stream from `first` on are missing, or
  * NULL.  O(log n).
  */
@@ -47,6 +54,10 @@ const struct hwtd_damage *hwtdi_trace_find_damage(
 
 /* The configuration of an Intel PT stream, or NULL. */
 const struct hwtd_pt_config *hwtdi_trace_pt_config(
+    const struct hwtd_trace *trace, uint32_t stream);
+
+/* The configuration of a CoreSight stream, or NULL. */
+const struct hwtd_coresight_config *hwtdi_trace_coresight_config(
     const struct hwtd_trace *trace, uint32_t stream);
 
 /* The records by position: indices for hwtd_trace_record().  Borrowed. */

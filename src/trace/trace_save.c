@@ -197,7 +197,8 @@ hwtd_trace_save(struct hwtd_trace *trace, const char *path,
 		return (rc);
 	rc = save_tables(trace, w, o.flags, err);
 	for (uint32_t i = 0; rc == HWTD_OK && i < trace->n_streams; i++)
-		rc = save_stream(trace, w, i, o.chunk_bytes, err);
+		if (trace->streams[i]->desc.sink_plus_1 == 0)
+			rc = save_stream(trace, w, i, o.chunk_bytes, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_writer_finish(w, err);
 	hwtdi_writer_destroy(w);

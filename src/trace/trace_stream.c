@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/sink/sink.h"
 #include "trace/trace_internal.h"
 
 struct hwtdi_stream *
@@ -93,10 +94,8 @@ hwtdi_stream_finish(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 }
 
 void
-hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream)
+hwtdi_stream_clear(struct hwtd_context *ctx, struct hwtdi_stream *stream)
 {
-	if (stream == NULL)
-		return;
 	for (size_t i = 0; i < stream->n_stretches; i++)
 		if (stream->stretches[i].kind == HWTDI_STRETCH_MEMORY)
 			hwtdi_free(ctx, stream->stretches[i].at.memory,
@@ -105,6 +104,22 @@ hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream)
 	    sizeof(*stream->stretches));
 	hwtdi_array_free(ctx, stream->extents, stream->cap_extents,
 	    sizeof(*stream->extents));
+	stream->stretches = NULL;
+	stream->extents = NULL;
+	stream->n_stretches = stream->cap_stretches = 0;
+	stream->n_extents = stream->cap_extents = 0;
+	stream->end = 0;
+	stream->pending = false;
+	stream->pending_why = HWTD_EXTENT_NEW;
+}
+
+void
+hwtdi_stream_free(struct hwtd_context *ctx, struct hwtdi_stream *stream)
+{
+	if (stream == NULL)
+		return;
+	hwtdi_stream_clear(ctx, stream);
+	hwtdi_sink_destroy(ctx, stream->sink);
 	hwtdi_strfree(ctx, stream->name);
 	hwtdi_free(ctx, stream, sizeof(*stream));
 }
@@ -178,6 +193,72 @@ check_desc(const struct hwtd_stream_desc *desc, struct hwtd_error *err)
 }
 
 static int
+fill_coresight(struct hwtdi_stream *stream,
+    const struct hwtd_coresight_config *from, struct hwtd_error *err)
+{
+	struct hwtd_coresight_config *c = &stream->coresight;
+	int rc;
+
+	stream->desc.coresight = NULL;
+	if (from == NULL)
+		return (HWTD_OK);
+	rc = hwtdi_options_copy(c, sizeof(*c), from, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (c->protocol > HWTD_CS_ITM || c->arch > HWTD_ARM_ARCH_V8_3 ||
+	    c->profile > HWTD_ARM_PROFILE_M)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "CoreSight protocol %" PRIu32 ", architecture %" PRIu32
+		    ", profile %" PRIu32 ": not all are known",
+		    c->protocol, c->arch, c->profile));
+	if (c->trace_id != 0 &&
+	    (c->trace_id > UINT8_MAX ||
+		!hwtdi_trace_id_is_source((uint8_t)c->trace_id)))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "trace ID %#" PRIx32 " of a source; at most %#x",
+		    c->trace_id, HWTDI_TRACE_ID_LAST));
+	stream->has_coresight = true;
+	return (HWTD_OK);
+}
+
+/* The sink that a stream names has its frames, and no other names its ID. */
+static int
+check_sink(const struct hwtd_trace *trace, const struct hwtdi_stream *stream,
+    struct hwtd_error *err)
+{
+	const struct hwtd_stream_desc *d = &stream->desc;
+	const uint32_t id = stream->coresight.trace_id;
+
+	if (d->framing > HWTD_FRAMING_DSTREAM ||
+	    ((d->framing != HWTD_FRAMING_NONE || d->sink_plus_1 != 0) &&
+		d->tech != HWTD_TECH_CORESIGHT))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "framing %" PRIu32 " with technology %" PRIu32, d->framing,
+		    d->tech));
+	if (d->sink_plus_1 == 0)
+		return (HWTD_OK);
+	if (d->sink_plus_1 > trace->n_streams ||
+	    trace->streams[d->sink_plus_1 - 1]->desc.framing ==
+		HWTD_FRAMING_NONE ||
+	    d->framing != HWTD_FRAMING_NONE)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "stream %" PRIu32
+		    " is no sink with frames before this one",
+		    d->sink_plus_1 - 1));
+	if (id == 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "no trace ID says which bytes of the sink are meant"));
+	for (size_t i = d->sink_plus_1; i < trace->n_streams; i++)
+		if (trace->streams[i]->desc.sink_plus_1 == d->sink_plus_1 &&
+		    trace->streams[i]->coresight.trace_id == id)
+			return (hwtdi_fail(err, HWTD_E_INVALID,
+			    "trace ID %#" PRIx32 " of sink %" PRIu32
+			    " is that of stream %zu already",
+			    id, d->sink_plus_1 - 1, i));
+	return (HWTD_OK);
+}
+
+static int
 fill_stream(struct hwtd_context *ctx, struct hwtdi_stream *stream,
     const struct hwtd_stream_desc *desc, size_t id, struct hwtd_error *err)
 {
@@ -200,6 +281,9 @@ fill_stream(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 			    stream->pt.mtc_freq));
 		stream->has_pt = true;
 	}
+	rc = fill_coresight(stream, desc->coresight, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	if (desc->clock.counts_per == 0) {
 		memset(&stream->desc.clock, 0, sizeof(stream->desc.clock));
 		stream->desc.flags &= ~(uint32_t)HWTD_STREAMF_CLOCK_DERIVED;
@@ -248,6 +332,8 @@ hwtd_trace_add_stream(struct hwtd_trace *trace,
 	if (stream == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*stream)));
 	rc = fill_stream(trace->library, stream, &d, trace->n_streams, err);
+	if (rc == HWTD_OK)
+		rc = check_sink(trace, stream, err);
 	if (rc != HWTD_OK) {
 		hwtdi_stream_free(trace->library, stream);
 		return (rc);
@@ -272,6 +358,7 @@ hwtd_trace_stream(const struct hwtd_trace *trace, uint32_t stream,
 	d = s->desc;
 	d.name = s->name;
 	d.pt = s->has_pt ? &s->pt : NULL;
+	d.coresight = s->has_coresight ? &s->coresight : NULL;
 	d.n_bytes = s->end;
 	return (hwtdi_result_copy(out, &d, sizeof(d)));
 }
@@ -299,4 +386,12 @@ hwtdi_trace_pt_config(const struct hwtd_trace *trace, uint32_t stream)
 	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
 
 	return (s != NULL && s->has_pt ? &s->pt : NULL);
+}
+
+const struct hwtd_coresight_config *
+hwtdi_trace_coresight_config(const struct hwtd_trace *trace, uint32_t stream)
+{
+	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
+
+	return (s != NULL && s->has_coresight ? &s->coresight : NULL);
 }

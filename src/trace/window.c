@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "trace/container/hwt_chunk.h"
+#include "trace/sink/sink.h"
 #include "trace/trace_internal.h"
 
 /* Bytes read at once from a file of raw bytes. */
@@ -27,23 +28,22 @@ struct hwtdi_window {
 	/* The chunk stretch that `chunk` holds, or NULL. */
 	const struct hwtdi_stretch *unpacked;
 	struct hwtdi_hwt_unpacker chunk;
+	/* Of the sink whose frames the bytes are in, once it is looked at. */
+	struct hwtdi_window *sink;
 };
 
 static const uint8_t nothing[1];
 
 int
-hwtdi_window_create(const struct hwtd_trace *trace, uint32_t stream,
+hwtdi_window_open(const struct hwtd_trace *trace, uint32_t stream,
     struct hwtdi_window **out, struct hwtd_error *err)
 {
 	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
-	struct hwtdi_window *window;
+	struct hwtdi_window *window = NULL;
 
 	if (s == NULL)
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "stream %" PRIu32 " of %zu", stream, trace->n_streams));
-	if (!trace->sealed)
-		return (hwtdi_fail(err, HWTD_E_STATE,
-		    "the trace is not sealed"));
 	window = hwtdi_zalloc(trace->library, sizeof(*window));
 	if (window == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*window)));
@@ -55,6 +55,16 @@ hwtdi_window_create(const struct hwtd_trace *trace, uint32_t stream,
 	return (HWTD_OK);
 }
 
+int
+hwtdi_window_create(const struct hwtd_trace *trace, uint32_t stream,
+    struct hwtdi_window **out, struct hwtd_error *err)
+{
+	if (!trace->sealed)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace is not sealed"));
+	return (hwtdi_window_open(trace, stream, out, err));
+}
+
 void
 hwtdi_window_destroy(struct hwtdi_window *window)
 {
@@ -63,6 +73,7 @@ hwtdi_window_destroy(struct hwtdi_window *window)
 	if (window == NULL)
 		return;
 	ctx = window->trace->library;
+	hwtdi_window_destroy(window->sink);
 	hwtdi_hwt_unpacker_fini(&window->chunk);
 	hwtdi_free(ctx, window->buffer, window->room);
 	hwtdi_free(ctx, window, sizeof(*window));
@@ -75,7 +86,9 @@ set_damage(struct hwtd_damage *damage, uint32_t stream,
 {
 	memset(damage, 0, sizeof(*damage));
 	damage->size = sizeof(*damage);
-	damage->file_off = stretch->at.file_off;
+	damage->file_off = stretch->kind == HWTDI_STRETCH_FRAMES
+	    ? 0
+	    : stretch->at.file_off;
 	damage->file_bytes = file_bytes;
 	damage->stream = stream;
 	damage->first = stretch->start;
@@ -113,6 +126,54 @@ unpack(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
 	return (hwtdi_fail_pass(err, &inner));
 }
 
+/* The bytes of the sink that a stretch is taken from. */
+static int
+see_piece(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
+    const struct hwtdi_sink_piece **piece_out, const uint8_t **bytes_out,
+    struct hwtd_error *err)
+{
+	const uint32_t sink = w->stream->desc.sink_plus_1 - 1;
+	const struct hwtdi_sink_piece
+	    *piece = &w->trace->streams[sink]->sink->pieces[stretch->at.piece];
+	struct hwtd_damage damage = { .size = sizeof(damage) };
+	int rc = HWTD_OK;
+
+	*piece_out = piece;
+	if (w->sink == NULL)
+		rc = hwtdi_window_open(w->trace, sink, &w->sink, err);
+	return (rc == HWTD_OK ? hwtdi_window_see(w->sink, piece->start,
+				    (size_t)(piece->end - piece->start),
+				    bytes_out, &damage, err)
+			      : rc);
+}
+
+static int
+copy_frames(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
+    uint64_t first, uint8_t *to, uint64_t n, struct hwtd_damage *damage,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_sink_ask ask = {
+		.id = (uint8_t)w->stream->coresight.trace_id,
+		.first = first,
+		.n = n,
+		.to = to,
+	};
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	const struct hwtdi_sink_piece *piece;
+	const uint8_t *bytes = NULL;
+	int rc;
+
+	rc = see_piece(w, stretch, &piece, &bytes, &inner);
+	if (rc == HWTD_OK) {
+		hwtdi_sink_take(piece, bytes, &ask);
+		return (HWTD_OK);
+	}
+	/* It was whole when the trace was sealed. */
+	if (rc == HWTD_E_CORRUPT)
+		set_damage(damage, w->id, stretch, 0, &inner);
+	return (hwtdi_fail_pass(err, &inner));
+}
+
 /* Copy [off, off + n) of a stretch. */
 static int
 copy_piece(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
@@ -140,6 +201,8 @@ copy_piece(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
 			damage->first += at;
 		}
 		return (hwtdi_fail_pass(err, &inner));
+	case HWTDI_STRETCH_FRAMES:
+		return (copy_frames(w, stretch, at, to, n, damage, err));
 	default:
 		rc = unpack(w, stretch, damage, err);
 		if (rc == HWTD_OK)
@@ -193,7 +256,8 @@ join(struct hwtdi_window *w, uint64_t off, uint64_t n, uint64_t limit,
 	uint64_t total = n;
 	int rc;
 
-	if (s->stretches[index].kind == HWTDI_STRETCH_FILE &&
+	if (s->stretches[index].kind != HWTDI_STRETCH_MEMORY &&
+	    s->stretches[index].kind != HWTDI_STRETCH_CHUNK &&
 	    total < READ_AHEAD)
 		total = limit - off < READ_AHEAD ? limit - off : READ_AHEAD;
 	rc = slide(w, off, total, err);
@@ -267,6 +331,29 @@ hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
 	rc = join(window, off, n, s->extents[extent].end, damage_out, err);
 	if (rc == HWTD_OK)
 		*bytes_out = window->buffer;
+	return (rc);
+}
+
+int
+hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
+    uint64_t *sink_off_out, struct hwtd_error *err)
+{
+	const struct hwtdi_stream *s = window->stream;
+	const size_t index = hwtdi_stream_stretch(s, off);
+	const struct hwtdi_sink_piece *piece;
+	const uint8_t *bytes = NULL;
+	int rc;
+
+	if (index == s->n_stretches ||
+	    s->stretches[index].kind != HWTDI_STRETCH_FRAMES)
+		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
+		    "byte %" PRIu64 " of stream %" PRIu32 " is in no sink",
+		    off, window->id));
+	rc = see_piece(window, &s->stretches[index], &piece, &bytes, err);
+	if (rc == HWTD_OK)
+		*sink_off_out = hwtdi_sink_place(piece, bytes,
+		    (uint8_t)s->coresight.trace_id,
+		    off - s->stretches[index].start);
 	return (rc);
 }
 
@@ -349,7 +436,7 @@ int
 hwtd_trace_read_bytes(const struct hwtd_trace *trace, uint32_t stream,
     uint64_t off, void *buf, size_t n, size_t *n_out, struct hwtd_error *err)
 {
-	struct hwtdi_window *window;
+	struct hwtdi_window *window = NULL;
 	int rc;
 
 	if (trace == NULL || n_out == NULL || (buf == NULL && n != 0))

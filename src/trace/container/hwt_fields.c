@@ -91,6 +91,46 @@ put_pt(struct hwtdi_hwt_buffer *to, const struct hwtd_pt_config *pt,
 	    err));
 }
 
+/*
+ * The configuration of a CoreSight source: the members of the struct in their
+ * order, 4 bytes each.
+ */
+#define CORESIGHT_WORDS (HWTDI_HWT_CORESIGHT_SIZE / 4)
+#define CORESIGHT_FIRST offsetof(struct hwtd_coresight_config, protocol)
+
+_Static_assert(sizeof(struct hwtd_coresight_config) ==
+	CORESIGHT_FIRST + HWTDI_HWT_CORESIGHT_SIZE,
+    "all members of the configuration are saved");
+
+static int
+put_coresight(struct hwtdi_hwt_buffer *to,
+    const struct hwtd_coresight_config *config, struct hwtd_error *err)
+{
+	uint8_t v[HWTDI_HWT_CORESIGHT_SIZE];
+	uint32_t words[CORESIGHT_WORDS];
+
+	memcpy(words, (const uint8_t *)config + CORESIGHT_FIRST,
+	    sizeof(words));
+	for (size_t i = 0; i < CORESIGHT_WORDS; i++)
+		hwtdi_put_le(v + 4 * i, words[i], 4);
+	return (hwtdi_hwt_put_field(to, HWTDI_HWT_STREAM_CORESIGHT, v,
+	    sizeof(v), err));
+}
+
+static int
+put_sink(struct hwtdi_hwt_buffer *to, const struct hwtd_stream_desc *desc,
+    struct hwtd_error *err)
+{
+	uint8_t v[HWTDI_HWT_SINK_SIZE];
+
+	if (desc->framing == HWTD_FRAMING_NONE && desc->sink_plus_1 == 0)
+		return (HWTD_OK);
+	hwtdi_put_le(v, desc->framing, 4);
+	hwtdi_put_le(v + 4, desc->sink_plus_1, 4);
+	return (hwtdi_hwt_put_field(to, HWTDI_HWT_STREAM_SINK, v, sizeof(v),
+	    err));
+}
+
 int
 hwtdi_hwt_put_stream(struct hwtdi_hwt_buffer *to,
     const struct hwtd_stream_desc *desc, struct hwtd_error *err)
@@ -112,6 +152,10 @@ hwtdi_hwt_put_stream(struct hwtdi_hwt_buffer *to,
 		rc = put_clock(to, &desc->clock, err);
 	if (rc == HWTD_OK && desc->pt != NULL)
 		rc = put_pt(to, desc->pt, err);
+	if (rc == HWTD_OK && desc->coresight != NULL)
+		rc = put_coresight(to, desc->coresight, err);
+	if (rc == HWTD_OK)
+		rc = put_sink(to, desc, err);
 	return (rc);
 }
 
@@ -280,6 +324,33 @@ get_pt(const struct hwtdi_hwt_field *f, struct hwtd_pt_config *pt,
 }
 
 static int
+get_coresight(const struct hwtdi_hwt_field *f,
+    struct hwtd_coresight_config *config, struct hwtd_error *err)
+{
+	uint32_t words[CORESIGHT_WORDS];
+
+	if (f->n < HWTDI_HWT_CORESIGHT_SIZE)
+		return (too_short("CoreSight configuration", f->n, err));
+	for (size_t i = 0; i < CORESIGHT_WORDS; i++)
+		words[i] = (uint32_t)hwtdi_le(f->value + 4 * i, 4);
+	memset(config, 0, sizeof(*config));
+	config->size = sizeof(*config);
+	memcpy((uint8_t *)config + CORESIGHT_FIRST, words, sizeof(words));
+	return (HWTD_OK);
+}
+
+static int
+get_sink(const struct hwtdi_hwt_field *f, struct hwtd_stream_desc *desc,
+    struct hwtd_error *err)
+{
+	if (f->n < HWTDI_HWT_SINK_SIZE)
+		return (too_short("trace sink", f->n, err));
+	desc->framing = (uint32_t)hwtdi_le(f->value, 4);
+	desc->sink_plus_1 = (uint32_t)hwtdi_le(f->value + 4, 4);
+	return (HWTD_OK);
+}
+
+static int
 get_clock(const struct hwtdi_hwt_field *f, struct hwtd_clock *clock,
     struct hwtd_error *err)
 {
@@ -298,11 +369,11 @@ get_clock(const struct hwtdi_hwt_field *f, struct hwtd_clock *clock,
 
 static int
 get_stream_field(struct hwtd_context *ctx, const struct hwtdi_hwt_field *f,
-    struct hwtd_stream_desc *desc, struct hwtd_pt_config *pt, char **name,
-    bool *described, struct hwtd_error *err)
+    struct hwtdi_hwt_stream *stream, char **name, bool *described,
+    struct hwtd_error *err)
 {
+	struct hwtd_stream_desc *desc = &stream->desc;
 	const uint8_t *v = f->value;
-	int rc;
 
 	switch (f->tag) {
 	case HWTDI_HWT_STREAM_DESC:
@@ -320,9 +391,13 @@ get_stream_field(struct hwtd_context *ctx, const struct hwtdi_hwt_field *f,
 	case HWTDI_HWT_STREAM_CLOCK:
 		return (get_clock(f, &desc->clock, err));
 	case HWTDI_HWT_STREAM_PT:
-		rc = get_pt(f, pt, err);
-		desc->pt = pt;
-		return (rc);
+		desc->pt = &stream->pt;
+		return (get_pt(f, &stream->pt, err));
+	case HWTDI_HWT_STREAM_CORESIGHT:
+		desc->coresight = &stream->coresight;
+		return (get_coresight(f, &stream->coresight, err));
+	case HWTDI_HWT_STREAM_SINK:
+		return (get_sink(f, desc, err));
 	default:
 		return (HWTD_OK);
 	}
@@ -330,19 +405,17 @@ get_stream_field(struct hwtd_context *ctx, const struct hwtdi_hwt_field *f,
 
 int
 hwtdi_hwt_get_stream(struct hwtd_context *ctx, struct hwtdi_bytes from,
-    struct hwtd_stream_desc *desc, struct hwtd_pt_config *pt, char **name_out,
-    struct hwtd_error *err)
+    struct hwtdi_hwt_stream *out, char **name_out, struct hwtd_error *err)
 {
 	struct hwtdi_hwt_field f;
 	bool described = false;
 	char *name = NULL;
 	int rc;
 
-	memset(desc, 0, sizeof(*desc));
-	desc->size = sizeof(*desc);
+	memset(&out->desc, 0, sizeof(out->desc));
+	out->desc.size = sizeof(out->desc);
 	while ((rc = hwtdi_hwt_get_field(&from, &f, err)) == HWTD_OK) {
-		rc = get_stream_field(ctx, &f, desc, pt, &name, &described,
-		    err);
+		rc = get_stream_field(ctx, &f, out, &name, &described, err);
 		if (rc != HWTD_OK)
 			break;
 	}
@@ -352,7 +425,7 @@ hwtdi_hwt_get_stream(struct hwtd_context *ctx, struct hwtdi_bytes from,
 		hwtdi_strfree(ctx, name);
 		return (rc);
 	}
-	desc->name = name;
+	out->desc.name = name;
 	*name_out = name;
 	return (HWTD_OK);
 }

@@ -65,10 +65,16 @@ int hwtdi_hwt_get_text(struct hwtd_context *ctx,
     const struct hwtdi_hwt_field *field, char **text_inout,
     struct hwtd_error *err);
 
-/* `desc->pt` points to *pt if there is one; `desc->name` is *name_out. */
+/* What the file says about a stream; `desc` points to the others. */
+struct hwtdi_hwt_stream {
+	struct hwtd_stream_desc desc;
+	struct hwtd_pt_config pt;
+	struct hwtd_coresight_config coresight;
+};
+
+/* `desc.name` is *name_out. */
 int hwtdi_hwt_get_stream(struct hwtd_context *ctx, struct hwtdi_bytes from,
-    struct hwtd_stream_desc *desc, struct hwtd_pt_config *pt, char **name_out,
-    struct hwtd_error *err);
+    struct hwtdi_hwt_stream *out, char **name_out, struct hwtd_error *err);
 int hwtdi_hwt_get_image(struct hwtd_context *ctx, struct hwtdi_bytes from,
     struct hwtdi_hwt_image *image, char **path_out, struct hwtd_error *err);
 

@@ -136,14 +136,30 @@ check_stream_id(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	    "stream id is far beyond the streams described", err));
 }
 
+/* What a newer minor version knows is unknown here. */
+static void
+forget_newer(struct hwtdi_hwt_stream *stream)
+{
+	struct hwtd_coresight_config *c = &stream->coresight;
+
+	if (stream->desc.tech > HWTD_TECH_SPE)
+		stream->desc.tech = HWTD_TECH_UNKNOWN;
+	stream->desc.flags &= HWTD_STREAMF_CLOCK_DERIVED;
+	if (stream->desc.coresight == NULL)
+		return;
+	if (c->protocol > HWTD_CS_ITM)
+		c->protocol = HWTD_CS_UNKNOWN;
+	if (c->arch > HWTD_ARM_ARCH_V8_3)
+		c->arch = HWTD_ARM_ARCH_UNKNOWN;
+}
+
 static int
 accept_stream(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
     struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtd_context *ctx = r->trace->library;
-	struct hwtd_stream_desc desc;
-	struct hwtd_pt_config pt;
+	struct hwtdi_hwt_stream stream;
 	struct hwtdi_bytes from;
 	char *name = NULL;
 	uint32_t id;
@@ -163,13 +179,11 @@ accept_stream(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		return (rc);
 	if (!ok)
 		return (lost_streams(r, h->id + 1, err));
-	rc = hwtdi_hwt_get_stream(ctx, from, &desc, &pt, &name, &inner);
+	rc = hwtdi_hwt_get_stream(ctx, from, &stream, &name, &inner);
 	if (rc == HWTD_OK) {
-		/* What a newer minor version knows is unknown here. */
-		if (desc.tech > HWTD_TECH_SPE)
-			desc.tech = HWTD_TECH_UNKNOWN;
-		desc.flags &= HWTD_STREAMF_CLOCK_DERIVED;
-		rc = hwtd_trace_add_stream(r->trace, &desc, &id, &inner);
+		forget_newer(&stream);
+		rc = hwtd_trace_add_stream(r->trace, &stream.desc, &id,
+		    &inner);
 		hwtdi_strfree(ctx, name);
 	}
 	if (rc == HWTD_OK)
@@ -260,6 +274,9 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	if (rc != HWTD_OK)
 		return (rc);
 	s = r->trace->streams[h->id];
+	if (s->desc.sink_plus_1 != 0)
+		return (hwtdi_hwt_refuse(r, h,
+		    "the stream has the bytes of its sink", err));
 	if (h->position < s->end)
 		return (hwtdi_hwt_refuse(r, h, "stream offsets go back", err));
 	if (h->position > (uint64_t)INT64_MAX - h->raw_size)

@@ -1,0 +1,126 @@
+/*
+ * How CoreSight streams were recorded: protocol, registers, trace sinks.
+ */
+#ifndef HWTDECODE_CORESIGHT_H
+#define HWTDECODE_CORESIGHT_H
+
+#ifndef HWTD_CDEF
+#include <hwtdecode/error.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#endif
+
+/** What writes a stream.  Numbers are pinned for ever. */
+enum hwtd_cs_protocol {
+	HWTD_CS_UNKNOWN = 0,
+	HWTD_CS_ETMV3 = 1,
+	/** PFT, of PTM macrocells. */
+	HWTD_CS_PTM = 2,
+	HWTD_CS_ETMV4 = 3,
+	HWTD_CS_ETE = 4,
+	HWTD_CS_STM = 5,
+	HWTD_CS_ITM = 6
+};
+
+/** Architecture of the processor that is traced. */
+enum hwtd_arm_arch {
+	/** As new as it can be with the protocol. */
+	HWTD_ARM_ARCH_UNKNOWN = 0,
+	HWTD_ARM_ARCH_V7 = 1,
+	/** Armv8.0 to Armv8.2. */
+	HWTD_ARM_ARCH_V8 = 2,
+	/** Armv8.3 and newer. */
+	HWTD_ARM_ARCH_V8_3 = 3
+};
+
+enum hwtd_arm_profile {
+	/** Application. */
+	HWTD_ARM_PROFILE_UNKNOWN = 0,
+	HWTD_ARM_PROFILE_A = 1,
+	HWTD_ARM_PROFILE_R = 2,
+	HWTD_ARM_PROFILE_M = 3
+};
+
+/** How bytes of trace sources lie in a stream. */
+enum hwtd_framing {
+	/** They are those of one source. */
+	HWTD_FRAMING_NONE = 0,
+	/** Formatter frames of 16 bytes, as an ETR, ETB or TRBE writes them. */
+	HWTD_FRAMING_MEMORY = 1,
+	/** Frames with FSYNC and HSYNC packets: the output of a TPIU. */
+	HWTD_FRAMING_TPIU = 2,
+	/** The same as a DSTREAM keeps it: 504 of each 512 bytes are trace. */
+	HWTD_FRAMING_DSTREAM = 3
+};
+
+/** Registers TRCIDR0 to TRCIDR13. */
+#define HWTD_CS_IDRS 14
+
+/**
+ * Registers of a trace source as they were when it recorded.  Those that a
+ * protocol does not have are not used; 0: not known.
+ */
+struct hwtd_coresight_config {
+	/** sizeof(struct hwtd_coresight_config). */
+	size_t size;
+	/** An hwtd_cs_protocol. */
+	uint32_t protocol;
+	/** An hwtd_arm_arch. */
+	uint32_t arch;
+	/** An hwtd_arm_profile. */
+	uint32_t profile;
+	/** CoreSight trace ID: 1 to 0x6f; 0: not known. */
+	uint32_t trace_id;
+	/** ETMv4, ETE: TRCCONFIGR. */
+	uint32_t configr;
+	/** ETE: TRCDEVARCH. */
+	uint32_t devarch;
+	/** ETMv4, ETE: TRCIDR0 to TRCIDR13; 3 to 7 are not used. */
+	uint32_t idr[HWTD_CS_IDRS];
+	/** ETMv3, PTM. */
+	uint32_t etmcr;
+	uint32_t etmidr;
+	uint32_t etmccer;
+	/** STM. */
+	uint32_t stmtcsr;
+	uint32_t stmfeat3r;
+	uint32_t stmdevid;
+	uint32_t stmhemastr;
+	/** ITM. */
+	uint32_t itmtcr;
+};
+
+/** Number of trace IDs; IDs lie in [0, HWTD_CS_TRACE_IDS). */
+#define HWTD_CS_TRACE_IDS 128
+
+/** What the bytes of a sink with frames are; all of them are counted. */
+struct hwtd_sink_info {
+	size_t size;
+	/** An hwtd_framing. */
+	uint32_t framing;
+	uint32_t reserved;
+	uint64_t n_frames;
+	/** IDs and flags in frames. */
+	uint64_t overhead_bytes;
+	/** FSYNC, HSYNC and barriers. */
+	uint64_t sync_bytes;
+	/** Of DSTREAM blocks. */
+	uint64_t footer_bytes;
+	/** Barriers: what comes behind does not adjoin. */
+	uint64_t n_barriers;
+	/** Bytes that are in no frame, or could not be read. */
+	uint64_t lost_bytes;
+	/** In frames, before the first ID. */
+	uint64_t untold_bytes;
+	/** By trace ID; those of 0 fill frames up. */
+	uint64_t id_bytes[HWTD_CS_TRACE_IDS];
+};
+
+#ifndef HWTD_CDEF
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* HWTDECODE_CORESIGHT_H */
