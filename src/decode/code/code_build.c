@@ -3,11 +3,15 @@
  */
 #include <string.h>
 
+#include "decode/code/arm_insn.h"
 #include "decode/code/graph_internal.h"
 #include "decode/code/x86_plain.h"
 
 /* A packet can be bound to these, so nodes end with them. */
-#define STOPS (HWTDI_X86_MOV_CR3 | HWTDI_X86_VMPTRLD | HWTDI_X86_PTWRITE)
+#define X86_STOPS (HWTDI_X86_MOV_CR3 | HWTDI_X86_VMPTRLD | HWTDI_X86_PTWRITE)
+/* Some protocols have an atom for these. */
+#define ARM_STOPS                                                             \
+	(HWTDI_ARM_ISB | HWTDI_ARM_BARRIER | HWTDI_ARM_WAIT | HWTDI_ARM_TSTART)
 
 /* How far the draft is. */
 struct cursor {
@@ -15,6 +19,11 @@ struct cursor {
 	struct hwtdi_draft *draft;
 	struct hwtdi_code_run *run;
 	uint32_t off;
+	/* Bits of `binds` that end a node. */
+	uint16_t stops;
+	bool is_arm;
+	/* Of T32: the state of the IT block at `off`. */
+	uint8_t it;
 };
 
 static void
@@ -36,6 +45,8 @@ begin_run(struct cursor *c)
 	c->run = &d->runs[d->block.n_runs++];
 	memset(c->run, 0, sizeof(*c->run));
 	c->run->off = c->off;
+	if (c->unit->isa == HWTD_ISA_T32)
+		c->it = hwtdi_t32_it_at(c->unit->bytes, c->off);
 	return (true);
 }
 
@@ -91,10 +102,13 @@ follow(struct cursor *c, bool call, int64_t target)
 		close_loop(c);
 		return (false);
 	}
-	/* A call of the next instruction only asks for its own address. */
-	if (call && target != (int64_t)c->off)
+	/*
+	 * On x86 a call of the next instruction only asks for its own address;
+	 * on Arm it is a call as any other.
+	 */
+	if (call && (c->is_arm || target != (int64_t)c->off))
 		push(c);
-	if (!inside) {
+	if (!inside || d->block.target_isa != 0) {
 		end_block(c, HWTDI_NODE_AWAY, target);
 		return (false);
 	}
@@ -108,9 +122,13 @@ follow(struct cursor *c, bool call, int64_t target)
 
 /* An instruction that ends the node was added. */
 static void
-finish(struct cursor *c, const struct hwtdi_x86_insn *insn, int64_t target)
+finish(struct cursor *c, const struct hwtdi_draft_insn *insn, int64_t target)
 {
 	switch (insn->branch) {
+	case HWTD_BRANCH_CALL:
+		push(c);
+		end_block(c, HWTDI_NODE_COND_CALL, target);
+		break;
 	case HWTD_BRANCH_CONDITIONAL:
 		end_block(c,
 		    c->draft->n_pushes != 0 ? HWTDI_NODE_COND_PUSH
@@ -137,8 +155,8 @@ finish(struct cursor *c, const struct hwtdi_x86_insn *insn, int64_t target)
 }
 
 /* Add the instruction at hand.  False: the draft is done. */
-static bool
-add(struct cursor *c, const struct hwtdi_x86_insn *insn)
+static inline bool
+add(struct cursor *c, const struct hwtdi_draft_insn *insn)
 {
 	struct hwtdi_draft *d = c->draft;
 	struct hwtdi_code_run *run = c->run;
@@ -148,15 +166,18 @@ add(struct cursor *c, const struct hwtdi_x86_insn *insn)
 	run->to_last = (uint16_t)(c->off - run->off);
 	run->bytes += insn->length;
 	run->insns++;
-	run->branch = insn->branch;
+	run->branch = insn->conditional ? HWTD_BRANCH_CONDITIONAL
+					: insn->branch;
 	c->off += insn->length;
 	d->block.binds = insn->binds;
-	if (insn->branch == HWTD_BRANCH_JUMP ||
-	    insn->branch == HWTD_BRANCH_CALL) {
+	d->block.target_isa = insn->target_isa;
+	if ((insn->branch == HWTD_BRANCH_JUMP ||
+		insn->branch == HWTD_BRANCH_CALL) &&
+	    !insn->conditional) {
 		if (!follow(c, insn->branch == HWTD_BRANCH_CALL, target))
 			return (false);
 	} else if (insn->branch != HWTD_BRANCH_NONE ||
-	    (insn->binds & STOPS) != 0) {
+	    (insn->binds & c->stops) != 0) {
 		finish(c, insn, target);
 		return (false);
 	}
@@ -215,22 +236,45 @@ pass_plain(struct cursor *c, bool in_64, struct hwtdi_x86_insn *insn)
 	    unit->isa, unit->address + off, insn));
 }
 
-/* Decode an instruction, and add those before it. */
+/* Decode an instruction of x86, and add those before it. */
 static bool
-next_insn(struct cursor *c, struct hwtdi_x86_insn *insn)
+next_x86(struct cursor *c, struct hwtdi_draft_insn *out)
 {
 	const struct hwtdi_code_unit *const unit = c->unit;
+	struct hwtdi_x86_insn insn;
+	bool is_one;
 
-	switch (unit->isa) {
-	case HWTD_ISA_X86_64:
-		return (pass_plain(c, true, insn));
-	case HWTD_ISA_X86_32:
-		return (pass_plain(c, false, insn));
-	default:
-		return (hwtdi_x86_decode(unit->bytes + c->off,
+	if (unit->isa == HWTD_ISA_X86_64)
+		is_one = pass_plain(c, true, &insn);
+	else if (unit->isa == HWTD_ISA_X86_32)
+		is_one = pass_plain(c, false, &insn);
+	else
+		is_one = hwtdi_x86_decode(unit->bytes + c->off,
 		    unit->length - c->off, unit->isa, unit->address + c->off,
-		    insn));
-	}
+		    &insn);
+	if (!is_one)
+		return (false);
+	out->length = insn.length;
+	out->branch = insn.branch;
+	out->conditional = false;
+	out->target_isa = 0;
+	out->binds = insn.binds;
+	out->target = insn.target;
+	return (true);
+}
+
+/* There is none at hand; with more bytes behind the unit there may be. */
+static bool
+is_cut(const struct cursor *c)
+{
+	const struct hwtdi_code_unit *unit = c->unit;
+	const uint32_t left = unit->length - c->off;
+
+	if (unit->joint)
+		return (false);
+	return (left < (c->is_arm ? hwtdi_arm_length(unit->bytes + c->off,
+					left, unit->isa)
+				  : HWTDI_X86_MAX_LENGTH));
 }
 
 void
@@ -238,25 +282,24 @@ hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,
     struct hwtdi_draft *out)
 {
 	struct cursor c = { .unit = unit, .draft = out, .off = off };
-	struct hwtdi_x86_insn insn;
+	struct hwtdi_draft_insn insn;
 
 	memset(&out->block, 0, sizeof(out->block));
 	out->block.off = off;
 	out->insns = 0;
 	out->n_pushes = 0;
+	c.is_arm = hwtdi_isa_is_arm(unit->isa);
+	c.stops = c.is_arm ? ARM_STOPS : X86_STOPS;
 	(void)begin_run(&c);
 	do {
-		if (next_insn(&c, &insn))
+		if (c.is_arm ? hwtdi_arm_draft_insn(unit, c.off, &c.it, &insn)
+			     : next_x86(&c, &insn))
 			continue;
-		if (c.off == unit->length)
-			end_block(&c, HWTDI_NODE_AWAY, (int64_t)c.off);
-		else
-			end_block(&c,
-			    unit->length - c.off < HWTDI_X86_MAX_LENGTH &&
-				    !unit->joint
-				? HWTDI_NODE_CUT
-				: HWTDI_NODE_BAD,
-			    (int64_t)c.off);
+		end_block(&c,
+		    c.off == unit->length ? HWTDI_NODE_AWAY
+			: is_cut(&c)	  ? HWTDI_NODE_CUT
+					  : HWTDI_NODE_BAD,
+		    (int64_t)c.off);
 		break;
 	} while (add(&c, &insn));
 	drop_empty_run(&c);

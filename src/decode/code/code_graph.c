@@ -313,14 +313,18 @@ hwtdi_graph_node(struct hwtdi_code_graph *graph, uint32_t unit, uint32_t off,
 	return (rc);
 }
 
-/* Where a link leads, from the unit's first byte. */
-static int64_t
-link_target(const struct hwtdi_node *node, const struct hwtdi_code_block *b,
-    unsigned int taken)
+/* Where a link leads, from the unit's first byte.  False: not in the unit. */
+static bool
+link_target(const struct hwtdi_code_graph *g, uint32_t node,
+    const struct hwtdi_code_block *b, unsigned int taken, uint32_t *out)
 {
-	if (node->kind == HWTDI_NODE_ON)
-		return (b->target);
-	return (taken != 0 ? b->target : (int64_t)b->end);
+	const bool goes = g->nodes[node].kind == HWTDI_NODE_ON || taken != 0;
+	const int64_t target = goes ? b->target : (int64_t)b->end;
+
+	*out = (uint32_t)target;
+	return (target >= 0 &&
+	    target < (int64_t)hwtdi_graph_unit_at(g, b->unit)->length &&
+	    (!goes || b->target_isa == 0));
 }
 
 int
@@ -328,17 +332,13 @@ hwtdi_graph_link(struct hwtdi_code_graph *graph, uint32_t node,
     unsigned int taken, uint32_t *next_out, struct hwtd_error *err)
 {
 	const struct hwtdi_code_block *b = hwtdi_graph_block(graph, node);
-	const struct hwtdi_code_unit *unit = hwtdi_graph_unit_at(graph,
-	    b->unit);
-	uint32_t next = 0;
-	int64_t target;
+	uint32_t target, next = 0;
 	int rc = HWTD_OK;
 
 	pthread_mutex_lock(&graph->lock);
-	target = link_target(&graph->nodes[node], b, taken);
-	if (target >= 0 && target < (int64_t)unit->length) {
-		rc = node_at(graph, b->unit, (uint32_t)target,
-		    hash_at(graph, b->unit, (uint32_t)target), &next, err);
+	if (link_target(graph, node, b, taken, &target)) {
+		rc = node_at(graph, b->unit, target,
+		    hash_at(graph, b->unit, target), &next, err);
 		if (rc == HWTD_OK)
 			atomic_store_explicit(&graph->nodes[node].next[taken],
 			    next, memory_order_release);
@@ -383,6 +383,7 @@ cut_block(struct hwtdi_code_graph *g, const struct hwtdi_code_block *whole,
 	}
 	*out = *whole;
 	out->n_runs = (uint16_t)(i + 1);
+	out->target_isa = 0;
 	runs = i == 0 ? &out->only
 		      : hwtdi_graph_place(g, out->n_runs * sizeof(*runs));
 	if (runs == NULL)
@@ -475,6 +476,13 @@ hwtdi_graph_part(struct hwtdi_code_graph *graph, uint32_t node, uint32_t insns,
 
 /* Units. */
 
+/* Branches in 64-bit code lead as far from anywhere. */
+static uint64_t
+address_of_unit(uint8_t isa, uint64_t address)
+{
+	return (isa == HWTD_ISA_X86_64 || isa == HWTD_ISA_A64 ? 0 : address);
+}
+
 static bool
 is_unit(const struct hwtdi_code_unit *u, const struct hwtdi_code_unit *other)
 {
@@ -555,7 +563,7 @@ hwtdi_graph_unit(struct hwtdi_code_graph *graph, const uint8_t *bytes,
 			? UINT32_MAX - HWTDI_CHUNK
 			: length),
 		.isa = isa,
-		.address = isa == HWTD_ISA_X86_64 ? 0 : address };
+		.address = address_of_unit(isa, address) };
 
 	return (unit_of(graph, &unit,
 	    unit_hash_of(graph, bytes, unit.length, isa, unit.address),
@@ -571,7 +579,7 @@ hwtdi_graph_joint(struct hwtdi_code_graph *graph, const uint8_t *bytes,
 		.length = length,
 		.isa = isa,
 		.joint = true,
-		.address = isa == HWTD_ISA_X86_64 ? 0 : address };
+		.address = address_of_unit(isa, address) };
 
 	return (unit_of(graph, &unit,
 	    joint_hash_of(graph, bytes, length, isa, unit.address), unit_out,

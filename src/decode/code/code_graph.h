@@ -6,6 +6,16 @@
  * first that a trace has to say something about.  Nothing in it depends on the
  * address at which the bytes are mapped, so all processes share it.
  *
+ * In A32 and T32 all that ends a node but a direct jump may have a condition, or be
+ * in an IT block: RETURN, INDIRECT and FAR nodes with HWTDI_ARM_CONDITIONAL in
+ * `binds` may go on at `end` instead, which is where hwtdi_graph_link() with
+ * taken == 0 leads, and an indirect call then pushes nothing.  A conditional
+ * direct branch has the class CONDITIONAL in its run, be it a call; others have
+ * the class that they have without the condition.
+ *
+ * Nodes of Arm code also end with what some protocols have an atom for though it
+ * is no branch, such as ISB: HWTDI_ARM_* in `binds` says so.
+ *
  * Nodes are made on demand under a lock, and read without one: who has the id of
  * a node can read it for as long as the graph is.  Ids stand for code in flows,
  * where they are called tokens.
@@ -26,13 +36,18 @@ enum hwtdi_node_kind {
 	HWTDI_NODE_COND,
 	/* The same with pushes. */
 	HWTDI_NODE_COND_PUSH,
+	/*
+	 * A direct call under a condition, of A32 and T32: the same, but the last
+	 * push is its own, for when it is taken.
+	 */
+	HWTDI_NODE_COND_CALL,
 	HWTDI_NODE_RETURN,
 	HWTDI_NODE_INDIRECT,
 	/* A far transfer. */
 	HWTDI_NODE_FAR,
 	/* Goes on at next[0] without trace; see `binds`. */
 	HWTDI_NODE_ON,
-	/* Goes on at `target`, which is not in the unit. */
+	/* Goes on at `target`, which is not in the unit, or see target_isa. */
 	HWTDI_NODE_AWAY,
 	/* Its direct jumps lead back into it. */
 	HWTDI_NODE_LOOP,
@@ -92,7 +107,7 @@ struct hwtdi_code_block {
 	/* Behind the last instruction. */
 	uint32_t end;
 	uint16_t n_runs;
-	/* HWTDI_X86_* bits of the last instruction. */
+	/* HWTDI_X86_* or HWTDI_ARM_* bits of the last instruction. */
 	uint16_t binds;
 	/*
 	 * Of a direct branch at the end, or of AWAY: where it leads, from the
@@ -101,7 +116,9 @@ struct hwtdi_code_block {
 	int64_t target;
 	/* `runs` is this, if it is the only one: most are. */
 	struct hwtdi_code_run only;
-	uint64_t reserved;
+	/* An hwtd_isa: of the code at `target`; 0: that of the unit. */
+	uint8_t target_isa;
+	uint8_t reserved[7];
 };
 
 struct hwtdi_code_unit {
@@ -113,7 +130,7 @@ struct hwtdi_code_unit {
 	bool joint;
 	/*
 	 * Of 16- and 32-bit code: the address of the first byte, because what
-	 * branches cut off depends on it; else 0.
+	 * branches cut off depends on it, in T32 below too; else 0.
 	 */
 	uint64_t address;
 };

@@ -159,6 +159,27 @@ void hwtdi_graph_index_put(struct hwtdi_graph_index *index, uint64_t hash,
 void hwtdi_graph_index_free(struct hwtdi_code_graph *g,
     struct hwtdi_graph_index *index);
 
+/* An instruction as a draft needs it. */
+struct hwtdi_draft_insn {
+	uint8_t length;
+	/* An hwtd_branch: what it does if it does it. */
+	uint8_t branch;
+	/* A direct call that may not be made. */
+	bool conditional;
+	/* As in blocks, but the target is a virtual address. */
+	uint8_t target_isa;
+	uint16_t binds;
+	uint64_t target;
+};
+
+/*
+ * code_build_arm.c: the instruction at a byte of a unit of Arm code.  *it_inout:
+ * state of its IT block, then that of the next one.  False: it is none, or its
+ * bytes end too early.
+ */
+bool hwtdi_arm_draft_insn(const struct hwtdi_code_unit *unit, uint32_t off,
+    uint8_t *it_inout, struct hwtdi_draft_insn *out);
+
 /* code_build.c */
 /* Go from `off` up to where a trace must speak. */
 void hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,
