@@ -11,77 +11,16 @@
 
 #include "decode/code/code_graph.h"
 #include "decode/code/x86_insn.h"
+#include "graph_fixture.h"
 #include "support/failing_allocator.h"
 
 #define BASE 0x400000u
 
-struct fixture {
-	struct hwtd_context *library;
-	struct hwtdi_code_graph *graph;
-};
-
-static int
-setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	if (f == NULL || hwtd_context_create(NULL, &f->library, NULL) != 0 ||
-	    hwtdi_graph_create(f->library, &f->graph, NULL) != 0)
-		return (-1);
-	*state = f;
-	return (0);
-}
-
-static int
-teardown(void **state)
-{
-	struct fixture *f = *state;
-	uint64_t now = 1;
-
-	hwtdi_graph_drop(f->graph);
-	hwtd_context_memory(f->library, &now, NULL);
-	hwtd_context_destroy(f->library);
-	free(f);
-	return (now == 0 ? 0 : -1);
-}
-
 static uint32_t
-unit_of(struct hwtdi_code_graph *graph, const uint8_t *bytes, size_t n,
-    uint8_t isa, uint64_t address)
+node_of(struct graph_fixture *f, const uint8_t *bytes, size_t n, uint32_t off)
 {
-	uint32_t unit = UINT32_MAX;
-
-	assert_int_equal(hwtdi_graph_unit(graph, bytes, n, isa, address, &unit,
-			     NULL),
-	    HWTD_OK);
-	return (unit);
-}
-
-static uint32_t
-node_at(struct hwtdi_code_graph *graph, uint32_t unit, uint32_t off)
-{
-	uint32_t node = 0;
-
-	assert_int_equal(hwtdi_graph_node(graph, unit, off, &node, NULL),
-	    HWTD_OK);
-	assert_int_not_equal(node, 0);
-	return (node);
-}
-
-static uint32_t
-node_of(struct fixture *f, const uint8_t *bytes, size_t n, uint32_t off)
-{
-	return (node_at(f->graph,
-	    unit_of(f->graph, bytes, n, HWTD_ISA_X86_64, BASE), off));
-}
-
-static const struct hwtdi_node *
-see(struct hwtdi_code_graph *graph, uint32_t node)
-{
-	struct hwtdi_graph_view view;
-
-	hwtdi_graph_see(graph, &view);
-	return (&view.nodes[node]);
+	return (graph_node_at(f->graph,
+	    graph_unit_of(f->graph, bytes, n, HWTD_ISA_X86_64, BASE), off));
 }
 
 static const struct {
@@ -137,11 +76,11 @@ static const struct {
 static void
 superblocks_end_where_the_trace_has_to_speak(void **state)
 {
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		const uint32_t node = node_of(f, ends[i].bytes, ends[i].n, 0);
-		const struct hwtdi_node *n = see(f->graph, node);
+		const struct hwtdi_node *n = graph_see(f->graph, node);
 		const struct hwtdi_code_block *b = hwtdi_graph_block(f->graph,
 		    node);
 		uint32_t insns = 0;
@@ -174,22 +113,23 @@ links_and_returns_are_found_once(void **state)
 	/* call 8; jne 0; 8: jne 0; ret */
 	static const uint8_t code[] = { 0xe8, 0x03, 0, 0, 0, 0x75, 0xf9, 0x90,
 		0x75, 0xf6, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90 };
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	const uint32_t node = node_of(f, code, sizeof(code), 0);
 	struct hwtdi_graph_view view;
 	uint32_t taken = 0, not_taken = 0, back = 0;
 
-	assert_int_equal(see(f->graph, node)->kind, HWTDI_NODE_COND_PUSH);
+	assert_int_equal(graph_see(f->graph, node)->kind,
+	    HWTDI_NODE_COND_PUSH);
 	assert_int_equal(hwtdi_graph_link(f->graph, node, 1, &taken, NULL),
 	    HWTD_OK);
 	assert_int_equal(taken, node);
 	assert_int_equal(hwtdi_graph_link(f->graph, node, 0, &not_taken, NULL),
 	    HWTD_OK);
 	assert_int_equal(hwtdi_graph_block(f->graph, not_taken)->off, 10);
-	assert_int_equal(see(f->graph, node)->next[0], not_taken);
-	assert_int_equal(see(f->graph, node)->next[1], node);
+	assert_int_equal(graph_see(f->graph, node)->next[0], not_taken);
+	assert_int_equal(graph_see(f->graph, node)->next[1], node);
 	assert_int_equal(hwtdi_graph_return(f->graph,
-			     see(f->graph, node)->push, &back, NULL),
+			     graph_see(f->graph, node)->push, &back, NULL),
 	    HWTD_OK);
 	assert_int_equal(hwtdi_graph_block(f->graph, back)->off, 5);
 	hwtdi_graph_see(f->graph, &view);
@@ -206,35 +146,37 @@ static void
 the_same_bytes_are_one_unit_wherever_they_lie(void **state)
 {
 	static const uint8_t code[16] = { 0x75, 0x02 };
-	struct fixture *f = *state;
-	const uint32_t a = unit_of(f->graph, code, 16, HWTD_ISA_X86_64, BASE);
+	struct graph_fixture *f = *state;
+	const uint32_t a = graph_unit_of(f->graph, code, 16, HWTD_ISA_X86_64,
+	    BASE);
 
-	assert_int_equal(unit_of(f->graph, code, 16, HWTD_ISA_X86_64,
+	assert_int_equal(graph_unit_of(f->graph, code, 16, HWTD_ISA_X86_64,
 			     0x7f0000000000),
 	    a);
-	assert_int_not_equal(unit_of(f->graph, code, 15, HWTD_ISA_X86_64,
+	assert_int_not_equal(graph_unit_of(f->graph, code, 15, HWTD_ISA_X86_64,
 				 BASE),
 	    a);
-	assert_int_not_equal(unit_of(f->graph, code, 16, HWTD_ISA_X86_32,
+	assert_int_not_equal(graph_unit_of(f->graph, code, 16, HWTD_ISA_X86_32,
 				 BASE),
 	    a);
 	/* What branches of 16- and 32-bit code cut off depends on it. */
-	assert_int_not_equal(unit_of(f->graph, code, 16, HWTD_ISA_X86_32,
+	assert_int_not_equal(graph_unit_of(f->graph, code, 16, HWTD_ISA_X86_32,
 				 BASE),
-	    unit_of(f->graph, code, 16, HWTD_ISA_X86_32, 2 * BASE));
-	assert_int_equal(node_at(f->graph, a, 0), node_at(f->graph, a, 0));
+	    graph_unit_of(f->graph, code, 16, HWTD_ISA_X86_32, 2 * BASE));
+	assert_int_equal(graph_node_at(f->graph, a, 0),
+	    graph_node_at(f->graph, a, 0));
 }
 
 static void
 branches_of_narrow_code_stay_in_it(void **state)
 {
 	static const uint8_t code[16] = { 0xe9, 0, 0, 0, 0xff };
-	struct fixture *f = *state;
-	const uint32_t unit = unit_of(f->graph, code, 16, HWTD_ISA_X86_32,
-	    0x1000);
+	struct graph_fixture *f = *state;
+	const uint32_t unit = graph_unit_of(f->graph, code, 16,
+	    HWTD_ISA_X86_32, 0x1000);
 	const struct hwtdi_code_block *b;
 
-	b = hwtdi_graph_block(f->graph, node_at(f->graph, unit, 0));
+	b = hwtdi_graph_block(f->graph, graph_node_at(f->graph, unit, 0));
 	assert_int_equal(0x1000 + b->target, 0xff001005);
 }
 
@@ -242,7 +184,7 @@ static void
 an_instruction_in_pieces_is_a_unit_of_its_own(void **state)
 {
 	static const uint8_t jump[] = { 0xe9, 0x10, 0, 0, 0 };
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	uint8_t copy[sizeof(jump)];
 	uint32_t a = 0, b = 1;
 
@@ -256,8 +198,8 @@ an_instruction_in_pieces_is_a_unit_of_its_own(void **state)
 	assert_int_equal(a, b);
 	/* Its bytes are copied. */
 	memset(copy, 0, sizeof(copy));
-	assert_int_equal(hwtdi_graph_block(f->graph, node_at(f->graph, b, 0))
-			     ->target,
+	assert_int_equal(
+	    hwtdi_graph_block(f->graph, graph_node_at(f->graph, b, 0))->target,
 	    0x15);
 }
 
@@ -267,12 +209,12 @@ parts_are_the_first_instructions_of_a_node(void **state)
 	/* nop; jmp 5; .. 5: nop; nop; jne 0 */
 	static const uint8_t code[16] = { 0x90, 0xeb, 0x02, 0, 0, 0x90, 0x90,
 		0x75, 0xf7 };
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	const uint32_t node = node_of(f, code, sizeof(code), 0);
 	const struct hwtdi_code_block *b;
 	uint32_t part = 0, again = 0;
 
-	assert_int_equal(see(f->graph, node)->insns, 5);
+	assert_int_equal(graph_see(f->graph, node)->insns, 5);
 	for (uint32_t insns = 1; insns < 5; insns++) {
 		assert_int_equal(hwtdi_graph_part(f->graph, node, insns, &part,
 				     NULL),
@@ -281,7 +223,7 @@ parts_are_the_first_instructions_of_a_node(void **state)
 				     &again, NULL),
 		    HWTD_OK);
 		assert_int_equal(part, again);
-		assert_int_equal(see(f->graph, part)->insns, insns);
+		assert_int_equal(graph_see(f->graph, part)->insns, insns);
 		b = hwtdi_graph_block(f->graph, part);
 		assert_int_equal(b->n_runs, insns <= 2 ? 1 : 2);
 		assert_int_equal(b->runs[b->n_runs - 1].branch,
@@ -313,29 +255,29 @@ many_branches(void)
 static void
 long_code_without_branches_is_cut_in_pieces(void **state)
 {
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	uint8_t *code = malloc(MANY);
 	uint32_t unit, node, next = 1, off = 0;
 	size_t bytes;
 
 	assert_non_null(code);
 	memset(code, 0x90, MANY);
-	unit = unit_of(f->graph, code, MANY, HWTD_ISA_X86_64, BASE);
-	node = node_at(f->graph, unit, 0);
-	while (see(f->graph, node)->kind == HWTDI_NODE_ON) {
+	unit = graph_unit_of(f->graph, code, MANY, HWTD_ISA_X86_64, BASE);
+	node = graph_node_at(f->graph, unit, 0);
+	while (graph_see(f->graph, node)->kind == HWTDI_NODE_ON) {
 		assert_int_equal(hwtdi_graph_block(f->graph, node)->off, off);
-		off += see(f->graph, node)->insns;
+		off += graph_see(f->graph, node)->insns;
 		assert_int_equal(hwtdi_graph_link(f->graph, node, 0, &next,
 				     NULL),
 		    HWTD_OK);
 		node = next;
 	}
-	assert_int_equal(see(f->graph, node)->kind, HWTDI_NODE_AWAY);
-	assert_int_equal(off + see(f->graph, node)->insns, MANY);
+	assert_int_equal(graph_see(f->graph, node)->kind, HWTDI_NODE_AWAY);
+	assert_int_equal(off + graph_see(f->graph, node)->insns, MANY);
 	/* Wherever it is entered, little is kept for it. */
 	bytes = hwtdi_graph_bytes(f->graph);
 	for (uint32_t i = 1; i < 1000; i++)
-		(void)node_at(f->graph, unit, i);
+		(void)graph_node_at(f->graph, unit, i);
 	assert_true(hwtdi_graph_bytes(f->graph) - bytes < 1000 * 400);
 	hwtdi_graph_drop(f->graph);
 	assert_int_equal(hwtdi_graph_create(f->library, &f->graph, NULL),
@@ -346,21 +288,22 @@ long_code_without_branches_is_cut_in_pieces(void **state)
 static void
 what_was_seen_before_stays_readable_when_arrays_grow(void **state)
 {
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	uint8_t *code = many_branches();
-	uint32_t unit = unit_of(f->graph, code, MANY, HWTD_ISA_X86_64, BASE);
-	uint32_t first = node_at(f->graph, unit, 0), next = 0;
+	uint32_t unit = graph_unit_of(f->graph, code, MANY, HWTD_ISA_X86_64,
+	    BASE);
+	uint32_t first = graph_node_at(f->graph, unit, 0), next = 0;
 	struct hwtdi_graph_view old;
 
 	hwtdi_graph_see(f->graph, &old);
 	for (uint32_t off = 2; off < MANY; off += 2)
-		(void)node_at(f->graph, unit, off);
+		(void)graph_node_at(f->graph, unit, off);
 	assert_int_equal(old.nodes[first].kind, HWTDI_NODE_COND);
 	assert_int_equal(hwtdi_graph_link(f->graph, first, 0, &next, NULL),
 	    HWTD_OK);
 	/* A link that is found later is only in the new arrays. */
 	assert_int_equal(old.nodes[first].next[0], 0);
-	assert_int_equal(see(f->graph, first)->next[0], next);
+	assert_int_equal(graph_see(f->graph, first)->next[0], next);
 	hwtdi_graph_drop(f->graph);
 	assert_int_equal(hwtdi_graph_create(f->library, &f->graph, NULL),
 	    HWTD_OK);
@@ -401,16 +344,17 @@ walk(void *arg)
 static void
 threads_build_one_graph(void **state)
 {
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	uint8_t *code = many_branches();
-	uint32_t unit = unit_of(f->graph, code, MANY, HWTD_ISA_X86_64, BASE);
+	uint32_t unit = graph_unit_of(f->graph, code, MANY, HWTD_ISA_X86_64,
+	    BASE);
 	struct walker w[4];
 	size_t bytes;
 
 	for (size_t i = 0; i < 4; i++) {
 		w[i] = (struct walker){ .graph = f->graph,
 			.unit = unit,
-			.first = node_at(f->graph, unit, 0) };
+			.first = graph_node_at(f->graph, unit, 0) };
 		assert_int_equal(pthread_create(&w[i].thread, NULL, walk,
 				     &w[i]),
 		    0);
@@ -494,12 +438,12 @@ plain_instructions_bind_nothing(void **state)
 	/* MWAIT, MOV, NOP, and what is none in 64-bit code. */
 	static const uint8_t bytes[40] = { 0x0f, 0x01, 0xc9, 0x48, 0x89, 0xd8,
 		0x90, 0x06 };
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	const uint32_t node = node_of(f, bytes, sizeof(bytes), 0);
 	const struct hwtdi_code_block *b = hwtdi_graph_block(f->graph, node);
 
-	assert_int_equal(see(f->graph, node)->kind, HWTDI_NODE_BAD);
-	assert_int_equal(see(f->graph, node)->insns, 3);
+	assert_int_equal(graph_see(f->graph, node)->kind, HWTDI_NODE_BAD);
+	assert_int_equal(graph_see(f->graph, node)->insns, 3);
 	assert_int_equal(b->binds, 0);
 	assert_int_equal(b->end, 7);
 	assert_int_equal(b->n_runs, 1);
@@ -516,19 +460,19 @@ static void
 nodes_of_plain_instructions_are_full(void **state)
 {
 	uint8_t bytes[HWTDI_BLOCK_INSNS + 40];
-	struct fixture *f = *state;
+	struct graph_fixture *f = *state;
 	uint32_t node, next = 0;
 
 	memset(bytes, 0x90, sizeof(bytes));
 	node = node_of(f, bytes, sizeof(bytes), 0);
-	assert_int_equal(see(f->graph, node)->kind, HWTDI_NODE_ON);
-	assert_int_equal(see(f->graph, node)->insns, HWTDI_BLOCK_INSNS);
+	assert_int_equal(graph_see(f->graph, node)->kind, HWTDI_NODE_ON);
+	assert_int_equal(graph_see(f->graph, node)->insns, HWTDI_BLOCK_INSNS);
 	assert_int_equal(hwtdi_graph_block(f->graph, node)->end,
 	    HWTDI_BLOCK_INSNS);
 	assert_int_equal(hwtdi_graph_link(f->graph, node, 0, &next, NULL),
 	    HWTD_OK);
-	assert_int_equal(see(f->graph, next)->kind, HWTDI_NODE_AWAY);
-	assert_int_equal(see(f->graph, next)->insns, 40);
+	assert_int_equal(graph_see(f->graph, next)->kind, HWTDI_NODE_AWAY);
+	assert_int_equal(graph_see(f->graph, next)->insns, 40);
 	assert_int_equal(hwtdi_graph_block(f->graph, next)->end,
 	    sizeof(bytes));
 }
@@ -536,7 +480,8 @@ nodes_of_plain_instructions_are_full(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                            \
+	cmocka_unit_test_setup_teardown(name, graph_setup, graph_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(superblocks_end_where_the_trace_has_to_speak),
 		TEST(links_and_returns_are_found_once),
