@@ -90,10 +90,16 @@ enum hwtd_event_kind {
 /** Number of kinds; kinds lie in [0, HWTD_EV_KINDS). */
 #define HWTD_EV_KINDS 16
 
-/** How a block ended, or what a single instruction is. */
+/**
+ * How a block ended, or what a single instruction is.
+ *
+ * In A32 and T32 other branches than direct ones may have a condition too: they
+ * keep their class, and without HWTD_EVF_TAKEN execution went on behind them.
+ */
 enum hwtd_branch {
 	/** No branch: the block ended for another reason. */
 	HWTD_BRANCH_NONE = 0,
+	/** A direct branch with a condition; in A32 and T32 be it a call. */
 	HWTD_BRANCH_CONDITIONAL = 1,
 	HWTD_BRANCH_JUMP = 2,
 	HWTD_BRANCH_INDIRECT_JUMP = 3,
