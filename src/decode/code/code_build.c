@@ -19,8 +19,6 @@ struct cursor {
 	struct hwtdi_draft *draft;
 	struct hwtdi_code_run *run;
 	uint32_t off;
-	/* Bits of `binds` that end a node. */
-	uint16_t stops;
 	bool is_arm;
 	/* Of T32: the state of the IT block at `off`. */
 	uint8_t it;
@@ -154,9 +152,12 @@ finish(struct cursor *c, const struct hwtdi_draft_insn *insn, int64_t target)
 	}
 }
 
-/* Add the instruction at hand.  False: the draft is done. */
-static inline bool
-add(struct cursor *c, const struct hwtdi_draft_insn *insn)
+/*
+ * Add the instruction at hand; with one of `stops` in `binds` it ends the node.
+ * False: the draft is done.
+ */
+HWTDI_X86_INLINE bool
+add(struct cursor *c, const struct hwtdi_draft_insn *insn, unsigned int stops)
 {
 	struct hwtdi_draft *d = c->draft;
 	struct hwtdi_code_run *run = c->run;
@@ -177,7 +178,7 @@ add(struct cursor *c, const struct hwtdi_draft_insn *insn)
 		if (!follow(c, insn->branch == HWTD_BRANCH_CALL, target))
 			return (false);
 	} else if (insn->branch != HWTD_BRANCH_NONE ||
-	    (insn->binds & c->stops) != 0) {
+	    (insn->binds & stops) != 0) {
 		finish(c, insn, target);
 		return (false);
 	}
@@ -237,7 +238,7 @@ pass_plain(struct cursor *c, bool in_64, struct hwtdi_x86_insn *insn)
 }
 
 /* Decode an instruction of x86, and add those before it. */
-static bool
+HWTDI_X86_INLINE bool
 next_x86(struct cursor *c, struct hwtdi_draft_insn *out)
 {
 	const struct hwtdi_code_unit *const unit = c->unit;
@@ -263,44 +264,67 @@ next_x86(struct cursor *c, struct hwtdi_draft_insn *out)
 	return (true);
 }
 
-/* There is none at hand; with more bytes behind the unit there may be. */
-static bool
-is_cut(const struct cursor *c)
+/* There is no instruction at hand. */
+static void
+end_at_none(struct cursor *c)
 {
 	const struct hwtdi_code_unit *unit = c->unit;
 	const uint32_t left = unit->length - c->off;
+	/* Bytes that may be missing. */
+	const size_t most = c->is_arm
+	    ? hwtdi_arm_length(unit->bytes + c->off, left, unit->isa)
+	    : HWTDI_X86_MAX_LENGTH;
 
-	if (unit->joint)
-		return (false);
-	return (left < (c->is_arm ? hwtdi_arm_length(unit->bytes + c->off,
-					left, unit->isa)
-				  : HWTDI_X86_MAX_LENGTH));
+	end_block(c,
+	    left == 0			      ? HWTDI_NODE_AWAY
+		: left < most && !unit->joint ? HWTDI_NODE_CUT
+					      : HWTDI_NODE_BAD,
+	    (int64_t)c->off);
+}
+
+static void
+draft_x86(struct cursor *c)
+{
+	struct hwtdi_draft_insn insn;
+
+	do
+		if (!next_x86(c, &insn)) {
+			end_at_none(c);
+			break;
+		}
+	while (add(c, &insn, X86_STOPS));
+}
+
+static void
+draft_arm(struct cursor *c)
+{
+	struct hwtdi_draft_insn insn;
+
+	do
+		if (!hwtdi_arm_draft_insn(c->unit, c->off, &c->it, &insn)) {
+			end_at_none(c);
+			break;
+		}
+	while (add(c, &insn, ARM_STOPS));
 }
 
 void
 hwtdi_code_draft(const struct hwtdi_code_unit *unit, uint32_t off,
     struct hwtdi_draft *out)
 {
-	struct cursor c = { .unit = unit, .draft = out, .off = off };
-	struct hwtdi_draft_insn insn;
+	struct cursor c = { .unit = unit,
+		.draft = out,
+		.off = off,
+		.is_arm = hwtdi_isa_is_arm(unit->isa) };
 
 	memset(&out->block, 0, sizeof(out->block));
 	out->block.off = off;
 	out->insns = 0;
 	out->n_pushes = 0;
-	c.is_arm = hwtdi_isa_is_arm(unit->isa);
-	c.stops = c.is_arm ? ARM_STOPS : X86_STOPS;
 	(void)begin_run(&c);
-	do {
-		if (c.is_arm ? hwtdi_arm_draft_insn(unit, c.off, &c.it, &insn)
-			     : next_x86(&c, &insn))
-			continue;
-		end_block(&c,
-		    c.off == unit->length ? HWTDI_NODE_AWAY
-			: is_cut(&c)	  ? HWTDI_NODE_CUT
-					  : HWTDI_NODE_BAD,
-		    (int64_t)c.off);
-		break;
-	} while (add(&c, &insn));
+	if (c.is_arm)
+		draft_arm(&c);
+	else
+		draft_x86(&c);
 	drop_empty_run(&c);
 }

@@ -344,7 +344,10 @@ correct(uint32_t word, uint8_t isa, struct verdict *v)
 		/* WFET, WFIT were MSR. */
 		if ((word & 0xffffffc0) == 0xd5031000)
 			v->binds = HWTDI_ARM_WAIT;
-		/* So was DSB with nXS. */
+		/* TSTART was MRS. */
+		if ((word & 0xffffffe0) == 0xd5233060)
+			v->binds = HWTDI_ARM_TSTART;
+		/* DSB with nXS was MSR. */
 		if ((word & 0xfffff3ff) == 0xd503323f)
 			v->binds = HWTDI_ARM_BARRIER;
 		break;
