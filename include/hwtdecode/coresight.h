@@ -84,11 +84,13 @@ struct hwtd_coresight_config {
 	uint32_t etmccer;
 	/** STM. */
 	uint32_t stmtcsr;
+	uint32_t stmfeat1r;
 	uint32_t stmfeat3r;
 	uint32_t stmdevid;
 	uint32_t stmhemastr;
 	/** ITM. */
 	uint32_t itmtcr;
+	uint32_t reserved;
 };
 
 /** Number of trace IDs; IDs lie in [0, HWTD_CS_TRACE_IDS). */

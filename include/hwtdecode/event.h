@@ -110,7 +110,13 @@ enum hwtd_branch {
 	HWTD_BRANCH_FAR_CALL = 7,
 	/** Return from interrupt or system call, VM resume, far return. */
 	HWTD_BRANCH_FAR_RETURN = 8,
-	HWTD_BRANCH_FAR_JUMP = 9
+	HWTD_BRANCH_FAR_JUMP = 9,
+	/**
+	 * The trace does not tell the way: some `insns` instructions were
+	 * executed from `ip` on, up to `target`; `bytes` is 0.  0 `insns`: how
+	 * many is not known either.
+	 */
+	HWTD_BRANCH_NO_PATH = 10
 };
 
 /** `time_ns` is known. */
@@ -288,6 +294,19 @@ struct hwtd_marker {
 
 /** TRIGGER: others, which are not told, came at the same place. */
 #define HWTD_MARKERF_MULTIPLE 0x1
+/** EVENT, STM: a trigger. */
+#define HWTD_MARKERF_TRIGGER 0x2
+/** STM: the packet is marked. */
+#define HWTD_MARKERF_MARKED 0x4
+/** STM: master and channel are not known. */
+#define HWTD_MARKERF_NO_CHANNEL 0x8
+/** STM: the payload is an error code: of the STM, of the master. */
+#define HWTD_MARKERF_GLOBAL_ERROR 0x10
+#define HWTD_MARKERF_MASTER_ERROR 0x20
+/** STM: the payload is the frequency of the timestamps, in Hz. */
+#define HWTD_MARKERF_FREQUENCY 0x40
+/** ITM: of the DWT, `channel` is the discriminator of the packet. */
+#define HWTD_MARKERF_HARDWARE 0x80
 
 enum hwtd_marker_source {
 	HWTD_MARKER_UNKNOWN = 0,
@@ -298,7 +317,9 @@ enum hwtd_marker_source {
 	HWTD_MARKER_ITM = 4,
 	HWTD_MARKER_EVENT = 5,
 	/** Intel PT trigger; the payload is the bit vector of triggers. */
-	HWTD_MARKER_TRIGGER = 6
+	HWTD_MARKER_TRIGGER = 6,
+	/** Arm ITE; `channel` is the exception level. */
+	HWTD_MARKER_INSTRUMENTATION = 7
 };
 
 /** Detail of HWTD_EV_POWER. */

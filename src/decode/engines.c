@@ -5,11 +5,13 @@
 
 #include "base/fail.h"
 #include "decode/decoder.h"
+#include "decode/coresight/cs_engines.h"
 #include "decode/pt/pt_engines.h"
 
 static const struct hwtdi_engine *const engines[] = {
 	&hwtdi_pt_native,
 	&hwtdi_pt_libipt,
+	&hwtdi_cs_opencsd,
 };
 
 const struct hwtdi_engine *

@@ -96,6 +96,7 @@ open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 	memset(&args, 0, sizeof(args));
 	args.library = maker->library;
 	args.pt = desc.pt;
+	args.coresight = desc.coresight;
 	args.context = maker->expander.base;
 	args.code.find = find_code;
 	args.code.until = code_until;

@@ -1,0 +1,268 @@
+/*
+ * Code for OpenCSD, and its ranges as tokens.
+ */
+#include <string.h>
+
+#include "decode/coresight/cs_decoder.h"
+
+/* Instructions are at most as many bytes long. */
+#define INSN_BYTES 4
+
+void
+hwtdi_cs_forget_code(struct hwtdi_decoder *d)
+{
+	d->span.length = 0;
+	d->has_unit = false;
+	d->epoch++;
+}
+
+static int
+find_span(const struct hwtdi_decoder *d, const struct hwtd_exec_context *who,
+    uint64_t off, uint64_t address, struct hwtdi_code_span *out)
+{
+	const struct hwtdi_code_query query = {
+		.context = who,
+		.stream_off = off,
+		.moments = { HWTD_NO_ID, 0, UINT64_MAX },
+	};
+	int rc;
+
+	if (out->length != 0 && address - out->address < out->length)
+		return (HWTD_OK);
+	rc = d->code.find(d->code.arg, &query, address, out);
+	if (rc != HWTD_OK)
+		out->length = 0;
+	return (rc);
+}
+
+size_t
+hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf, size_t n)
+{
+	struct hwtdi_decoder *d = arg;
+	size_t have = 0;
+
+	if (d->n_contexts != d->queue.n_contexts) {
+		d->n_contexts = d->queue.n_contexts;
+		hwtdi_cs_set_context(&d->front, &d->base, &d->queue.context);
+		d->front_span.length = 0;
+	}
+	while (have < n &&
+	    find_span(d, &d->front, d->segment.stream_off + d->fed,
+		address + have, &d->front_span) == HWTD_OK) {
+		const uint64_t skip = address + have - d->front_span.address;
+		const uint64_t left = d->front_span.length - skip;
+		const size_t take = n - have < left ? n - have : (size_t)left;
+
+		memcpy(buf + have, d->front_span.bytes + skip, take);
+		have += take;
+	}
+	return (have);
+}
+
+uint32_t
+hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address)
+{
+	struct hwtdi_code_span span = { .length = 0 };
+
+	switch (find_span(d, &d->context, d->off, address, &span)) {
+	case HWTD_END:
+	case HWTD_E_STATE:
+		return (HWTD_GAP_AMBIGUOUS_MAPPING);
+	default:
+		return (HWTD_GAP_NO_CODE);
+	}
+}
+
+/* Rows of a unit's code have this address and section from now on. */
+static int
+set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
+    uint64_t address, uint32_t section, struct hwtd_error *err)
+{
+	struct hwtdi_unit_place *place;
+	int rc;
+
+	rc = hwtdi_pt_places_reserve(d->library, &d->places, &d->cap_places,
+	    unit, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	place = &d->places[unit];
+	if (hwtdi_pt_place_is(place, address, section))
+		return (HWTD_OK);
+	/* Ranges that are remembered may have lain elsewhere. */
+	if (place->known)
+		d->epoch++;
+	hwtdi_pt_tell_place(flow, place, unit, address, section);
+	return (HWTD_OK);
+}
+
+/* An instruction whose bytes are in two spans, as a node. */
+static int
+join(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t *node_out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_code_span next = { .length = 0 };
+	const uint64_t left = d->span.address + d->span.length - d->left_ip;
+	uint8_t bytes[INSN_BYTES];
+	uint32_t unit;
+	int rc;
+
+	if (left >= INSN_BYTES ||
+	    find_span(d, &d->context, d->off, d->span.address + d->span.length,
+		&next) != HWTD_OK ||
+	    next.length < INSN_BYTES - left)
+		return (HWTD_E_NOT_FOUND);
+	memcpy(bytes, d->span.bytes + (d->left_ip - d->span.address),
+	    (size_t)left);
+	memcpy(bytes + left, next.bytes, INSN_BYTES - (size_t)left);
+	rc = hwtdi_graph_joint(d->graph, bytes, INSN_BYTES, d->left_isa,
+	    d->left_ip, &unit, err);
+	if (rc == HWTD_OK)
+		rc = set_place(d, flow, unit, d->left_ip, d->span.section,
+		    err);
+	return (rc == HWTD_OK
+		? hwtdi_graph_node(d->graph, unit, 0, node_out, err)
+		: rc);
+}
+
+static int
+find_unit(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	int rc;
+
+	if (d->has_unit && d->unit_isa == d->left_isa)
+		return (HWTD_OK);
+	rc = hwtdi_graph_unit(d->graph, d->span.bytes, d->span.length,
+	    d->left_isa, d->span.address, &d->unit, err);
+	d->unit_isa = d->left_isa;
+	d->has_unit = rc == HWTD_OK;
+	return (rc);
+}
+
+/* The node at the next instruction.  HWTD_E_NOT_FOUND: there is no code. */
+static int
+find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t *node_out,
+    struct hwtd_error *err)
+{
+	const uint64_t before = d->span.address, length = d->span.length;
+	uint64_t off;
+	int rc;
+
+	if (find_span(d, &d->context, d->off, d->left_ip, &d->span) != HWTD_OK)
+		return (HWTD_E_NOT_FOUND);
+	if (d->span.address != before || d->span.length != length)
+		d->has_unit = false;
+	rc = find_unit(d, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	off = d->left_ip - d->span.address;
+	if (off >= hwtdi_graph_unit_at(d->graph, d->unit)->length)
+		return (HWTD_E_NOT_FOUND);
+	rc = set_place(d, flow, d->unit, d->span.address, d->span.section,
+	    err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_graph_node(d->graph, d->unit, (uint32_t)off,
+		    node_out, err);
+	if (rc != HWTD_OK ||
+	    hwtdi_graph_block(d->graph, *node_out)->n_runs > 0)
+		return (rc);
+	return (join(d, flow, node_out, err));
+}
+
+static struct hwtdi_cs_range *
+range_at(const struct hwtdi_decoder *d, uint64_t st, uint32_t n)
+{
+	const uint64_t hash = (st ^ (uint64_t)n << 40) * 0x9e3779b97f4a7c15;
+
+	return (&d->ranges[hash >> 32 & (HWTDI_CS_RANGES - 1)]);
+}
+
+/* A range that came before, in the same place. */
+static bool
+put_known(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	const struct hwtdi_cs_range *r = range_at(d, d->left_ip, d->left);
+
+	if (r->epoch != d->epoch || r->st != d->left_ip || r->n != d->left ||
+	    r->isa != d->left_isa || r->end != d->left_end)
+		return (false);
+	flow->tokens[flow->n_tokens++] = r->token;
+	d->last_ip = r->last_ip;
+	d->has_last_ip = true;
+	d->left = 0;
+	return (true);
+}
+
+/* Put the first `n` instructions of a node. */
+static int
+put_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_code_block *b;
+	const struct hwtdi_code_run *last;
+	struct hwtdi_graph_view view;
+	uint32_t token = node, n;
+	uint64_t address;
+	int rc = HWTD_OK;
+
+	hwtdi_graph_see(d->graph, &view);
+	n = view.nodes[node].insns;
+	if (n > d->left) {
+		n = d->left;
+		rc = hwtdi_graph_part(d->graph, node, n, &token, err);
+	}
+	if (rc != HWTD_OK)
+		return (rc);
+	b = hwtdi_graph_block(d->graph, token);
+	last = &b->runs[b->n_runs - 1];
+	address = d->places[b->unit].address;
+	flow->tokens[flow->n_tokens++] = token;
+	d->last_ip = address + hwtdi_run_last(last);
+	d->has_last_ip = true;
+	d->left -= n;
+	d->left_ip = address + last->off + last->bytes;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t *reason_out, struct hwtd_error *err)
+{
+	const uint64_t st = d->left_ip;
+	const uint32_t n = d->left;
+	uint32_t node = 0;
+	size_t first = flow->n_tokens;
+	int rc = HWTD_OK;
+
+	if (put_known(d, flow))
+		return (HWTD_OK);
+	while (rc == HWTD_OK && d->left > 0 &&
+	    flow->n_tokens < HWTDI_FLOW_TOKENS &&
+	    flow->n_places + 2 <= HWTDI_FLOW_PLACES) {
+		rc = find_node(d, flow, &node, err);
+		if (rc == HWTD_OK)
+			rc = put_part(d, flow, node, err);
+	}
+	if (rc == HWTD_E_NOT_FOUND) {
+		*reason_out = d->span.length == 0
+		    ? hwtdi_cs_why_no_code(d, d->left_ip)
+		    : HWTD_GAP_BAD_CODE;
+		return (HWTD_END);
+	}
+	if (rc != HWTD_OK || d->left > 0)
+		return (rc);
+	if (d->left_ip != d->left_end) {
+		/* Other lengths than the library's: not to be trusted. */
+		*reason_out = HWTD_GAP_BAD_CODE;
+		return (HWTD_END);
+	}
+	if (flow->n_tokens == first + 1) {
+		*range_at(d, st, n) = (struct hwtdi_cs_range){ .st = st,
+			.end = d->left_end,
+			.last_ip = d->last_ip,
+			.n = n,
+			.token = flow->tokens[first],
+			.epoch = d->epoch,
+			.isa = d->left_isa };
+	}
+	return (HWTD_OK);
+}

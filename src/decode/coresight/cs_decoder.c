@@ -1,0 +1,234 @@
+/*
+ * The engine for CoreSight sources that OpenCSD decodes.
+ */
+#include "decode/coresight/cs_decoder.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "decode/coresight/cs_engines.h"
+
+/* Bytes that are fed at once: what they make waits in memory. */
+#define FEED 256
+
+static int
+take_config(struct hwtdi_decoder *d, const struct hwtdi_decoder_args *args,
+    struct hwtd_error *err)
+{
+	if (args->coresight == NULL ||
+	    args->coresight->protocol == HWTD_CS_UNKNOWN)
+		return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
+		    "how the CoreSight stream was recorded is not known: its "
+		    "protocol and registers"));
+	d->config = *args->coresight;
+	return (HWTD_OK);
+}
+
+static void
+cs_close(struct hwtdi_decoder *d)
+{
+	struct hwtd_context *library;
+
+	if (d == NULL)
+		return;
+	library = d->library;
+	hwtdi_cs_tree_destroy(d->tree);
+	hwtdi_cs_queue_fini(&d->queue);
+	hwtdi_array_free(library, d->places, d->cap_places,
+	    sizeof(*d->places));
+	hwtdi_free(library, d->ranges, HWTDI_CS_RANGES * sizeof(*d->ranges));
+	hwtdi_free(library, d, sizeof(*d));
+}
+
+static int
+cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
+	struct hwtdi_cs_tree_args tree = { .library = args->library,
+		.read_code = hwtdi_cs_read_code_at };
+	int rc;
+
+	if (d == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*d)));
+	d->library = args->library;
+	d->code = args->code;
+	d->graph = args->graph;
+	d->timed = args->timed;
+	d->base = args->context;
+	d->epoch = 1;
+	hwtdi_cs_queue_init(&d->queue, args->library);
+	d->ranges = hwtdi_zalloc(args->library,
+	    HWTDI_CS_RANGES * sizeof(*d->ranges));
+	rc = d->ranges == NULL ? hwtdi_fail_nomem(err, sizeof(*d->ranges))
+			       : take_config(d, args, err);
+	tree.config = &d->config;
+	tree.queue = &d->queue;
+	tree.arg = d;
+	if (rc == HWTD_OK)
+		rc = hwtdi_cs_tree_create(&tree, &d->tree, err);
+	if (rc != HWTD_OK) {
+		cs_close(d);
+		return (rc);
+	}
+	*out = d;
+	return (HWTD_OK);
+}
+
+/* Answers about code hold up to a byte that is behind what is fed. */
+static void
+set_until(struct hwtdi_decoder *d)
+{
+	const struct hwtdi_code_query query = {
+		.context = &d->front,
+		.stream_off = d->segment.stream_off + d->fed,
+	};
+	uint64_t count;
+
+	d->until = UINT64_MAX;
+	if (!d->code.fixed && d->code.until != NULL)
+		d->code.until(d->code.arg, &query, &d->until, &count);
+}
+
+static int
+cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
+    struct hwtd_error *err)
+{
+	d->segment = *segment;
+	d->fed = 0;
+	d->ended = false;
+	d->context = d->base;
+	d->front = d->base;
+	d->front_span.length = 0;
+	d->queue.failed = false;
+	hwtdi_cs_queue_clear(&d->queue);
+	d->n_contexts = d->queue.n_contexts;
+	hwtdi_cs_forget_code(d);
+	hwtdi_pt_places_forget(d->places, d->cap_places);
+	d->left = 0;
+	d->has_last_ip = false;
+	d->has_cycles = false;
+	d->off = segment->stream_off;
+	d->anchored = false;
+	d->in_gap = false;
+	d->on = false;
+	d->to_enable = false;
+	d->has_exception = false;
+	d->transaction = false;
+	set_until(d);
+	return (hwtdi_cs_tree_reset(d->tree, segment->stream_off, err));
+}
+
+/* What the library gave up with is a gap; it goes on behind it. */
+static int
+recover(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	hwtdi_cs_begin_gap(d, HWTD_GAP_ENGINE, d->segment.stream_off + d->fed,
+	    "OpenCSD gives up");
+	return (hwtdi_cs_tree_reset(d->tree, d->segment.stream_off + d->fed,
+	    err));
+}
+
+/* Give the library more bytes, or say that there are none. */
+static int
+feed(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	const uint64_t off = d->segment.stream_off + d->fed;
+	size_t n = d->segment.n - d->fed;
+	int rc;
+
+	if (n == 0) {
+		d->ended = true;
+		rc = hwtdi_cs_tree_end(d->tree, err);
+		return (rc == HWTD_E_CORRUPT ? recover(d, err) : rc);
+	}
+	if (off >= d->until) {
+		set_until(d);
+		d->front_span.length = 0;
+		hwtdi_cs_forget_code(d);
+		rc = hwtdi_cs_tree_forget_code(d->tree, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	if (n > FEED)
+		n = FEED;
+	if (d->until > off && n > d->until - off)
+		n = (size_t)(d->until - off);
+	rc = hwtdi_cs_tree_feed(d->tree, off, d->segment.bytes + d->fed, n,
+	    err);
+	d->fed += n;
+	return (rc == HWTD_E_CORRUPT ? recover(d, err) : rc);
+}
+
+static int
+put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	uint32_t reason = HWTD_GAP_UNKNOWN;
+	int rc = hwtdi_cs_put_range(d, flow, &reason, err);
+
+	if (rc == HWTD_END) {
+		hwtdi_cs_begin_gap(d, reason, d->off,
+		    "code is not what the trace is of");
+		d->gap.addr = d->left_ip;
+		d->gap.flags |= HWTD_GAPF_ADDR;
+		d->left = 0;
+		rc = HWTD_OK;
+	}
+	if (rc == HWTD_OK && d->left == 0)
+		hwtdi_cs_end_range(d, flow);
+	return (rc);
+}
+
+static int
+cs_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	flow->graph = d->graph;
+	while (rc == HWTD_OK && hwtdi_cs_has_room(flow)) {
+		const struct hwtdi_cs_element *e;
+
+		if (d->left > 0) {
+			rc = put_range(d, flow, err);
+			continue;
+		}
+		e = hwtdi_cs_queue_first(&d->queue);
+		if (e != NULL) {
+			rc = hwtdi_cs_put_element(d, flow, e, err);
+			hwtdi_cs_queue_drop(&d->queue);
+			continue;
+		}
+		if (d->ended) {
+			hwtdi_cs_put_end(d, flow);
+			return (HWTD_END);
+		}
+		rc = feed(d, err);
+	}
+	return (rc);
+}
+
+/*
+ * OpenCSD does not decode from the middle as it does from the start, so that a
+ * stream is one segment.
+ */
+static size_t
+cs_find_sync(const uint8_t *bytes, size_t n, size_t seen, size_t from)
+{
+	(void)bytes;
+	(void)seen;
+	(void)from;
+	return (n);
+}
+
+const struct hwtdi_engine hwtdi_cs_opencsd = {
+	.name = "opencsd",
+	.tech = HWTD_TECH_CORESIGHT,
+	.open = cs_open,
+	.start = cs_start,
+	.read = cs_read,
+	.close = cs_close,
+	.find_sync = cs_find_sync,
+	.tail_bytes = 0,
+};

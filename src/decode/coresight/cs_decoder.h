@@ -1,0 +1,131 @@
+/*
+ * The engine for CoreSight: what its files share.
+ */
+#ifndef HWTDI_CS_DECODER_H
+#define HWTDI_CS_DECODER_H
+
+#include "decode/coresight/cs_library.h"
+#include "decode/decoder.h"
+#include "decode/pt/pt_flow.h"
+
+/* Instructions of a range that are taken for real. */
+#define HWTDI_CS_RANGE_MAX 65536u
+
+/* Ranges whose token is remembered; a power of 2. */
+#define HWTDI_CS_RANGES 4096u
+
+/* A range of the library, and the token for all of it. */
+struct hwtdi_cs_range {
+	uint64_t st, end;
+	uint64_t last_ip;
+	uint32_t n;
+	uint32_t token;
+	/* It holds while the decoder's is the same; 0: nothing is there. */
+	uint32_t epoch;
+	uint8_t isa;
+};
+
+struct hwtdi_decoder {
+	struct hwtd_context *library;
+	struct hwtd_coresight_config config;
+	struct hwtdi_code_source code;
+	struct hwtdi_code_graph *graph;
+	bool timed;
+	struct hwtdi_cs_tree *tree;
+	struct hwtdi_cs_queue queue;
+
+	struct hwtdi_segment segment;
+	/* Bytes of it that were fed, and up to where answers about code hold. */
+	size_t fed;
+	uint64_t until;
+	bool ended;
+	/* The library gave up: bytes up to the next sync point are left out. */
+	bool failed;
+
+	/* Of the stream itself, at the element at hand, and where it is fed. */
+	struct hwtd_exec_context base, context, front;
+	struct hwtdi_code_span front_span;
+	uint32_t n_contexts;
+
+	/* Code of the element at hand. */
+	struct hwtdi_code_span span;
+	bool has_unit;
+	uint8_t unit_isa;
+	uint32_t unit;
+	struct hwtdi_unit_place *places;
+	size_t cap_places;
+	struct hwtdi_cs_range *ranges;
+	uint32_t epoch;
+
+	/* The range at hand: instructions that are left, and the next one. */
+	uint32_t left;
+	uint8_t left_isa;
+	uint64_t left_ip;
+	uint64_t left_end;
+	uint64_t last_ip;
+	bool has_last_ip;
+	/* Cycles that come behind it. */
+	bool has_cycles;
+	uint32_t cycles;
+
+	/* Where the element at hand comes from, and what was told. */
+	uint64_t off;
+	uint64_t anchor_off;
+	bool anchored;
+	/* A gap that goes on up to the next element that says something. */
+	bool in_gap;
+	struct hwtd_gap gap;
+	/* Instructions are traced; where they begin is to be told. */
+	bool on, to_enable;
+	uint16_t enable_flags;
+	/* An exception whose target the next element tells. */
+	bool has_exception;
+	struct hwtdi_cs_element exception;
+	/* The time stamp to come is that of this place in the flow. */
+	bool has_marker;
+	bool transaction;
+};
+
+/* cs_code.c */
+/* Code is looked up anew: another context, or another time. */
+void hwtdi_cs_forget_code(struct hwtdi_decoder *d);
+/* For the library. */
+size_t hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf,
+    size_t n);
+/*
+ * Put what there is room for of the range at hand.  HWTD_OK; HWTD_END: code
+ * is not as the library says, *reason_out; HWTD_E_NOMEM, HWTD_E_LIMIT.
+ */
+int hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint32_t *reason_out, struct hwtd_error *err);
+/* Why there is no code at an address: an hwtd_gap_reason. */
+uint32_t hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address);
+
+/* cs_flow.c */
+/* What the trace tells of a context, and what is known of the stream. */
+void hwtdi_cs_set_context(struct hwtd_exec_context *out,
+    const struct hwtd_exec_context *base, const struct hwtdi_cs_element *told);
+/* Put an element that is not finished by it: HWTD_OK or an error. */
+int hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e, struct hwtd_error *err);
+/* Begin a gap at a byte of the stream. */
+void hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason,
+    uint64_t first, const char *text);
+/* All of the range at hand was put. */
+void hwtdi_cs_end_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
+/* What waits for a next element does so in vain. */
+void hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
+/* There is room for what one element can make. */
+bool hwtdi_cs_has_room(const struct hwtdi_flow *flow);
+
+/* cs_exception.c */
+/* An hwtd_async_type. */
+uint32_t hwtdi_cs_exception_type(const struct hwtd_coresight_config *config,
+    uint32_t number);
+
+/* cs_sync.c */
+/* Offset of the first synchronisation in [from, n), or n. */
+size_t hwtdi_cs_find_sync(uint32_t protocol, const uint8_t *bytes, size_t n,
+    size_t from);
+
+#endif /* HWTDI_CS_DECODER_H */

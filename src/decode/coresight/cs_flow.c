@@ -1,0 +1,462 @@
+/*
+ * Elements of CoreSight sources as tokens, rare events and anchors.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "decode/coresight/cs_decoder.h"
+
+/* Rare events and anchors that one element may make. */
+#define ELEMENT_RARES 4
+#define ELEMENT_ANCHORS 2
+
+bool
+hwtdi_cs_has_room(const struct hwtdi_flow *flow)
+{
+	return (flow->n_tokens < HWTDI_FLOW_TOKENS &&
+	    flow->n_rares + ELEMENT_RARES <= HWTDI_FLOW_RARES &&
+	    flow->n_anchors + ELEMENT_ANCHORS <= HWTDI_FLOW_ANCHORS &&
+	    flow->n_places + 2 <= HWTDI_FLOW_PLACES);
+}
+
+/* The flow stands at the packet of the element at hand. */
+static void
+put_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	struct hwtdi_anchor *a;
+
+	if (d->anchored && d->off <= d->anchor_off)
+		return;
+	d->anchored = true;
+	d->anchor_off = d->off;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = 0;
+	a->stream_off = d->off;
+	a->count = 0;
+}
+
+static struct hwtdi_rare *
+put_rare(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint8_t kind)
+{
+	return (hwtdi_rare_put(flow, kind, d->off));
+}
+
+/* Gaps. */
+
+void
+hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason, uint64_t first,
+    const char *text)
+{
+	struct hwtd_gap *gap = &d->gap;
+
+	/* The first reason is the cause of those that follow. */
+	if (d->in_gap)
+		return;
+	memset(gap, 0, sizeof(*gap));
+	gap->reason = reason;
+	gap->first = first;
+	if (d->has_last_ip) {
+		gap->ip_before = d->last_ip;
+		gap->flags |= HWTD_GAPF_IP_BEFORE;
+	}
+	(void)snprintf(gap->text, sizeof(gap->text), "%s", text);
+	d->in_gap = true;
+	d->on = false;
+}
+
+static void
+put_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t end)
+{
+	struct hwtdi_rare *rare;
+
+	if (!d->in_gap)
+		return;
+	d->in_gap = false;
+	d->has_last_ip = false;
+	d->gap.end = end > d->gap.first ? end : d->gap.first;
+	rare = put_rare(d, flow, HWTD_EV_GAP);
+	rare->row.stream_off = d->gap.first;
+	rare->detail.gap = d->gap;
+}
+
+/* Bytes before the next synchronisation gave nothing. */
+static void
+end_unsynced(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	const uint64_t base = d->segment.stream_off;
+	const size_t first = (size_t)(d->gap.first - base);
+	const size_t end = (size_t)(d->off - base);
+	size_t sync;
+
+	if (!d->in_gap)
+		return;
+	sync = d->gap.reason == HWTD_GAP_NO_CODE ||
+		d->gap.reason == HWTD_GAP_AMBIGUOUS_MAPPING ||
+		d->gap.reason == HWTD_GAP_BAD_CODE
+	    ? end
+	    : hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes, end,
+		  first);
+	if (d->gap.reason == HWTD_GAP_UNSYNCED && sync == first)
+		d->in_gap = false;
+	put_gap(d, flow, base + sync);
+}
+
+/* What an element that executes code says of those before. */
+
+static void
+put_exception(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const uint64_t *target)
+{
+	const struct hwtdi_cs_element *e = &d->exception;
+	struct hwtdi_rare *rare;
+	struct hwtd_async *async;
+
+	if (!d->has_exception)
+		return;
+	d->has_exception = false;
+	rare = put_rare(d, flow, HWTD_EV_ASYNC);
+	rare->has_detail = true;
+	async = &rare->detail.async;
+	async->type = hwtdi_cs_exception_type(&d->config, e->n);
+	async->number = e->n;
+	async->flags = HWTD_ASYNCF_NUMBER;
+	if ((e->flags & HWTDI_CS_HAS_RETURN) != 0) {
+		async->return_addr = e->en;
+		async->flags |= HWTD_ASYNCF_RETURN_ADDR;
+		hwtdi_rare_set_ip(rare, e->en);
+	}
+	if (target != NULL)
+		hwtdi_rare_set_target(rare, *target);
+}
+
+/* Execution is at an address. */
+static void
+arrive(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
+{
+	struct hwtdi_rare *rare;
+
+	end_unsynced(d, flow);
+	put_exception(d, flow, &ip);
+	if (d->on)
+		return;
+	rare = put_rare(d, flow, HWTD_EV_ENABLE);
+	hwtdi_rare_set_ip(rare, ip);
+	/* Where no packet says that tracing went on, it had been on. */
+	rare->row.flags |= d->to_enable ? 0 : HWTD_EVF_STATUS;
+	d->on = true;
+	d->to_enable = false;
+}
+
+static int
+put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	const uint64_t bytes = e->en - e->st;
+
+	arrive(d, flow, e->st);
+	if (e->en <= e->st || e->n == 0 || e->n > HWTDI_CS_RANGE_MAX ||
+	    bytes < (uint64_t)e->n * 2 || bytes > (uint64_t)e->n * 4) {
+		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
+		    "a range of code that cannot be");
+		return (HWTD_OK);
+	}
+	d->left = e->n;
+	d->left_isa = e->isa;
+	d->left_ip = e->st;
+	d->left_end = e->en;
+	return (HWTD_OK);
+}
+
+static void
+put_no_path(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	struct hwtdi_rare *rare;
+
+	arrive(d, flow, e->st);
+	rare = put_rare(d, flow, HWTD_EV_BLOCK);
+	rare->row.branch = HWTD_BRANCH_NO_PATH;
+	rare->row.insns = e->n;
+	rare->row.flags |= (uint16_t)(e->isa << HWTD_EVF_ISA_SHIFT);
+	hwtdi_rare_set_ip(rare, e->st);
+	hwtdi_rare_set_target(rare, e->en);
+}
+
+static void
+put_no_access(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	const uint32_t reason = hwtdi_cs_why_no_code(d, e->st);
+
+	arrive(d, flow, e->st);
+	hwtdi_cs_begin_gap(d, reason, e->off,
+	    reason == HWTD_GAP_NO_CODE ? "no code at the address"
+				       : "several images could lie there");
+	d->gap.addr = e->st;
+	d->gap.flags |= HWTD_GAPF_ADDR;
+}
+
+static void
+put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	put_exception(d, flow, NULL);
+	switch (e->reason) {
+	case HWTDI_CS_UNSYNCED_OVERFLOW:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_OVERFLOW, e->off,
+		    "the trace unit dropped data");
+		break;
+	case HWTDI_CS_UNSYNCED_DISCARD:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_TRUNCATED, e->off,
+		    "the trace unit discarded what it had not committed");
+		break;
+	case HWTDI_CS_UNSYNCED_BAD_PACKET:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, e->off,
+		    "a packet that cannot be");
+		break;
+	case HWTDI_CS_UNSYNCED_BAD_IMAGE:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
+		    "the code does not fit the trace");
+		break;
+	default:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, e->off,
+		    "no synchronisation before");
+		break;
+	}
+}
+
+static void
+put_trace_on(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	put_exception(d, flow, NULL);
+	if (e->reason == HWTDI_CS_ON_OVERFLOW && !d->in_gap)
+		hwtdi_cs_begin_gap(d, HWTD_GAP_OVERFLOW, e->off,
+		    "the trace unit dropped data");
+	if (d->in_gap && d->gap.reason == HWTD_GAP_OVERFLOW)
+		put_gap(d, flow, d->gap.first);
+	else
+		end_unsynced(d, flow);
+	if (d->on)
+		(void)put_rare(d, flow, HWTD_EV_DISABLE);
+	d->on = false;
+	d->to_enable = true;
+	d->has_last_ip = false;
+}
+
+/* Everything else. */
+
+void
+hwtdi_cs_set_context(struct hwtd_exec_context *out,
+    const struct hwtd_exec_context *base, const struct hwtdi_cs_element *told)
+{
+	*out = *base;
+	out->security = told->security;
+	out->flags |= HWTD_CTXF_SECURITY;
+	if ((told->flags & HWTDI_CS_HAS_LEVEL) != 0) {
+		out->level = told->level;
+		out->flags |= HWTD_CTXF_LEVEL;
+	}
+	if ((told->flags & HWTDI_CS_HAS_CONTEXT_ID) != 0) {
+		out->contextidr = told->context_id;
+		out->flags |= HWTD_CTXF_CONTEXTIDR;
+	}
+	if ((told->flags & HWTDI_CS_HAS_VMID) != 0) {
+		out->vmid = told->vmid;
+		out->flags |= HWTD_CTXF_VMID;
+	}
+}
+
+static void
+put_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	struct hwtd_exec_context now;
+	struct hwtdi_rare *rare;
+
+	hwtdi_cs_set_context(&now, &d->base, e);
+	if (memcmp(&now, &d->context, sizeof(now)) == 0)
+		return;
+	d->context = now;
+	hwtdi_cs_forget_code(d);
+	rare = put_rare(d, flow, HWTD_EV_CONTEXT);
+	rare->detail.context = now;
+}
+
+static void
+put_timestamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	struct hwtdi_anchor *a;
+	struct hwtdi_rare *rare;
+
+	/* The source has no time to tell. */
+	if (e->timestamp == 0)
+		return;
+	if (d->timed) {
+		a = &flow->anchors[flow->n_anchors++];
+		a->at = (uint32_t)flow->n_tokens;
+		a->flags = HWTDI_ANCHOR_TIME;
+		a->stream_off = d->off;
+		a->count = e->timestamp;
+	}
+	rare = put_rare(d, flow, HWTD_EV_TIME);
+	hwtdi_rare_set_value(rare, e->timestamp);
+}
+
+static void
+put_cycles(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t cycles)
+{
+	hwtdi_rare_set_value(put_rare(d, flow, HWTD_EV_CYCLES), cycles);
+}
+
+static void
+put_transaction(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	const bool inside = e->reason == HWTDI_CS_TRANSACTION_START ||
+	    e->reason == HWTDI_CS_TRANSACTION_INSIDE;
+	struct hwtdi_rare *rare;
+
+	if (inside == d->transaction &&
+	    e->reason == HWTDI_CS_TRANSACTION_INSIDE)
+		return;
+	d->transaction = inside;
+	rare = put_rare(d, flow, HWTD_EV_MODE);
+	hwtdi_rare_set_value(rare,
+	    (uint64_t)HWTD_MODE_IS_TRANSACTION |
+		(inside ? HWTD_MODE_TRANSACTION : 0) |
+		(e->reason == HWTDI_CS_TRANSACTION_FAIL ? HWTD_MODE_ABORTED
+							: 0));
+	if (e->reason == HWTDI_CS_TRANSACTION_INSIDE)
+		rare->row.flags |= HWTD_EVF_STATUS;
+}
+
+static struct hwtd_marker *
+put_marker(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t source,
+    uint64_t payload, uint32_t size)
+{
+	struct hwtdi_rare *rare = put_rare(d, flow, HWTD_EV_MARKER);
+	struct hwtd_marker *marker = &rare->detail.marker;
+
+	marker->source = source;
+	marker->payload = payload;
+	marker->size = size;
+	return (marker);
+}
+
+static void
+put_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	const struct hwtdi_cs_software *s = &e->software;
+	struct hwtd_marker *marker = put_marker(d, flow,
+	    e->kind == HWTDI_CS_ITM ? HWTD_MARKER_ITM : HWTD_MARKER_STM,
+	    s->payload, (s->bits + 7u) / 8);
+
+	marker->master = s->master;
+	marker->channel = s->channel;
+	marker->flags = s->flags;
+	if ((e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
+		put_timestamp(d, flow, e);
+}
+
+int
+hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	(void)err;
+	if (e->off > d->off)
+		d->off = e->off;
+	put_anchor(d, flow);
+	switch (e->kind) {
+	case HWTDI_CS_NO_SYNC:
+		put_no_sync(d, flow, e);
+		break;
+	case HWTDI_CS_TRACE_ON:
+		put_trace_on(d, flow, e);
+		break;
+	case HWTDI_CS_CONTEXT:
+		put_context(d, flow, e);
+		break;
+	case HWTDI_CS_RANGE:
+		rc = put_code(d, flow, e);
+		break;
+	case HWTDI_CS_RANGE_NO_PATH:
+		put_no_path(d, flow, e);
+		break;
+	case HWTDI_CS_NO_ACCESS:
+		put_no_access(d, flow, e);
+		break;
+	case HWTDI_CS_ADDRESS_UNKNOWN:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, e->off,
+		    "the address is not known");
+		break;
+	case HWTDI_CS_EXCEPTION:
+		put_exception(d, flow, NULL);
+		if ((e->flags & HWTDI_CS_DATA_MARKER) == 0) {
+			d->exception = *e;
+			d->has_exception = true;
+		}
+		break;
+	case HWTDI_CS_EXCEPTION_RETURN: {
+		struct hwtdi_rare *rare = put_rare(d, flow, HWTD_EV_ASYNC);
+
+		rare->has_detail = true;
+		rare->detail.async.type = HWTD_ASYNC_RETURN;
+		break;
+	}
+	case HWTDI_CS_TIMESTAMP:
+		put_timestamp(d, flow, e);
+		break;
+	case HWTDI_CS_EVENT:
+		put_marker(d, flow, HWTD_MARKER_EVENT, e->n, 4)
+		    ->flags = (e->flags & HWTDI_CS_TRIGGER) != 0
+		    ? HWTD_MARKERF_TRIGGER
+		    : 0;
+		break;
+	case HWTDI_CS_SOFTWARE:
+	case HWTDI_CS_ITM:
+		put_software(d, flow, e);
+		break;
+	case HWTDI_CS_TRANSACTION:
+		put_transaction(d, flow, e);
+		break;
+	case HWTDI_CS_INSTRUMENTATION:
+		put_marker(d, flow, HWTD_MARKER_INSTRUMENTATION, e->value, 8)
+		    ->channel = e->level;
+		break;
+	default:
+		break;
+	}
+	/* The count of a time stamp is not of the sum. */
+	if ((e->flags & HWTDI_CS_HAS_CYCLES) == 0 ||
+	    e->kind == HWTDI_CS_TIMESTAMP)
+		return (rc);
+	if (e->kind != HWTDI_CS_RANGE)
+		put_cycles(d, flow, e->cycles);
+	d->has_cycles = e->kind == HWTDI_CS_RANGE;
+	d->cycles = e->cycles;
+	return (rc);
+}
+
+void
+hwtdi_cs_end_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	if (d->has_cycles)
+		put_cycles(d, flow, d->cycles);
+	d->has_cycles = false;
+}
+
+void
+hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	d->off = d->segment.stream_off + d->segment.n;
+	put_exception(d, flow, NULL);
+	if (d->in_gap && d->gap.reason == HWTD_GAP_OVERFLOW)
+		put_gap(d, flow, d->gap.first);
+	put_gap(d, flow, d->off);
+}

@@ -1,0 +1,86 @@
+/*
+ * OpenCSD, and nothing else knows it: one tree for one trace source.
+ *
+ * Versions of the library differ in the layout of what they hand out, under one
+ * SONAME; so what is read is chosen by the version that runs, and versions whose
+ * layout is not known are refused.
+ */
+#ifndef HWTDI_CS_LIBRARY_H
+#define HWTDI_CS_LIBRARY_H
+
+#include <hwtdecode/coresight.h>
+
+#include "decode/coresight/cs_element.h"
+
+/* Where versions differ. */
+struct hwtdi_cs_layout {
+	uint32_t version;
+	/* Of the pointer to more data, in an element. */
+	uint8_t extended_at;
+	/* Kinds from this number on mean something else, or nothing. */
+	uint8_t n_kinds;
+	/* Bits of all memory spaces. */
+	uint8_t any_space;
+};
+
+/* HWTD_OK; HWTD_E_UNSUPPORTED: what a version hands out is not known. */
+int hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
+    struct hwtd_error *err);
+
+/* From an element of the library; `off` is not set. */
+void hwtdi_cs_copy_element(const struct hwtdi_cs_layout *layout,
+    const void *element, struct hwtdi_cs_element *out);
+
+/* The version as number and text, as the library and its header say. */
+uint32_t hwtdi_cs_library_version(void);
+void hwtdi_cs_library_text(uint32_t version, char text[16]);
+uint32_t hwtdi_cs_header_version(void);
+
+/* Code that the source executes: bytes read at `address`, at most `n`. */
+typedef size_t (*hwtdi_cs_read_code)(void *arg, uint64_t address, uint8_t *buf,
+    size_t n);
+
+/* A packet: what it is by its first bytes and its kind's number. */
+typedef void (*hwtdi_cs_see_packet)(void *arg, uint64_t off,
+    const void *packet, const uint8_t *bytes, size_t n);
+
+struct hwtdi_cs_tree_args {
+	struct hwtd_context *library;
+	const struct hwtd_coresight_config *config;
+	/* Elements are put there. */
+	struct hwtdi_cs_queue *queue;
+	hwtdi_cs_read_code read_code;
+	void *arg;
+};
+
+struct hwtdi_cs_tree;
+
+/*
+ * HWTD_OK, HWTD_E_NOMEM, HWTD_E_UNSUPPORTED (a protocol or configuration that
+ * the library does not know, or a library that is not known).
+ */
+int hwtdi_cs_tree_create(const struct hwtdi_cs_tree_args *args,
+    struct hwtdi_cs_tree **out, struct hwtd_error *err);
+void hwtdi_cs_tree_destroy(struct hwtdi_cs_tree *tree);
+
+/* What comes next does not adjoin. */
+int hwtdi_cs_tree_reset(struct hwtdi_cs_tree *tree, uint64_t off,
+    struct hwtd_error *err);
+
+/*
+ * Bytes of the source that adjoin; at most HWTDI_CS_FEED_MAX.  HWTD_OK: all were
+ * taken.  HWTD_E_CORRUPT: the library gave up; all is forgotten up to the next
+ * reset.  HWTD_E_NOMEM.
+ */
+#define HWTDI_CS_FEED_MAX 1024
+int hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
+    const uint8_t *bytes, size_t n, struct hwtd_error *err);
+
+/* There are no more. */
+int hwtdi_cs_tree_end(struct hwtdi_cs_tree *tree, struct hwtd_error *err);
+
+/* Code may have changed: what was read of it is forgotten. */
+int hwtdi_cs_tree_forget_code(struct hwtdi_cs_tree *tree,
+    struct hwtd_error *err);
+
+#endif /* HWTDI_CS_LIBRARY_H */
