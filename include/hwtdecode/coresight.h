@@ -119,6 +119,57 @@ struct hwtd_sink_info {
 	uint64_t id_bytes[HWTD_CS_TRACE_IDS];
 };
 
+/**
+ * Short stable names of a protocol ("etmv4"), an architecture ("v8"), a profile
+ * ("A"), and a framing ("memory").
+ *
+ * @return "unknown" out of range, never NULL.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
+HWTD_API const char *hwtd_cs_protocol_name(uint32_t protocol);
+HWTD_API const char *hwtd_arm_arch_name(uint32_t arch);
+HWTD_API const char *hwtd_arm_profile_name(uint32_t profile);
+HWTD_API const char *hwtd_framing_name(uint32_t framing);
+
+/**
+ * Read a configuration from a text of key=value lines: registers by their
+ * names, and protocol, arch, profile and trace_id.  Numbers as in C; from ';'
+ * or '#' on a line is a comment.  Other registers of trace sources, and what
+ * else a device of a trace-and-debug snapshot says, is passed over.
+ *
+ * @param[in]  text  Shape [n]; need not be terminated.
+ * @param[in]  n     At most 1 MiB.
+ * @param[out] out   Its `size` is set by the caller.
+ * @param[out] err   Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_LIMIT, or HWTD_E_CORRUPT (a line is
+ *         not understood, or none tells the protocol).
+ *
+ * Source: hwtdecode(1), "CoreSight".
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_coresight_parse(const char *text, size_t n,
+    struct hwtd_coresight_config *out, struct hwtd_error *err);
+
+/**
+ * A register that the protocol of a configuration has, and a decoder needs.
+ *
+ * @param[in]  config     Its `protocol` and registers count.
+ * @param[in]  index      From 0.
+ * @param[out] name_out   Name of the register in its architecture.
+ * @param[out] value_out  Its value; 0 also if it is not known.
+ *
+ * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID, HWTD_E_TOO_NEW.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_coresight_register(const struct hwtd_coresight_config
+					 *config,
+    size_t index, const char **name_out, uint32_t *value_out);
+
 #ifndef HWTD_CDEF
 #ifdef __cplusplus
 }

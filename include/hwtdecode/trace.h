@@ -240,6 +240,15 @@ struct hwtd_open_options {
 	uint32_t reserved;
 	/** Where images of records are looked for.  NULL: defaults. */
 	const struct hwtd_search *search;
+	/**
+	 * For raw bytes of HWTD_TECH_CORESIGHT: shape [n_coresight], the sources
+	 * that wrote them; without frames one at most.
+	 */
+	const struct hwtd_coresight_config *coresight;
+	size_t n_coresight;
+	/** For the same: an hwtd_framing. */
+	uint32_t framing;
+	uint32_t reserved2;
 };
 
 /** Options for saving.  All zero means defaults. */
@@ -269,8 +278,13 @@ struct hwtd_save_options {
 /**
  * Open a trace file; the format is recognised by content.
  *
+ * A trace-and-debug snapshot is named by its folder or by the file snapshot.ini
+ * in it.  Its memory dumps hold everywhere, those of EL2 for hypervisors only:
+ * other exception levels and security states are not told apart, and of dumps
+ * that overlap the later one is seen.
+ *
  * @param[in]  ctx        A context; kept alive by the trace.
- * @param[in]  path       File to read.
+ * @param[in]  path       File to read, or the folder of a snapshot.
  * @param[in]  opts       NULL: defaults.
  * @param[out] trace_out  Set on success.
  * @param[out] err        Filled on failure.  May be NULL.

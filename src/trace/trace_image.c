@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "trace/import/side_file.h"
 
 /* Parts of one file adjoin: by path, then by build-id, then by number. */
 static int
@@ -413,6 +414,8 @@ add(struct hwtdi_named_files *files, const char *name, const uint8_t *build_id,
 	rc = take_parts(files, first, &image, err);
 	if (rc == HWTD_E_NOT_FOUND)
 		rc = read_file(files, name, &image, err);
+	image.own = files->trace->owns_folder && image.file != NULL &&
+	    hwtdi_side_is_beside(files->trace->file.path, image.file);
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_put_image(files->trace, &image, name,
 		    &file->image, err);

@@ -98,6 +98,8 @@ struct hwtdi_image {
 	bool unlinked;
 	/* Its bytes were looked for in a file, which is no program. */
 	bool stranger;
+	/* Named: its file belongs to the trace as the text does that names it. */
+	bool own;
 	/* An hwtd_image_state, and why it is missing. */
 	uint32_t state;
 	char text[96];
@@ -161,6 +163,8 @@ struct hwtd_trace {
 	size_t n_side_files, cap_side_files;
 	/* The first of them that is not in its folder; NULL: none. */
 	const char *outside;
+	/* What records name in that folder belongs to it, program or not. */
+	bool owns_folder;
 	struct hwtdi_stream **streams;
 	size_t n_streams;
 	size_t cap_streams;

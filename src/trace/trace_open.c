@@ -11,6 +11,7 @@
 #include "trace/container/hwt_reader.h"
 #include "trace/import/lldb.h"
 #include "trace/import/raw.h"
+#include "trace/import/snapshot.h"
 #include "trace/trace_internal.h"
 
 int
@@ -49,11 +50,15 @@ open_file(struct hwtd_trace *trace, const char *path, uint32_t tech,
 {
 	int rc;
 
-	trace->file.path = hwtdi_strdup(trace->library, path);
+	rc = hwtdi_snapshot_path(trace->library, path, &trace->file.path, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (trace->file.path == NULL)
+		trace->file.path = hwtdi_strdup(trace->library, path);
 	if (trace->file.path == NULL)
 		return (hwtdi_fail_nomem(err, strlen(path) + 1));
-	rc = hwtdi_regular_file_open(path, &trace->file.fd, &trace->file.size,
-	    err);
+	rc = hwtdi_regular_file_open(trace->file.path, &trace->file.fd,
+	    &trace->file.size, err);
 	if (rc != HWTD_OK) {
 		hwtdi_fail_prefix(err, "cannot open");
 		return (rc);
@@ -68,7 +73,7 @@ static int
 fill(struct hwtd_trace *trace, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
-	bool is_hwt = false, is_lldb = false;
+	bool is_hwt = false, is_lldb = false, is_snapshot = false;
 	int rc;
 
 	rc = open_file(trace, path, opts->tech, err);
@@ -77,10 +82,15 @@ fill(struct hwtd_trace *trace, const char *path,
 	/* Who names the technology says that the bytes are raw. */
 	if (rc == HWTD_OK && !is_hwt && opts->tech == HWTD_TECH_UNKNOWN)
 		rc = hwtdi_lldb_recognize(trace, &is_lldb, err);
+	if (rc == HWTD_OK && !is_hwt && !is_lldb &&
+	    opts->tech == HWTD_TECH_UNKNOWN)
+		rc = hwtdi_snapshot_recognize(trace, &is_snapshot, err);
 	if (rc == HWTD_OK && is_hwt)
 		rc = hwtdi_hwt_read(trace, opts, err);
 	else if (rc == HWTD_OK && is_lldb)
 		rc = hwtdi_lldb_import(trace, opts, err);
+	else if (rc == HWTD_OK && is_snapshot)
+		rc = hwtdi_snapshot_import(trace, err);
 	else if (rc == HWTD_OK)
 		rc = hwtdi_raw_import(trace, opts, err);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)
@@ -101,6 +111,12 @@ check_options(const struct hwtd_open_options *o, struct hwtd_error *err)
 	if (o->images == NULL && o->n_images != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "%zu images at NULL",
 		    o->n_images));
+	if (o->coresight == NULL && o->n_coresight != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "%zu CoreSight configurations at NULL", o->n_coresight));
+	if (o->framing > HWTD_FRAMING_DSTREAM)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "framing %" PRIu32 " is not known", o->framing));
 	return (HWTD_OK);
 }
 

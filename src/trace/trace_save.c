@@ -143,7 +143,8 @@ bool
 hwtdi_trace_is_stranger(const struct hwtdi_image *image)
 {
 	return (image->stranger ||
-	    (image->named && !image->sparse && image->bytes != NULL &&
+	    (image->named && !image->sparse && !image->own &&
+		image->bytes != NULL &&
 		!hwtdi_elf_is_program(image->bytes, image->n_bytes)));
 }
 

@@ -225,7 +225,8 @@ add_stream(struct bundle *b, const struct hwtdi_json *owner, const char *name,
 	desc.pt = b->has_pt ? &b->pt : NULL;
 	desc.clock = b->clock;
 	(void)hwtdi_json_field(owner, name, &field, NULL);
-	rc = hwtdi_side_file_read(&file, b->trace, desc.name, b->err);
+	rc = hwtdi_side_file_read(&file, b->trace, desc.name, UINT64_MAX,
+	    b->err);
 	if (rc == HWTD_OK)
 		rc = hwtd_trace_add_stream(b->trace, &desc, &stream, b->err);
 	if (rc == HWTD_OK && file.n > 0)
@@ -247,7 +248,7 @@ add_switches(struct bundle *b, const struct hwtdi_json *owner, uint32_t cpu)
 	if (rc != HWTD_OK)
 		return (rc);
 	(void)hwtdi_json_field(owner, "contextSwitchTrace", &field, NULL);
-	rc = hwtdi_side_file_read(&file, b->trace, name, b->err);
+	rc = hwtdi_side_file_read(&file, b->trace, name, UINT64_MAX, b->err);
 	if (rc == HWTD_OK) {
 		rc = hwtdi_perf_switch_add(b->trace, cpu, file.bytes, file.n,
 		    b->err);

@@ -73,12 +73,61 @@ minus_1(uint32_t id_plus_1)
 	return (id_plus_1 != 0 ? id_plus_1 - 1 : HWTD_NO_ID);
 }
 
+/* Make a stream of the whole file. */
+static int
+place_file(struct hwtd_trace *trace, const struct hwtd_stream_desc *desc,
+    uint32_t *id_out, struct hwtd_error *err)
+{
+	struct hwtdi_stretch stretch = { .kind = HWTDI_STRETCH_FILE };
+	int rc = hwtd_trace_add_stream(trace, desc, id_out, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	stretch.length = trace->file.size;
+	trace->format = "raw";
+	return (hwtdi_stream_place(trace->library, trace->streams[*id_out],
+	    &stretch, err));
+}
+
+/* Without frames the stream is that of the only source. */
+static int
+add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    struct hwtd_stream_desc *desc, struct hwtd_error *err)
+{
+	const uint8_t *at = (const uint8_t *)opts->coresight;
+	uint32_t sink = 0, id = 0;
+	size_t stride = 0;
+	int rc;
+
+	if (opts->framing == HWTD_FRAMING_NONE) {
+		if (opts->n_coresight > 1)
+			return (hwtdi_fail(err, HWTD_E_INVALID,
+			    "%zu sources of bytes without frames",
+			    opts->n_coresight));
+		if (opts->n_coresight == 1)
+			desc->coresight = opts->coresight;
+		return (place_file(trace, desc, &id, err));
+	}
+	desc->framing = opts->framing;
+	rc = place_file(trace, desc, &sink, err);
+	desc->framing = HWTD_FRAMING_NONE;
+	desc->sink_plus_1 = sink + 1;
+	desc->name = NULL;
+	/* Of an older or newer size, all alike. */
+	if (opts->n_coresight != 0)
+		memcpy(&stride, at, sizeof(stride));
+	for (size_t i = 0; rc == HWTD_OK && i < opts->n_coresight; i++) {
+		desc->coresight = (const void *)(at + i * stride);
+		rc = hwtd_trace_add_stream(trace, desc, &id, err);
+	}
+	return (rc);
+}
+
 int
 hwtdi_raw_import(struct hwtd_trace *trace,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
-	struct hwtdi_stretch stretch = { .kind = HWTDI_STRETCH_FILE };
 	const char *slash;
 	uint32_t id;
 	bool found;
@@ -92,7 +141,8 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 		if (!found)
 			return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
 			    "neither a .hwt header nor an LLDB trace bundle "
-			    "nor an Intel PT sync pattern in the first "
+			    "nor a snapshot nor an Intel PT sync pattern in "
+			    "the first "
 			    "%" PRIu64
 			    " bytes; if it is a raw trace, name its "
 			    "technology (--tech pt)",
@@ -108,11 +158,7 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 	slash = strrchr(trace->file.path, '/');
 	desc.name = slash != NULL && slash[1] != '\0' ? slash + 1
 						      : trace->file.path;
-	rc = hwtd_trace_add_stream(trace, &desc, &id, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	stretch.length = trace->file.size;
-	trace->format = "raw";
-	return (hwtdi_stream_place(trace->library, trace->streams[id],
-	    &stretch, err));
+	return (desc.tech == HWTD_TECH_CORESIGHT
+		? add_coresight(trace, opts, &desc, err)
+		: place_file(trace, &desc, &id, err));
 }

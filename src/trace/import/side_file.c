@@ -60,9 +60,8 @@ read_all(struct hwtdi_side_file *out, struct hwtd_context *ctx,
 	return (rc);
 }
 
-/* Whether a file is in the folder of another; links count for what they name. */
-static bool
-is_beside(const char *beside, const char *path)
+bool
+hwtdi_side_is_beside(const char *beside, const char *path)
 {
 	const char *slash = strrchr(beside, '/');
 	char folder[PATH_MAX], file[PATH_MAX];
@@ -93,14 +92,15 @@ note(struct hwtd_trace *trace, char *path, struct hwtd_error *err)
 	if (rc != HWTD_OK)
 		return (rc);
 	trace->side_files[trace->n_side_files++] = path;
-	if (trace->outside == NULL && !is_beside(trace->file.path, path))
+	if (trace->outside == NULL &&
+	    !hwtdi_side_is_beside(trace->file.path, path))
 		trace->outside = path;
 	return (HWTD_OK);
 }
 
 int
 hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
-    const char *name, struct hwtd_error *err)
+    const char *name, uint64_t most, struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = trace->library;
 	struct hwtdi_trace_file file = { .fd = -1 };
@@ -113,6 +113,10 @@ hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
 	rc = hwtdi_regular_file_open(file.path, &file.fd, &file.size, err);
 	if (rc != HWTD_OK)
 		hwtdi_fail_prefix(err, "cannot read %.100s", file.path);
+	if (rc == HWTD_OK && file.size > most)
+		rc = hwtdi_fail(err, HWTD_E_LIMIT,
+		    "%.100s has %" PRIu64 " bytes; at most %" PRIu64,
+		    file.path, file.size, most);
 	if (rc == HWTD_OK)
 		rc = read_all(out, ctx, &file, err);
 	if (file.fd >= 0)

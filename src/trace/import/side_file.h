@@ -22,11 +22,15 @@ int hwtdi_side_path(struct hwtd_context *ctx, const char *beside,
 /*
  * Read a file named like that and note it in the trace.  HWTD_E_IO (missing,
  * no regular file, not as empty as it claims), HWTD_E_LIMIT (larger than
- * max_alloc or max_memory), HWTD_E_NOMEM.
+ * `most`, max_alloc or max_memory), HWTD_E_NOMEM.
  */
 int hwtdi_side_file_read(struct hwtdi_side_file *file,
-    struct hwtd_trace *trace, const char *name, struct hwtd_error *err);
+    struct hwtd_trace *trace, const char *name, uint64_t most,
+    struct hwtd_error *err);
 void hwtdi_side_file_fini(struct hwtdi_side_file *file,
     struct hwtd_context *ctx);
+
+/* Whether a file is in the folder of another; links count for what they name. */
+bool hwtdi_side_is_beside(const char *beside, const char *path);
 
 #endif /* HWTDI_SIDE_FILE_H */
