@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/color.h"
+#include "cli/coresight_report.h"
 #include "cli/image_report.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
@@ -128,6 +129,7 @@ text_stream(struct report *report, uint32_t id)
 	output_format(out, "\n  bytes      %" PRIu64 "\n", stream.n_bytes);
 	if (stream.pt != NULL)
 		text_pt(out, stream.pt);
+	coresight_text(out, report->input, id, &stream);
 	if (stream.clock.counts_per == 0)
 		output_text(out, "  clock      none: the rows have no time\n");
 	else
@@ -319,6 +321,7 @@ json_stream(struct report *report, uint32_t id)
 	}
 	if (stream.pt != NULL)
 		json_pt(out, stream.pt);
+	coresight_json(out, report->input, id, &stream);
 	json_key(out, "extents");
 	output_char(out, '[');
 	for (size_t i = 0; hwtd_trace_extent(report->input->trace, id, i,

@@ -26,6 +26,20 @@ say_log(void *arg, const struct hwtd_log_record *record)
 		say_warning("%s: %s", record->area, record->message);
 }
 
+/* The folder of a trace-and-debug snapshot can be opened as it is. */
+static bool
+has_snapshot(const char *path)
+{
+	const size_t n = strlen(path);
+	char text[4096];
+
+	if (n + sizeof("/snapshot.ini") > sizeof(text))
+		return (false);
+	memcpy(text, path, n);
+	memcpy(text + n, "/snapshot.ini", sizeof("/snapshot.ini"));
+	return (access(text, F_OK) == 0);
+}
+
 /* The library would say less, and opening a FIFO would wait for ever. */
 static bool
 check_readable(const char *path, const char *what)
@@ -51,6 +65,8 @@ check_readable(const char *path, const char *what)
 		say_hint("check the name of %s", what);
 		return (false);
 	}
+	if (S_ISDIR(st.st_mode) && has_snapshot(path))
+		return (true);
 	if (S_ISDIR(st.st_mode)) {
 		say_error("%s: %s", path, strerror(EISDIR));
 		say_hint("name a file inside it");
@@ -89,6 +105,8 @@ warn_of_unused(const struct input *input, const struct options *options)
 	} raw_only[] = {
 		{ "tech", options->tech != 0 },
 		{ "clock", options->clock.counts_per != 0 },
+		{ "framing", options->has_framing },
+		{ "etm-config", options->n_coresight != 0 },
 		{ "stream-cpu", options->cpu_plus_1 != 0 },
 		{ "stream-pid", options->pid_plus_1 != 0 },
 		{ "stream-tid", options->tid_plus_1 != 0 },
@@ -159,6 +177,9 @@ input_open(struct input *input, const struct options *options)
 		.tid_plus_1 = options->tid_plus_1,
 		.pt = options->has_pt ? &options->pt : NULL,
 		.clock = options->clock,
+		.coresight = options->coresight,
+		.n_coresight = options->n_coresight,
+		.framing = options->framing,
 		.search = &search,
 		.unsealed = 1,
 	};

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/coresight_options.h"
 #include "cli/image_options.h"
 #include "cli/message.h"
 #include "cli/option_values.h"
@@ -243,7 +244,9 @@ take_input_option(struct options *options, const struct option_entry *entry,
 	*known = true;
 	switch (entry->id) {
 	case OPTION_TECH:
-		options->tech = HWTD_TECH_INTEL_PT;
+		options->tech = strcmp(value, "coresight") == 0
+		    ? HWTD_TECH_CORESIGHT
+		    : HWTD_TECH_INTEL_PT;
 		return (true);
 	case OPTION_IMAGE:
 		return (take_image(options, value));
@@ -451,6 +454,10 @@ take(struct options *options, const struct option_entry *entry,
 		return (false);
 	if (known)
 		return (true);
+	if (!take_coresight_option(options, entry, value, &known))
+		return (false);
+	if (known)
+		return (true);
 	if (!take_space_option(options, entry, value, &known))
 		return (false);
 	if (known)
@@ -581,7 +588,9 @@ options_parse(struct options *options, const struct command *command, int argc,
 	options->pt.size = sizeof(options->pt);
 	options->operands = calloc((size_t)argc + 1, sizeof(char *));
 	options->image_lists = calloc((size_t)argc + 1, sizeof(char *));
-	if (options->operands == NULL || options->image_lists == NULL) {
+	options->config_files = calloc((size_t)argc + 1, sizeof(char *));
+	if (options->operands == NULL || options->image_lists == NULL ||
+	    options->config_files == NULL) {
 		say_error("out of memory");
 		return (false);
 	}
@@ -599,7 +608,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 			return (false);
 		}
 	}
-	return (check_operands(options));
+	return (check_operands(options) && check_coresight_options(options));
 }
 
 void
@@ -613,6 +622,7 @@ options_fini(struct options *options)
 	}
 	free(options->images);
 	search_options_fini(options);
+	coresight_options_fini(options);
 	free(options->times.ranges);
 	free(options->addresses.ranges);
 	free(options->offsets.ranges);

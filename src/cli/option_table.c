@@ -60,7 +60,7 @@ const struct option_entry option_table[] = {
 	    "PSB." },
 
 	/* The input. */
-	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME", "pt",
+	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME", "pt|coresight",
 	    "FILE holds raw bytes of this technology." },
 	{ OPTION_IMAGE, "image", 0, GROUP_INPUT, READERS,
 	    "FILE[:OFFSET[:SIZE]]@ADDRESS", NULL,
@@ -85,6 +85,14 @@ const struct option_entry option_table[] = {
 	    NULL,
 	    "Tracing stopped on entry of START to END (inclusive).  "
 	    "Repeatable." },
+	{ OPTION_FRAMING, "framing", 0, GROUP_INPUT, READERS, "NAME",
+	    "none|memory|tpiu|dstream",
+	    "Raw CoreSight bytes are frames as a trace sink writes them.  "
+	    "Default: none." },
+	{ OPTION_ETM_CONFIG, "etm-config", 0, GROUP_INPUT, READERS, "FILE",
+	    NULL,
+	    "Protocol, trace ID and registers of a source of raw CoreSight "
+	    "bytes.  Repeatable." },
 	{ OPTION_CLOCK, "clock", 0, GROUP_INPUT, READERS,
 	    "COUNTS/NS[@BASE[=BASENS]]", NULL,
 	    "COUNTS ticks of the trace take NS ns; tick BASE is at BASENS "

@@ -21,6 +21,8 @@ enum option_id {
 	OPTION_PT_CPUID_15H,
 	OPTION_PT_FILTER,
 	OPTION_PT_STOP,
+	OPTION_ETM_CONFIG,
+	OPTION_FRAMING,
 	OPTION_CLOCK,
 	OPTION_STREAM_CPU,
 	OPTION_STREAM_PID,
@@ -152,6 +154,14 @@ struct options {
 	unsigned int n_pt_filters;
 	bool has_pt;
 	bool has_mtc_freq;
+	/* Sources of CoreSight, and the files that describe them. */
+	struct hwtd_coresight_config *coresight;
+	size_t n_coresight;
+	const char **config_files;
+	size_t n_config_files;
+	/* An hwtd_framing. */
+	uint32_t framing;
+	bool has_framing;
 	struct hwtd_clock clock;
 	uint32_t cpu_plus_1;
 	uint32_t pid_plus_1;

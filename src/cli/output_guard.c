@@ -169,6 +169,8 @@ guard_inputs(const struct options *options)
 		good = spares_path(targets, n, options->images[i].path);
 	for (size_t i = 0; good && i < options->n_image_lists; i++)
 		good = spares_path(targets, n, options->image_lists[i]);
+	for (size_t i = 0; good && i < options->n_config_files; i++)
+		good = spares_path(targets, n, options->config_files[i]);
 	if (good && options->expect != NULL && !options->update)
 		good = spares_path(targets, n, options->expect);
 	good = good && differ(options, targets, n);
@@ -189,8 +191,8 @@ guard_named_files(const struct options *options,
 
 	for (size_t i = 0; i < n; i++)
 		exists = exists || targets[i].exists;
-	/* The first is the operand, or a copy of standard input. */
-	for (size_t i = 1; exists && hwtd_trace_file(trace, i) != NULL; i++)
+	/* The operand can be the folder of the first. */
+	for (size_t i = 0; exists && hwtd_trace_file(trace, i) != NULL; i++)
 		if (!spares_path(targets, n, hwtd_trace_file(trace, i)))
 			return (EXIT_BAD_USAGE);
 	for (uint32_t i = 0;

@@ -1,0 +1,177 @@
+/*
+ * Trace sinks and CoreSight sources, for info: what the bytes of a sink are,
+ * and how a source was configured.
+ */
+#include "cli/coresight_report.h"
+
+#include <inttypes.h>
+
+#include "cli/json_line.h"
+
+/* What IDs that are none of sources stand for. */
+#define ID_NULL 0x00
+#define ID_SOURCE_LAST 0x6f
+#define ID_TRIGGER 0x7d
+
+/* The stream of a source in a sink, or HWTD_NO_ID. */
+static uint32_t
+source_of(const struct input *input, uint32_t sink, uint32_t trace_id)
+{
+	for (uint32_t i = sink + 1; i < input->info.n_streams; i++) {
+		struct hwtd_stream_desc d = { .size = sizeof(d) };
+
+		if (hwtd_trace_stream(input->trace, i, &d) == HWTD_OK &&
+		    d.sink_plus_1 == sink + 1 && d.coresight != NULL &&
+		    d.coresight->trace_id == trace_id)
+			return (i);
+	}
+	return (HWTD_NO_ID);
+}
+
+static void
+text_id(struct output *out, const struct input *input, uint32_t sink,
+    uint32_t id, uint64_t bytes)
+{
+	const uint32_t stream = source_of(input, sink, id);
+
+	output_format(out, "  id 0x%02" PRIx32 "    %" PRIu64 " bytes", id,
+	    bytes);
+	if (stream != HWTD_NO_ID)
+		output_format(out, "  stream %" PRIu32, stream);
+	else if (id == ID_NULL)
+		output_text(out, "  filler");
+	else if (id == ID_TRIGGER)
+		output_text(out, "  trigger");
+	else if (id > ID_SOURCE_LAST)
+		output_text(out, "  reserved");
+	else
+		output_text(out, "  no source is known");
+	output_char(out, '\n');
+}
+
+static void
+text_sink(struct output *out, const struct input *input, uint32_t sink,
+    const struct hwtd_sink_info *info)
+{
+	output_format(out,
+	    "  frames     %s  %" PRIu64 " frames  overhead %" PRIu64,
+	    hwtd_framing_name(info->framing), info->n_frames,
+	    info->overhead_bytes);
+	if (info->sync_bytes != 0)
+		output_format(out, "  sync %" PRIu64, info->sync_bytes);
+	if (info->footer_bytes != 0)
+		output_format(out, "  footers %" PRIu64, info->footer_bytes);
+	if (info->n_barriers != 0)
+		output_format(out, "  barriers %" PRIu64, info->n_barriers);
+	output_format(out, "  lost %" PRIu64, info->lost_bytes);
+	if (info->untold_bytes != 0)
+		output_format(out, "  before the first id %" PRIu64,
+		    info->untold_bytes);
+	output_char(out, '\n');
+	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++)
+		if (info->id_bytes[id] != 0 ||
+		    source_of(input, sink, id) != HWTD_NO_ID)
+			text_id(out, input, sink, id, info->id_bytes[id]);
+}
+
+static void
+text_config(struct output *out, const struct hwtd_coresight_config *config)
+{
+	const char *name = "";
+	uint32_t value = 0;
+
+	output_format(out, "  recorded   %s  arch %s  profile %s",
+	    hwtd_cs_protocol_name(config->protocol),
+	    hwtd_arm_arch_name(config->arch),
+	    hwtd_arm_profile_name(config->profile));
+	if (config->trace_id != 0)
+		output_format(out, "  id 0x%02" PRIx32, config->trace_id);
+	output_char(out, '\n');
+	for (size_t i = 0;
+	     hwtd_coresight_register(config, i, &name, &value) == HWTD_OK; i++)
+		output_format(out, "  register   %-11s 0x%08" PRIx32 "\n",
+		    name, value);
+}
+
+void
+coresight_text(struct output *out, const struct input *input, uint32_t id,
+    const struct hwtd_stream_desc *stream)
+{
+	struct hwtd_sink_info info = { .size = sizeof(info) };
+
+	if (stream->sink_plus_1 != 0)
+		output_format(out, "  sink       stream %" PRIu32 "\n",
+		    stream->sink_plus_1 - 1);
+	if (stream->framing != HWTD_FRAMING_NONE &&
+	    hwtd_trace_sink(input->trace, id, &info) == HWTD_OK)
+		text_sink(out, input, id, &info);
+	if (stream->coresight != NULL)
+		text_config(out, stream->coresight);
+}
+
+static void
+json_sink(struct output *out, const struct input *input, uint32_t sink,
+    const struct hwtd_sink_info *info)
+{
+	bool any = false;
+
+	json_name(out, "framing", hwtd_framing_name(info->framing));
+	json_u64(out, "frames", info->n_frames);
+	json_u64(out, "overhead_bytes", info->overhead_bytes);
+	json_u64(out, "sync_bytes", info->sync_bytes);
+	json_u64(out, "footer_bytes", info->footer_bytes);
+	json_u64(out, "barriers", info->n_barriers);
+	json_u64(out, "lost_bytes", info->lost_bytes);
+	json_u64(out, "untold_bytes", info->untold_bytes);
+	json_key(out, "ids");
+	output_char(out, '[');
+	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++) {
+		const uint32_t stream = source_of(input, sink, id);
+
+		if (info->id_bytes[id] == 0 && stream == HWTD_NO_ID)
+			continue;
+		output_format(out,
+		    "%s{\"trace_id\":%" PRIu32 ",\"bytes\":%" PRIu64,
+		    any ? "," : "", id, info->id_bytes[id]);
+		if (stream != HWTD_NO_ID)
+			output_format(out, ",\"stream\":%" PRIu32, stream);
+		output_char(out, '}');
+		any = true;
+	}
+	output_char(out, ']');
+}
+
+static void
+json_config(struct output *out, const struct hwtd_coresight_config *config)
+{
+	const char *name = "";
+	uint32_t value = 0;
+
+	json_name(out, "protocol", hwtd_cs_protocol_name(config->protocol));
+	json_name(out, "arch", hwtd_arm_arch_name(config->arch));
+	json_name(out, "profile", hwtd_arm_profile_name(config->profile));
+	if (config->trace_id != 0)
+		json_u64(out, "trace_id", config->trace_id);
+	json_key(out, "registers");
+	output_char(out, '{');
+	for (size_t i = 0;
+	     hwtd_coresight_register(config, i, &name, &value) == HWTD_OK; i++)
+		output_format(out, "%s\"%s\":\"0x%" PRIx32 "\"",
+		    i > 0 ? "," : "", name, value);
+	output_char(out, '}');
+}
+
+void
+coresight_json(struct output *out, const struct input *input, uint32_t id,
+    const struct hwtd_stream_desc *stream)
+{
+	struct hwtd_sink_info info = { .size = sizeof(info) };
+
+	if (stream->sink_plus_1 != 0)
+		json_u64(out, "sink", stream->sink_plus_1 - 1);
+	if (stream->framing != HWTD_FRAMING_NONE &&
+	    hwtd_trace_sink(input->trace, id, &info) == HWTD_OK)
+		json_sink(out, input, id, &info);
+	if (stream->coresight != NULL)
+		json_config(out, stream->coresight);
+}
