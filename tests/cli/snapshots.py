@@ -1,0 +1,190 @@
+"""Snapshots and raw bytes of CoreSight: folders, configurations, sinks."""
+
+from runner import Case
+
+# Frames whose first byte says whose 14 bytes follow: of 0x10, 0x11, 0x33.
+FRAMES = b"".join(
+    bytes([trace_id << 1 | 1, *[2] * 14, 0]) for trace_id in (0x10, 0x11, 0x33)
+)
+ETM = """\
+[device]
+name=ETM_0
+class=trace_source
+type=ETM4.2
+[regs]
+TRCTRACEIDR(0x010)=0x10
+TRCCONFIGR=0x8c1
+"""
+
+
+def snapshot(case: Case) -> None:
+    folder = case.folder / "snap"
+    folder.mkdir()
+    case.write(
+        "snap/snapshot.ini",
+        "[snapshot]\nversion=1.0\n[device_list]\na=cpu.ini\nb=etm.ini\n"
+        "[trace]\nmetadata=trace.ini\n",
+    )
+    case.write(
+        "snap/cpu.ini",
+        "[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n"
+        "[dump]\nfile=mem.bin\naddress=0x1000\n"
+        "[dump2]\nfile=gone.bin\naddress=0x2000\nlength=16\n",
+    )
+    case.write("snap/etm.ini", ETM)
+    case.write(
+        "snap/trace.ini",
+        "[trace_buffers]\nbuffers=b\n[b]\nname=ETB\nfile=etb.bin\n"
+        "format=coresight\n[source_buffers]\nETM_0=ETB\n"
+        "[core_trace_sources]\ncpu_0=ETM_0\n",
+    )
+    case.write("snap/etb.bin", FRAMES)
+    case.write("snap/mem.bin", b"memory")
+
+
+def test_info_of_a_snapshot(case: Case) -> None:
+    snapshot(case)
+    for name in ("snap", "snap/", "snap/snapshot.ini"):
+        case.run("info", name).want(
+            0,
+            out_has=(
+                f"file       {name}\n",
+                "format     snapshot\n",
+                "streams    2\nbytes      48\n",
+                "stream 0  coresight  ETB\n",
+                "  frames     memory  3 frames  overhead 6  lost 0\n",
+                "  id 0x10    14 bytes  stream 1\n",
+                "  id 0x11    14 bytes  no source is known\n",
+                "  id 0x33    14 bytes  no source is known\n",
+                "stream 1  coresight  cpu 0  ETM_0\n  bytes      14\n",
+                "  sink       stream 0\n",
+                "  recorded   etmv4  arch v8  profile A  id 0x10\n",
+                "  register   TRCCONFIGR  0x000008c1\n",
+                "  register   TRCIDR1     0x4100f403\n",
+                "missing",
+                "gone.bin",
+            ),
+        )
+
+
+def test_jsonl_of_a_snapshot(case: Case) -> None:
+    snapshot(case)
+    rows = case.run("info", "--format=jsonl", "snap").want(0).objects()
+    sink, source = (row for row in rows if row["type"] == "stream")
+    assert sink["framing"] == "memory"
+    assert (sink["frames"], sink["overhead_bytes"]) == (3, 6)
+    assert sink["ids"] == [
+        {"trace_id": 0x10, "bytes": 14, "stream": 1},
+        {"trace_id": 0x11, "bytes": 14},
+        {"trace_id": 0x33, "bytes": 14},
+    ]
+    for key in ("lost", "sync", "footer", "untold"):
+        assert sink[f"{key}_bytes"] == 0, key
+    assert sink["barriers"] == 0
+    assert source["sink"] == 0
+    assert (source["protocol"], source["arch"]) == ("etmv4", "v8")
+    assert (source["profile"], source["trace_id"]) == ("A", 0x10)
+    assert source["registers"]["TRCCONFIGR"] == "0x8c1"
+    assert len(source["registers"]) == 10
+    states = [row["state"] for row in rows if row["type"] == "image"]
+    assert states == ["found", "missing"]
+
+
+def test_maps_name_missing_dumps(case: Case) -> None:
+    snapshot(case)
+    case.run("maps", "snap").want(
+        0, out_has=("mem.bin", "gone.bin", "0x0000000000002000")
+    )
+
+
+def test_imported_snapshot_is_the_same(case: Case) -> None:
+    snapshot(case)
+    case.run("import", "--embed", "snap", "-o", "x.hwt").want(0)
+    before = case.run("info", "--format=jsonl", "snap").objects()
+    (case.folder / "snap").rename(case.folder / "away")
+    after = case.run("info", "--format=jsonl", "x.hwt").want(0).objects()
+
+    def kept(rows: list) -> list:
+        return [row for row in rows if row["type"] in ("stream", "section")]
+
+    assert kept(after) == kept(before)
+    images = [row for row in after if row["type"] == "image"]
+    assert [row["state"] for row in images] == ["found", "missing"]
+
+
+def test_outputs_spare_the_files_of_a_snapshot(case: Case) -> None:
+    snapshot(case)
+    for name in ("snapshot.ini", "etm.ini", "etb.bin", "mem.bin"):
+        case.run("info", "snap", "-o", f"snap/{name}").want(
+            2, err_has=f"snap/{name}"
+        )
+
+
+def test_raw_frames(case: Case) -> None:
+    case.write("etb.bin", FRAMES)
+    case.write("a.ini", ETM + "arch=Cortex-A53\n")
+    case.write("b.txt", "protocol=stm # an STM\ntrace_id=0x33\n")
+    words = ["--tech=coresight", "--framing=memory"]
+    case.run(
+        "info", *words, "--etm-config=a.ini", "--etm-config=b.txt", "etb.bin"
+    ).want(
+        0,
+        out_has=(
+            "format     raw\nstreams    3\n",
+            "  id 0x10    14 bytes  stream 1\n",
+            "  id 0x11    14 bytes  no source is known\n",
+            "  id 0x33    14 bytes  stream 2\n",
+            "  recorded   etmv4  arch v8  profile A  id 0x10\n",
+            "  recorded   stm  arch unknown  profile unknown  id 0x33\n",
+        ),
+    )
+    case.run(
+        "info", "--tech=coresight", "--etm-config=a.ini", "etb.bin"
+    ).want(0, out_has=("streams    1\n", "  recorded   etmv4"))
+    case.run("info", *words, "etb.bin").want(0, out_has="streams    1\n")
+
+
+def test_wrong_configurations(case: Case) -> None:
+    case.write("etb.bin", FRAMES)
+    case.write("a.ini", ETM)
+    case.write("none.txt", "protocol=etmv4\n")
+    case.write("bad.txt", "protocol=etmv4\ntracid=1\n")
+    raw = ["info", "--tech=coresight"]
+    framed = [*raw, "--framing=memory"]
+    case.run(*raw, "--etm-config=bad.txt", "etb.bin").want(
+        1,
+        err_has=("bad.txt: line 2: tracid is no register", "hint: lines of"),
+    )
+    case.run(*raw, "--etm-config=gone", "etb.bin").want(
+        1, err_has="gone: No such file or directory\n"
+    )
+    case.run(*raw, "--etm-config=.", "etb.bin").want(
+        1, err_has=".: not a regular file\n"
+    )
+    case.run(*framed, "--etm-config=none.txt", "etb.bin").want(
+        2, err_has="none.txt: tells no trace ID"
+    )
+    twice = ["--etm-config=a.ini", "--etm-config=a.ini", "etb.bin"]
+    case.run(*framed, *twice).want(
+        2, err_has="a.ini: has the trace ID 0x10 of a.ini\n"
+    )
+    case.run(*raw, *twice).want(
+        2, err_has="--etm-config: 2 sources of bytes without frames\n"
+    )
+    case.run(*raw, "--framing=etr", "etb.bin").want(
+        2, err_has="'etr' is not none|memory|tpiu|dstream\n"
+    )
+
+
+def test_snapshots_need_no_options_of_raw_bytes(case: Case) -> None:
+    snapshot(case)
+    case.write("a.ini", ETM)
+    case.run(
+        "info", "--framing=memory", "--etm-config=a.ini", "snap"
+    ).want(
+        0,
+        err_has=(
+            "--framing describes raw bytes",
+            "--etm-config describes raw bytes",
+        ),
+    )
