@@ -1,6 +1,6 @@
 /*
- * hwtdecode-flow: decode one Intel PT stream with the public API and write or
- * check what executed, in the forms that conformance cases use.
+ * hwtdecode-flow: decode one stream with the public API and write or check what
+ * executed, in the forms that conformance cases use.
  */
 #include "flow.h"
 
@@ -23,6 +23,7 @@
 
 struct options {
 	struct hwtd_pt_config pt;
+	struct flow_coresight coresight;
 	struct hwtd_clock clock;
 	struct flow_time time;
 	const char *engine;
@@ -52,11 +53,13 @@ struct options {
 static const char usage[] =
     "usage: hwtdecode-flow [options] TRACE\n"
     "  --open                             TRACE is no raw stream\n"
-    "  --stream N                         of an opened trace only this one\n"
+    "  --stream N                         of several only this one\n"
     "  --maps FILE                        mappings of a raw stream\n"
     "  --image FILE:OFFSET:SIZE:ADDRESS   code (numbers in hex), repeatable\n"
     "  --cpu FAMILY/MODEL[/STEPPING]      CPU signature\n"
     "  --mtc-freq N  --nom-freq N  --cpuid15 EAX/EBX\n"
+    "  --coresight NAME=VALUE             framing, then of each source\n"
+    "                                     protocol, arch, profile, registers\n"
     "  --filter START:END                 trace only inside (hex, inclusive)\n"
     "  --clock COUNTS:NS                  COUNTS ticks are NS nanoseconds\n"
     "  --engine NAME  --jobs N\n"
@@ -66,7 +69,7 @@ static const char usage[] =
     "  --gaps FILE                        write these; '-' is stdout\n"
     "  --truth FILE                       check against truth records\n"
     "  --sequence FILE                    check against all addresses\n"
-    "  --time none|ticks:N|anchors:N      tolerance of their times\n";
+    "  --time none|ticks:N|anchors:N|stamps   tolerance of their times\n";
 
 void
 flow_die(const char *format, ...)
@@ -188,8 +191,9 @@ set_cpu(struct hwtd_pt_config *pt, char *text)
 static void
 set_time(struct flow_time *time, char *text)
 {
-	if (strcmp(text, "none") == 0) {
-		time->rule = FLOW_TIME_NONE;
+	if (strcmp(text, "none") == 0 || strcmp(text, "stamps") == 0) {
+		time->rule = text[0] == 'n' ? FLOW_TIME_NONE
+					    : FLOW_TIME_STAMPS;
 		return;
 	}
 	if (strncmp(text, "ticks:", 6) == 0)
@@ -258,7 +262,9 @@ set_option(struct options *options, const char *name, char *text)
 		    UINT32_MAX);
 		options->pt.cpuid_15h_ebx = (uint32_t)small(&text, '\0', name,
 		    UINT32_MAX);
-	} else if (strcmp(name, "filter") == 0)
+	} else if (strcmp(name, "coresight") == 0)
+		flow_coresight_set(&options->coresight, text);
+	else if (strcmp(name, "filter") == 0)
 		add_filter(options, text);
 	else if (strcmp(name, "clock") == 0) {
 		options->clock.counts_per = number(&text, 0, ':', name);
@@ -285,6 +291,7 @@ parse(struct options *options, int argc, char **argv)
 		{ "mtc-freq", required_argument, NULL, 'o' },
 		{ "nom-freq", required_argument, NULL, 'o' },
 		{ "cpuid15", required_argument, NULL, 'o' },
+		{ "coresight", required_argument, NULL, 'o' },
 		{ "filter", required_argument, NULL, 'o' },
 		{ "clock", required_argument, NULL, 'o' },
 		{ "engine", required_argument, NULL, 'o' },
@@ -321,9 +328,11 @@ parse(struct options *options, int argc, char **argv)
 		exit(EXIT_TROUBLE);
 	}
 	options->trace = argv[optind];
-	if (options->open ? options->n_images > 0 || options->maps != NULL
-			  : options->has_stream)
-		flow_die("--stream is for --open, --image and --maps are not");
+	if (options->open && (options->n_images > 0 || options->maps != NULL))
+		flow_die("--image and --maps are not for --open");
+	if (!options->open && options->has_stream &&
+	    options->coresight.n_sources == 0)
+		flow_die("--stream: there is only one");
 }
 
 static void
@@ -369,15 +378,20 @@ build(const struct options *options, struct hwtd_context *context,
 	if (options->maps != NULL)
 		desc.pid = MAPS_PID;
 	check(hwtd_trace_create(context, NULL, &trace, err), "trace", err);
-	check(hwtd_trace_add_stream(trace, &desc, &stream, err), "stream",
-	    err);
+	if (options->coresight.n_sources > 0)
+		stream = flow_coresight_add(trace, &options->coresight, &desc);
+	else
+		check(hwtd_trace_add_stream(trace, &desc, &stream, err),
+		    "stream", err);
 	add_bytes(trace, stream, options->trace, err);
 	for (size_t i = 0; i < options->n_images; i++)
 		check(hwtd_trace_add_image(trace, &options->images[i], NULL,
 			  err),
 		    options->images[i].path, err);
 	if (options->maps != NULL)
-		flow_add_maps(trace, stream, desc.pid, options->maps);
+		flow_add_maps(trace,
+		    options->has_stream ? options->stream : stream, desc.pid,
+		    options->maps);
 	check(hwtd_trace_seal(trace, err), "seal", err);
 	return (trace);
 }

@@ -23,7 +23,9 @@ enum flow_time_rule {
 	/* At most `ticks` away. */
 	FLOW_TIME_TICKS,
 	/* At most `ticks` outside the sync records around it. */
-	FLOW_TIME_ANCHORS
+	FLOW_TIME_ANCHORS,
+	/* That of the time stamp before, and exact where one is. */
+	FLOW_TIME_STAMPS
 };
 
 struct flow_time {
@@ -76,6 +78,25 @@ void flow_times_add(struct flow_times *times,
     const struct flow_times_record *record);
 bool flow_times_end(struct flow_times *times, struct hwtd_trace *trace,
     uint32_t stream, uint64_t ticks, FILE *out);
+
+#define FLOW_CORESIGHT_SOURCES 16
+
+/* What options say of CoreSight streams. */
+struct flow_coresight {
+	uint32_t framing;
+	size_t n_sources;
+	struct hwtd_coresight_config sources[FLOW_CORESIGHT_SOURCES];
+};
+
+/* Take in "NAME=VALUE". */
+void flow_coresight_set(struct flow_coresight *coresight, char *text);
+/*
+ * Add a stream for each source, with frames behind one for the sink; else they
+ * are like `like`.  Returns the stream whose bytes are to be added.
+ */
+uint32_t flow_coresight_add(struct hwtd_trace *trace,
+    const struct flow_coresight *coresight,
+    const struct hwtd_stream_desc *like);
 
 /* Add records of mappings that a file tells. */
 void flow_add_maps(struct hwtd_trace *trace, uint32_t stream, uint32_t pid,

@@ -1,10 +1,12 @@
 /*
  * The sink that compares a decode with truth records: lines "type flags n h ip
  * off tsc cyc arg r1", where after `n` instructions the hash over them is `h`.
+ * Those of CoreSight have "cc" in place of r1: cycles that packets told so far.
  *
  * Every record is checked by the hash.  Records of what a row tells (enable,
- * disable, async-disable, overflow, cbr, ptwrite) need that row, in this order
- * and at this instruction; records with an address need it to be the next one.
+ * disable, async-disable, overflow, call, exception, ts, cbr, ptwrite) need that
+ * row, in this order and at this instruction; records with an address need it to
+ * be the next one.
  */
 #include "flow.h"
 
@@ -25,13 +27,16 @@ enum truth_type {
 	TRUTH_OVERFLOW,
 	TRUTH_PTWRITE,
 	TRUTH_CBR,
+	TRUTH_CALL,
+	TRUTH_EXCEPTION,
+	TRUTH_STAMP,
 	TRUTH_END,
 	TRUTH_TYPES
 };
 
 static const char *const type_names[TRUTH_TYPES] = { "sync", "enable",
 	"disable", "async-disable", "lost", "overflow", "ptwrite", "cbr",
-	"end" };
+	"call", "exception", "ts", "end" };
 
 /* Tracing is on (sync), or goes on at once (overflow). */
 #define TRUTH_ON 1
@@ -46,6 +51,8 @@ struct record {
 	uint64_t tsc;
 	uint64_t arg;
 	uint64_t r1;
+	/* CoreSight: the sum of cycles, modulo 2^32. */
+	uint32_t cycles;
 };
 
 struct truth {
@@ -67,6 +74,12 @@ struct truth {
 	size_t flow;
 	size_t cbr;
 	size_t ptwrite;
+	size_t stamp;
+	bool has_cycles;
+	uint32_t cycles;
+	/* Of the instruction before, if no other row came since. */
+	bool has_insn_time;
+	uint64_t insn_time;
 	/*
 	 * Last ratio seen.  Records tell of changes only, and not of those
 	 * that happened during a loss.
@@ -112,7 +125,8 @@ static bool
 is_flow(enum truth_type type)
 {
 	return (type == TRUTH_ENABLE || type == TRUTH_DISABLE ||
-	    type == TRUTH_ASYNC_DISABLE || type == TRUTH_OVERFLOW);
+	    type == TRUTH_ASYNC_DISABLE || type == TRUTH_OVERFLOW ||
+	    type == TRUTH_CALL || type == TRUTH_EXCEPTION);
 }
 
 static size_t
@@ -182,6 +196,30 @@ outside(uint64_t value, uint64_t low, uint64_t high)
 	return (value > high ? value - high : 0);
 }
 
+/* The time stamp before a record holds for its row, or a later one up to it. */
+static void
+check_stamps(struct truth *truth, const struct record *record,
+    const struct hwtd_event *row)
+{
+	const struct record *before = record;
+	uint64_t low = 0;
+
+	while (before > truth->records && before[-1].type != TRUTH_STAMP)
+		before--;
+	if (before > truth->records)
+		low = before[-1].tsc;
+	truth->times++;
+	if (((row->flags & HWTD_EVF_TIME) == 0 && low == 0) ||
+	    ((row->flags & HWTD_EVF_TIME) != 0 && row->time_ns >= low &&
+		row->time_ns <= record->tsc))
+		return;
+	complain(truth,
+	    "record %zu (%s): time is %" PRIu64 ", truth is %" PRIu64
+	    " to %" PRIu64,
+	    line_of(truth, record), type_names[record->type], row->time_ns,
+	    low, record->tsc);
+}
+
 static void
 check_time(struct truth *truth, const struct record *record,
     const struct hwtd_event *row)
@@ -197,6 +235,10 @@ check_time(struct truth *truth, const struct record *record,
 
 	if (truth->time.rule == FLOW_TIME_NONE)
 		return;
+	if (truth->time.rule == FLOW_TIME_STAMPS) {
+		check_stamps(truth, record, row);
+		return;
+	}
 	truth->times++;
 	if ((row->flags & HWTD_EVF_TIME) == 0) {
 		complain(truth, "record %zu (%s): the row has no time",
@@ -254,6 +296,17 @@ check_want(struct truth *truth, const struct hwtd_event *row)
 		    want->ip);
 	if (want->type == TRUTH_SYNC || want->type == TRUTH_OVERFLOW)
 		check_time(truth, want, row);
+}
+
+static void
+check_cycles(struct truth *truth, const struct record *record)
+{
+	if (truth->has_cycles && record->cycles != truth->cycles)
+		complain(truth,
+		    "record %zu (%s): the sum of cycles is %" PRIu32
+		    ", truth is %" PRIu32,
+		    line_of(truth, record), type_names[record->type],
+		    truth->cycles, record->cycles);
 }
 
 /* An instruction right behind a record.  False: it does not count. */
@@ -316,6 +369,7 @@ match(struct truth *truth, enum truth_type type, const struct hwtd_event *row,
 		complain(truth, "%s at %" PRIx64 ", record %zu says %" PRIx64,
 		    type_names[type], ip, line_of(truth, record), record->ip);
 	check_time(truth, record, row);
+	check_cycles(truth, record);
 	truth->flow = next_flow(truth, truth->flow + 1);
 	return (record);
 }
@@ -341,6 +395,9 @@ see_gap(struct truth *truth, const struct hwtd_event *row,
 		ip = gap->ip_after;
 	else if ((row->flags & HWTD_EVF_IP) == 0 &&
 	    truth->flow < truth->n_records)
+		ip = truth->records[truth->flow].ip;
+	/* The row of ENABLE says it. */
+	if (truth->has_cycles && truth->flow < truth->n_records)
 		ip = truth->records[truth->flow].ip;
 	record = match(truth, TRUTH_OVERFLOW, row, ip);
 	if (record == NULL)
@@ -396,6 +453,88 @@ see_marker(struct truth *truth, const struct hwtd_event *row,
 		    marker->payload);
 }
 
+/* The detail of a row of kind ASYNC, or NULL. */
+static const struct hwtd_async *
+async_of(const struct hwtd_batch *batch, const struct hwtd_event *row)
+{
+	if ((row->flags & HWTD_EVF_VALUE) == 0 ||
+	    row->value >= batch->n_asyncs)
+		return (NULL);
+	return ((const struct hwtd_async *)(const void *)((const char *)
+							      batch->asyncs +
+	    row->value * batch->async_stride));
+}
+
+/* An exception, of which the trace tells the number and no target. */
+static void
+see_exception(struct truth *truth, const struct hwtd_event *row,
+    const struct hwtd_async *async)
+{
+	const struct record *record;
+
+	if (async == NULL || (async->flags & HWTD_ASYNCF_NUMBER) == 0 ||
+	    (async->flags & HWTD_ASYNCF_RETURN_ADDR) == 0) {
+		complain(truth, "an exception without number or address");
+		return;
+	}
+	if (async->type == HWTD_ASYNC_SYSTEM_CALL) {
+		record = match(truth, TRUTH_CALL, row, truth->last_ip);
+		if (record != NULL &&
+		    (async->number != record->flags ||
+			async->return_addr != record->ip + 4))
+			complain(truth, "record %zu: a wrong call",
+			    line_of(truth, record));
+		return;
+	}
+	record = match(truth, TRUTH_EXCEPTION, row, async->return_addr);
+	if (record != NULL && async->number != record->flags)
+		complain(truth,
+		    "record %zu: exception %" PRIx32 ", truth is %x",
+		    line_of(truth, record), async->number, record->flags);
+}
+
+/* A time stamp is that of the instruction before it. */
+static void
+see_stamp(struct truth *truth, const struct hwtd_event *row)
+{
+	const struct record *record;
+
+	if (truth->time.rule != FLOW_TIME_STAMPS || truth->dead)
+		return;
+	if (truth->stamp == truth->n_records) {
+		complain(truth, "a time stamp, but no record is left");
+		return;
+	}
+	record = &truth->records[truth->stamp];
+	if (record->n != truth->n || record->tsc != row->value ||
+	    (row->flags & HWTD_EVF_TIME) == 0 || row->time_ns != row->value)
+		complain(truth,
+		    "time stamp %" PRIu64 " with time %" PRIu64
+		    ", record %zu is %" PRIu64 " at %" PRIu64,
+		    row->value, row->time_ns, line_of(truth, record),
+		    record->tsc, record->n);
+	if (truth->has_insn_time && truth->insn_time != row->value)
+		complain(truth,
+		    "time stamp %" PRIu64
+		    ", the instruction before has %" PRIu64,
+		    row->value, truth->insn_time);
+	truth->times++;
+	check_cycles(truth, record);
+	truth->stamp = next_of(truth, truth->stamp + 1, TRUTH_STAMP);
+}
+
+/* A row of DISABLE behind that of an exception is part of it. */
+static bool
+ends_exception(const struct truth *truth)
+{
+	const struct record *before = truth->flow == 0
+	    ? NULL
+	    : &truth->records[truth->flow - 1];
+
+	return (before != NULL && before->n == truth->n &&
+	    (before->type == TRUTH_CALL || before->type == TRUTH_EXCEPTION));
+}
+
 static void
 see_event(struct truth *truth, const struct hwtd_event *row,
     const struct hwtd_batch *batch)
@@ -410,12 +549,22 @@ see_event(struct truth *truth, const struct hwtd_event *row,
 	}
 	if ((row->flags & HWTD_EVF_STATUS) != 0)
 		return;
+	if (row->kind != HWTD_EV_CYCLES && row->kind != HWTD_EV_TIME)
+		truth->has_insn_time = false;
 	switch (row->kind) {
+	case HWTD_EV_TIME:
+		see_stamp(truth, row);
+		break;
+	case HWTD_EV_CYCLES:
+		truth->cycles += (uint32_t)row->value;
+		break;
 	case HWTD_EV_ENABLE:
 		truth->want = match(truth, TRUTH_ENABLE, row, row->ip);
 		truth->special = true;
 		break;
 	case HWTD_EV_DISABLE:
+		if (ends_exception(truth))
+			break;
 		if ((row->flags & HWTD_EVF_ASYNC) != 0) {
 			check_want(truth, row);
 			(void)match(truth, TRUTH_ASYNC_DISABLE, row, row->ip);
@@ -432,6 +581,10 @@ see_event(struct truth *truth, const struct hwtd_event *row,
 		see_marker(truth, row, batch);
 		break;
 	case HWTD_EV_ASYNC:
+		if (truth->has_cycles) {
+			see_exception(truth, row, async_of(batch, row));
+			break;
+		}
 		complain(truth,
 		    "asynchronous branch from %" PRIx64
 		    ", but only user mode was traced",
@@ -474,6 +627,8 @@ truth_rows(struct flow_sink *sink, const struct hwtd_batch *batch)
 		    (x ^ (x >> 29));
 		truth->n++;
 		truth->last_ip = row->ip;
+		truth->has_insn_time = (row->flags & HWTD_EVF_TIME) != 0;
+		truth->insn_time = row->time_ns;
 		if (truth->at < truth->n_records &&
 		    truth->n >= truth->records[truth->at].n)
 			settle(truth);
@@ -487,6 +642,11 @@ truth_end(struct flow_sink *sink)
 	size_t last = truth->n_records - 1;
 	bool good;
 
+	/* What was lost at the end was not followed by anything. */
+	if (!truth->dead && truth->lost && truth->at == last &&
+	    truth->n == truth->records[last].n &&
+	    truth->h == truth->records[last].h)
+		truth->checked++;
 	if (!truth->dead && truth->n != truth->records[last].n)
 		complain(truth,
 		    "the decode ends, the truth goes on to %" PRIu64,
@@ -494,6 +654,10 @@ truth_end(struct flow_sink *sink)
 	else if (!truth->dead && truth->flow != truth->n_records)
 		complain(truth, "record %zu (%s) has no row", truth->flow + 1,
 		    type_names[truth->records[truth->flow].type]);
+	else if (!truth->dead && truth->time.rule == FLOW_TIME_STAMPS &&
+	    truth->stamp != truth->n_records)
+		complain(truth, "record %zu (ts) has no row",
+		    truth->stamp + 1);
 	else if (!truth->dead &&
 	    (truth->cbr != truth->n_records ||
 		truth->ptwrite != truth->n_records))
@@ -544,6 +708,8 @@ load(struct truth *truth, const char *path)
 	if (file == NULL)
 		flow_die("%s: %s", path, strerror(errno));
 	while (fgets(line, sizeof(line), file) != NULL) {
+		if (line[0] == '#')
+			truth->has_cycles = strstr(line, " cc ") != NULL;
 		if (line[0] == '#' || line[0] == '\n')
 			continue;
 		if (truth->n_records == room) {
@@ -553,6 +719,13 @@ load(struct truth *truth, const char *path)
 		}
 		if (!parse(line, &truth->records[truth->n_records]))
 			flow_die("%s: no truth record: %s", path, line);
+		if (truth->has_cycles) {
+			struct record *r = &truth->records[truth->n_records];
+
+			/* Nothing that was lost can be shown. */
+			r->cycles = (uint32_t)r->r1;
+			r->r1 = 0;
+		}
 		truth->n_records++;
 	}
 	fclose(file);
@@ -583,6 +756,7 @@ flow_truth(const char *path, struct flow_time time, struct hwtd_trace *trace,
 	truth->flow = next_flow(truth, 0);
 	truth->cbr = next_of(truth, 0, TRUTH_CBR);
 	truth->ptwrite = next_of(truth, 0, TRUTH_PTWRITE);
+	truth->stamp = next_of(truth, 0, TRUTH_STAMP);
 	settle(truth);
 	return (&truth->sink);
 }

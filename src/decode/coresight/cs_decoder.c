@@ -114,19 +114,28 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->on = false;
 	d->to_enable = false;
 	d->has_exception = false;
+	d->has_marker = false;
+	d->has_off_ip = false;
 	d->transaction = false;
 	set_until(d);
 	return (hwtdi_cs_tree_reset(d->tree, segment->stream_off, err));
 }
 
-/* What the library gave up with is a gap; it goes on behind it. */
+/*
+ * What the library gave up with is a gap behind the elements that wait; it goes
+ * on behind it.
+ */
 static int
 recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
-	hwtdi_cs_begin_gap(d, HWTD_GAP_ENGINE, d->segment.stream_off + d->fed,
-	    "OpenCSD gives up");
-	return (hwtdi_cs_tree_reset(d->tree, d->segment.stream_off + d->fed,
-	    err));
+	struct hwtdi_cs_element *e = hwtdi_cs_queue_put(&d->queue);
+
+	if (e == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*e)));
+	e->kind = HWTDI_CS_NO_SYNC;
+	e->reason = HWTDI_CS_UNSYNCED_GIVEN_UP;
+	e->off = d->segment.stream_off + d->fed;
+	return (hwtdi_cs_tree_reset(d->tree, e->off, err));
 }
 
 /* Give the library more bytes, or say that there are none. */
@@ -180,6 +189,29 @@ put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (rc);
 }
 
+/*
+ * A time stamp is that of the element before it, so code waits for what comes
+ * behind it.  False: that has to be fed first.
+ */
+static bool
+find_stamp(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e,
+    uint64_t *stamp_out)
+{
+	const struct hwtdi_cs_element *next;
+	size_t i = 0;
+
+	*stamp_out = 0;
+	if (!d->timed || e->kind != HWTDI_CS_RANGE || d->has_marker)
+		return (true);
+	do
+		next = hwtdi_cs_queue_at(&d->queue, ++i);
+	while (next != NULL &&
+	    (next->kind == HWTDI_CS_CYCLES || next->kind == HWTDI_CS_CONTEXT));
+	if (next != NULL && next->kind == HWTDI_CS_TIMESTAMP)
+		*stamp_out = next->timestamp;
+	return (next != NULL || d->ended);
+}
+
 static int
 cs_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
@@ -189,18 +221,19 @@ cs_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	flow->graph = d->graph;
 	while (rc == HWTD_OK && hwtdi_cs_has_room(flow)) {
 		const struct hwtdi_cs_element *e;
+		uint64_t stamp;
 
 		if (d->left > 0) {
 			rc = put_range(d, flow, err);
 			continue;
 		}
 		e = hwtdi_cs_queue_first(&d->queue);
-		if (e != NULL) {
-			rc = hwtdi_cs_put_element(d, flow, e, err);
+		if (e != NULL && find_stamp(d, e, &stamp)) {
+			rc = hwtdi_cs_put_element(d, flow, e, stamp, err);
 			hwtdi_cs_queue_drop(&d->queue);
 			continue;
 		}
-		if (d->ended) {
+		if (e == NULL && d->ended) {
 			hwtdi_cs_put_end(d, flow);
 			return (HWTD_END);
 		}

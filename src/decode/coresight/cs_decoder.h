@@ -81,8 +81,11 @@ struct hwtdi_decoder {
 	/* An exception whose target the next element tells. */
 	bool has_exception;
 	struct hwtdi_cs_element exception;
-	/* The time stamp to come is that of this place in the flow. */
+	/* The time stamp to come is that of an earlier place in the flow. */
 	bool has_marker;
+	/* Where an exception will return to, if no code came since. */
+	bool has_off_ip, off_by_call;
+	uint64_t off_ip;
 	bool transaction;
 };
 
@@ -105,9 +108,12 @@ uint32_t hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address);
 /* What the trace tells of a context, and what is known of the stream. */
 void hwtdi_cs_set_context(struct hwtd_exec_context *out,
     const struct hwtd_exec_context *base, const struct hwtdi_cs_element *told);
-/* Put an element that is not finished by it: HWTD_OK or an error. */
+/*
+ * Put an element that is not finished by it; the time stamp of it is `stamp`, if
+ * that is not 0.  HWTD_OK or an error.
+ */
 int hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e, struct hwtd_error *err);
+    const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err);
 /* Begin a gap at a byte of the stream. */
 void hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason,
     uint64_t first, const char *text);

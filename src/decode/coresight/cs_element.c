@@ -41,7 +41,14 @@ hwtdi_cs_queue_put(struct hwtdi_cs_queue *queue)
 const struct hwtdi_cs_element *
 hwtdi_cs_queue_first(const struct hwtdi_cs_queue *queue)
 {
-	return (queue->first < queue->n ? &queue->at[queue->first] : NULL);
+	return (hwtdi_cs_queue_at(queue, 0));
+}
+
+const struct hwtdi_cs_element *
+hwtdi_cs_queue_at(const struct hwtdi_cs_queue *queue, size_t i)
+{
+	return (i < queue->n - queue->first ? &queue->at[queue->first + i]
+					    : NULL);
 }
 
 void

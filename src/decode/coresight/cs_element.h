@@ -48,7 +48,9 @@ enum hwtdi_cs_unsynced {
 	HWTDI_CS_UNSYNCED_DISCARD,
 	HWTDI_CS_UNSYNCED_BAD_PACKET,
 	HWTDI_CS_UNSYNCED_END,
-	HWTDI_CS_UNSYNCED_BAD_IMAGE
+	HWTDI_CS_UNSYNCED_BAD_IMAGE,
+	/* The library gave up; it says nothing of it itself. */
+	HWTDI_CS_UNSYNCED_GIVEN_UP
 };
 
 /* Reasons of TRACE_ON. */
@@ -178,6 +180,9 @@ struct hwtdi_cs_element *hwtdi_cs_queue_put(struct hwtdi_cs_queue *queue);
 /* The first that waits; NULL: none does. */
 const struct hwtdi_cs_element *hwtdi_cs_queue_first(const struct hwtdi_cs_queue
 	*queue);
+/* The same `i` places behind it. */
+const struct hwtdi_cs_element *hwtdi_cs_queue_at(
+    const struct hwtdi_cs_queue *queue, size_t i);
 void hwtdi_cs_queue_drop(struct hwtdi_cs_queue *queue);
 void hwtdi_cs_queue_clear(struct hwtdi_cs_queue *queue);
 

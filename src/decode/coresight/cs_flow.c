@@ -126,6 +126,11 @@ put_exception(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		async->flags |= HWTD_ASYNCF_RETURN_ADDR;
 		hwtdi_rare_set_ip(rare, e->en);
 	}
+	/* A call was done by an instruction, the others came before one. */
+	d->has_off_ip = target == NULL &&
+	    (e->flags & HWTDI_CS_HAS_RETURN) != 0;
+	d->off_ip = e->en;
+	d->off_by_call = async->type == HWTD_ASYNC_SYSTEM_CALL;
 	if (target != NULL)
 		hwtdi_rare_set_target(rare, *target);
 }
@@ -144,6 +149,9 @@ arrive(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
 	hwtdi_rare_set_ip(rare, ip);
 	/* Where no packet says that tracing went on, it had been on. */
 	rare->row.flags |= d->to_enable ? 0 : HWTD_EVF_STATUS;
+	if (d->has_off_ip && d->off_ip == ip)
+		rare->row.flags |= HWTD_EVF_RESUMED;
+	d->has_off_ip = false;
 	d->on = true;
 	d->to_enable = false;
 }
@@ -219,11 +227,31 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
 		    "the code does not fit the trace");
 		break;
+	case HWTDI_CS_UNSYNCED_GIVEN_UP:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_ENGINE, e->off,
+		    "OpenCSD gives up");
+		break;
 	default:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, e->off,
 		    "no synchronisation before");
 		break;
 	}
+}
+
+/* Tracing went off, for instance with an exception. */
+static void
+put_off(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	struct hwtdi_rare *rare;
+
+	if (!d->on)
+		return;
+	d->on = false;
+	rare = put_rare(d, flow, HWTD_EV_DISABLE);
+	if (!d->has_off_ip || d->off_by_call)
+		return;
+	hwtdi_rare_set_ip(rare, d->off_ip);
+	rare->row.flags |= HWTD_EVF_ASYNC;
 }
 
 static void
@@ -238,9 +266,7 @@ put_trace_on(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		put_gap(d, flow, d->gap.first);
 	else
 		end_unsynced(d, flow);
-	if (d->on)
-		(void)put_rare(d, flow, HWTD_EV_DISABLE);
-	d->on = false;
+	put_off(d, flow);
 	d->to_enable = true;
 	d->has_last_ip = false;
 }
@@ -285,22 +311,32 @@ put_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 }
 
 static void
+put_time(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t stamp,
+    uint32_t flags)
+{
+	struct hwtdi_anchor *a;
+
+	if (!d->timed || stamp == 0)
+		return;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = HWTDI_ANCHOR_TIME | flags;
+	a->stream_off = d->off;
+	a->count = stamp;
+}
+
+static void
 put_timestamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e)
 {
-	struct hwtdi_anchor *a;
 	struct hwtdi_rare *rare;
 
 	/* The source has no time to tell. */
 	if (e->timestamp == 0)
 		return;
-	if (d->timed) {
-		a = &flow->anchors[flow->n_anchors++];
-		a->at = (uint32_t)flow->n_tokens;
-		a->flags = HWTDI_ANCHOR_TIME;
-		a->stream_off = d->off;
-		a->count = e->timestamp;
-	}
+	put_time(d, flow, e->timestamp,
+	    d->has_marker ? HWTDI_ANCHOR_ESTIMATED : 0);
+	d->has_marker = false;
 	rare = put_rare(d, flow, HWTD_EV_TIME);
 	hwtdi_rare_set_value(rare, e->timestamp);
 }
@@ -364,7 +400,7 @@ put_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 int
 hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e, struct hwtd_error *err)
+    const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
 
@@ -372,6 +408,7 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (e->off > d->off)
 		d->off = e->off;
 	put_anchor(d, flow);
+	put_time(d, flow, stamp, 0);
 	switch (e->kind) {
 	case HWTDI_CS_NO_SYNC:
 		put_no_sync(d, flow, e);
@@ -411,6 +448,9 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	case HWTDI_CS_TIMESTAMP:
 		put_timestamp(d, flow, e);
+		break;
+	case HWTDI_CS_SYNC_MARKER:
+		d->has_marker = true;
 		break;
 	case HWTDI_CS_EVENT:
 		put_marker(d, flow, HWTD_MARKER_EVENT, e->n, 4)

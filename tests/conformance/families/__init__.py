@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
+from . import (etm_gen, pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
                pt_perfdata, pt_probes, pt_ptt)
 
 MODULES: dict[str, ModuleType] = {
+    "etm-gen": etm_gen,
     "pt-bad": pt_fixtures,
     "pt-captured": pt_captured,
     "pt-gen": pt_gen,
