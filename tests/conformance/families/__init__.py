@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (etm_gen, pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
+from . import (coresight, etm_gen, pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
                pt_perfdata, pt_probes, pt_ptt)
 
 MODULES: dict[str, ModuleType] = {
+    "coresight-ete": coresight,
+    "coresight-etm": coresight,
     "etm-gen": etm_gen,
     "pt-bad": pt_fixtures,
     "pt-captured": pt_captured,

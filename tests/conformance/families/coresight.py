@@ -1,0 +1,335 @@
+"""CoreSight snapshots: elements and rows against listings of OpenCSD."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from . import ds5
+from .case import Case, Fail, Malformed, Skip
+from .ppl import (Listing, Source, normal, parse_listing, parse_ours,
+                  range_line)
+from .tools import TIMEOUT, Tools, decode_file
+
+ELEMENTS_NAME = "hwtdecode-elements"
+DEBIAN = "expected/debian-1.3.3/"
+# Lines between two hashes of a listing that is not shipped.
+CHECKPOINT = 65536
+
+# Options of the lister that are not of the trace, or that we always have.
+_PLAIN = {"-ss_dir", "<case>", "-decode", "-no_time_print", "-multi_session",
+          "-dstream_format", "-src_name"}
+_INIT = "NO_SYNC ( [ init-decoder ] )"
+_RESET = "NO_SYNC ( [ reset-decoder ] )"
+_ONLY_EOT = "EO_TRACE ( [ end-of-trace ] )"
+
+
+def snapshot(case: Case) -> Path:
+    """Lay the files of a case out as the snapshot that they are."""
+    folder = case.temporary / "snapshot"
+    for name in case.section("files"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(case.path(name), path)
+    return folder
+
+
+def elements_of(tools: Tools, folder: Path) -> Listing:
+    """Decode a snapshot and return the elements of its sources."""
+    tool = tools.flow.parent / ELEMENTS_NAME
+    if not tool.is_file():
+        raise Skip(f"no {ELEMENTS_NAME} beside {tools.flow.name}")
+    try:
+        done = subprocess.run(
+            [str(tool), str(folder)], stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace",
+            timeout=TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        raise Fail(f"still decoding after {TIMEOUT:g} s") from None
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines()
+        raise Fail(said[-1] if said else f"exit code {done.returncode}")
+    return parse_ours(done.stdout.splitlines())
+
+
+def why_not(run: Mapping[str, Any]) -> str | None:
+    """Say why a run of the lister is not compared; None: it is."""
+    if run.get("env"):
+        return "limits of the library set by " + ", ".join(run["env"])
+    others = [arg for arg in run["args"]
+              if arg.startswith("-") and arg not in _PLAIN]
+    if others:
+        return f"made with {' '.join(others)}"
+    return None
+
+
+def chosen(run: Mapping[str, Any], ours: Listing) -> list[int]:
+    """Return the buffers that a run of the lister read, in order."""
+    args = list(run["args"])
+    buffers = sorted(ours.buffers)
+    if "-multi_session" in args:
+        return buffers
+    if "-src_name" in args:
+        name = args[args.index("-src_name") + 1]
+        found = [number for number in buffers if ours.buffers[number] == name]
+        if not found:
+            raise Fail(f"no buffer {name}")
+        return found
+    return buffers[:1]
+
+
+def by_id(sources: Iterable[Source]) -> dict[str, list[str]]:
+    """Return the elements of each trace ID."""
+    found: dict[str, list[str]] = {}
+    for source in sources:
+        # Nothing was traced: the lister tells the end, we have no bytes.
+        more = source.elements if source.size else [_ONLY_EOT]
+        # Our decoders are reset before they begin, the lister's before the
+        # next buffer.
+        if source.trace_id not in found and more[:1] == [_RESET]:
+            more = [_INIT, *more[1:]]
+        found.setdefault(source.trace_id, []).extend(more)
+    return found
+
+
+def compare_elements(wanted: dict[str, list[str]], ours: dict[str, list[str]],
+                     head: bool = False) -> int:
+    """Compare the elements of each trace ID; return how many."""
+    count = 0
+    for trace_id in sorted({*wanted, *ours}):
+        want = wanted.get(trace_id, [])
+        have = ours.get(trace_id, [])
+        if trace_id not in wanted and (head or have == [_ONLY_EOT]):
+            continue
+        if head:
+            have = have[:len(want)]
+        for number, (a, b) in enumerate(zip_longest(want, have), 1):
+            if a != b:
+                raise Fail(f"trace ID {trace_id}: element {number} is "
+                           f"'{b}', expected '{a}'")
+        count += len(want)
+    return count
+
+
+def compare_checkpoints(expected: Sequence[str], ours: Iterable[str]) -> int:
+    """Compare hashes over all lines so far; return the lines."""
+    digest, count, at = hashlib.sha256(), 0, 0
+    for line in ours:
+        digest.update(line.encode() + b"\n")
+        count += 1
+        if count % CHECKPOINT == 0:
+            if at == len(expected) or \
+                    expected[at] != f"{count} {digest.hexdigest()}":
+                raise Fail(f"ranges: another hash after {count}")
+            at += 1
+    if at < len(expected) and \
+            expected[at] != f"{count} {digest.hexdigest()}":
+        raise Fail(f"ranges: another hash after {count}, the last")
+    return count
+
+
+# Rows.
+
+def _instructions(path: Path) -> Iterator[tuple[int, int]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            address, size, _ = line.split()
+            yield int(address, 16), int(size)
+
+
+def compare_instructions(elements: Iterable[str], path: Path) -> int:
+    """Compare the addresses of all instructions with those of ranges."""
+    rows = _instructions(path)
+    count = 0
+    for element in elements:
+        line = range_line("", element)
+        if line is None:
+            continue
+        start, number, _, end, _ = line.split()
+        address = int(start, 16)
+        for _ in range(int(number)):
+            row = next(rows, None)
+            if row is None or row[0] != address:
+                raise Fail(f"rows: instruction {count + 1} is "
+                           f"{'missing' if row is None else hex(row[0])}, "
+                           f"expected {address:#x}")
+            address += row[1]
+            count += 1
+        if address != int(end, 16):
+            raise Fail(f"rows: instruction {count} ends at {address:#x}, "
+                       f"expected {end}")
+    row = next(rows, None)
+    if row is not None:
+        raise Fail(f"rows: {row[0]:#x} executes, nothing is expected")
+    return count
+
+
+def _said(pattern: str, element: str) -> tuple[str, ...]:
+    match = re.search(pattern, element)
+    return match.groups() if match else ()
+
+
+def rows_of_elements(elements: Iterable[str]) -> dict[str, list[str]]:
+    """Return what elements other than code have to be told by rows of."""
+    want: dict[str, list[str]] = {"exception": [], "return": [], "time": [],
+                                  "marker": [], "no-code": []}
+    for element in elements:
+        kind = element.partition(" ")[0]
+        if kind == "EXCEPTION":
+            number = _said(r"excep num \( 0x0*(\w+) \)", element)
+            address = _said(r"pref ret addr:0x(\w+)", element)
+            if "data marker" not in element:
+                want["exception"].append(" ".join(address + number))
+        elif kind == "EXCEPTION_RET":
+            want["return"].append("")
+        elif kind == "TIMESTAMP" or (kind == "SWTRACE" and "TS=" in element):
+            stamp = _said(r"TS=0x(\w+)", element)[0]
+            if int(stamp, 16) != 0:
+                want["time"].append(stamp)
+        elif kind == "ADDR_NACC":
+            want["no-code"].append(_said(r"0x(\w+)", element)[0])
+        if kind == "SWTRACE":
+            payload = _said(r"\) 0x(\w+) ;", element)
+            want["marker"].append(f"stm {int(''.join(payload) or '0', 16):x}")
+        elif kind == "EVENT":
+            number = _said(r"Numbered:(\d+)", element)
+            want["marker"].append(f"event {int(''.join(number) or '0'):x}")
+        elif kind == "INSTRUMENTATION":
+            value = _said(r"; 0x(\w+)", element)[0]
+            want["marker"].append(f"instrumentation {int(value, 16):x}")
+    return want
+
+
+def rows_of_events(lines: Iterable[str]) -> dict[str, list[str]]:
+    """Return the same of what hwtdecode-flow --events writes."""
+    have: dict[str, list[str]] = {"exception": [], "return": [], "time": [],
+                                  "marker": [], "no-code": []}
+    for line in lines:
+        words = line.split()[1:]
+        fields = dict(word.split("=", 1) for word in words if "=" in word)
+        if words[0] == "async" and fields.get("reason") == "iret":
+            have["return"].append("")
+        elif words[0] == "async":
+            address = [fields["ip"]] if "ip" in fields else []
+            have["exception"].append(" ".join([*address, fields["vector"]]))
+        elif words[0] == "time":
+            have["time"].append(fields["tsc"])
+        elif words[0] == "marker":
+            have["marker"].append(f"{fields['source']} {fields['payload']}")
+        elif words[0] == "gap" and fields["reason"] in ("no-code",
+                                                        "ambiguous-mapping"):
+            have["no-code"].append(fields["addr"])
+    return have
+
+
+def compare_rows(elements: Sequence[str], events: Iterable[str]) -> int:
+    """Check that each element other than code has its row; how many."""
+    want, have = rows_of_elements(elements), rows_of_events(events)
+    for kind, expected in want.items():
+        for number, (a, b) in enumerate(zip_longest(expected, have[kind]), 1):
+            if a != b:
+                raise Fail(f"rows: {kind} {number} is '{b}', expected '{a}'")
+    return sum(map(len, want.values()))
+
+
+def check_rows(case: Case, tools: Tools, folder: Path, source: Source
+               ) -> tuple[int, int, Path]:
+    """Check the rows of one source; instructions, other rows, and addresses."""
+    insns = case.temporary / f"{source.stream}.insns"
+    events = case.temporary / f"{source.stream}.events"
+    decode_file(tools, folder,
+                ["--open", "--stream", str(source.stream),
+                 "--insns", str(insns), "--events", str(events)],
+                name=source.name)
+    try:
+        count = compare_instructions(source.elements, insns)
+        others = compare_rows(source.elements,
+                              events.read_text(encoding="utf-8").splitlines())
+    except Fail as fail:
+        raise Fail(f"{source.name}: {fail}") from None
+    return count, others, insns
+
+
+# Cases.
+
+def expectation(case: Case, run: Mapping[str, Any], version: str) -> str:
+    """Return the listing that a version of the library has to give."""
+    name = str(run.get("expected_head") or run["expected"])
+    if not version.startswith("1.3."):
+        return name
+    debian = DEBIAN + name.removeprefix("expected/")
+    if case.has(debian):
+        if not any(True for _ in parse_listing(case.lines(debian))):
+            raise Skip(f"OpenCSD {version} refuses it")
+        return debian
+    said = run.get("debian")
+    main = case.data["runs"][0].get("debian", {})
+    if not isinstance(said, dict) and not main.get("same", True):
+        raise Skip(f"OpenCSD {version} gives another result, which is not "
+                   "listed")
+    return name
+
+
+def check_run(case: Case, run: Mapping[str, Any], ours: Listing) -> str:
+    """Compare the elements of one run of the lister."""
+    reason = why_not(run)
+    if reason is not None:
+        raise Skip(reason)
+    if "-decode" not in run["args"]:
+        raise Skip("packets only")
+    name = expectation(case, run, ours.version)
+    sources = [source for buffer in chosen(run, ours)
+               for source in ours.of_buffer(buffer)]
+    for source in sources:
+        if source.refused and source.size:
+            raise Skip(f"{source.name}: {source.refused}")
+    wanted: dict[str, list[str]] = {}
+    for trace_id, element in parse_listing(case.lines(name)):
+        wanted.setdefault(trace_id, []).append(element)
+    found = by_id(sources)
+    head = "expected_head" in run
+    text = f"{compare_elements(wanted, found, head)} elements"
+    ranges = f"expected/{run['name']}.ranges.checkpoints.txt"
+    if case.has(ranges):
+        lines = (line for trace_id in found for element in found[trace_id]
+                 if (line := range_line(trace_id, element)) is not None)
+        count = compare_checkpoints(case.lines(ranges), lines)
+        text += f" of its head, {count} ranges"
+    if name.startswith(DEBIAN):
+        text += f" as OpenCSD {ours.version} (limited by the library)"
+    return text
+
+
+def run(case: Case, tools: Tools) -> str:
+    """Compare elements with each listing, and rows with the elements."""
+    folder = snapshot(case)
+    ours = elements_of(tools, folder)
+    said, left, compared = [], [], False
+    for item in case.data["runs"]:
+        try:
+            said.append(f"{item['name']}: {check_run(case, item, ours)}")
+            compared = True
+        except Skip as skip:
+            left.append(f"{item['name']}: {skip}")
+        except Fail as fail:
+            raise Fail(f"{item['name']}: {fail}") from None
+    if not compared:
+        raise Skip("; ".join(left))
+    insns = others = 0
+    addresses: dict[str, Path] = {}
+    for source in ours.sources:
+        if source.refused or not source.size:
+            continue
+        count, more, path = check_rows(case, tools, folder, source)
+        insns, others = insns + count, others + more
+        addresses.setdefault(source.trace_id, path)
+    said.append(f"{insns} instructions and {others} other rows")
+    said += ds5.check(case, ours, addresses)
+    text = "; ".join(said)
+    return text + (f" (left out: {'; '.join(left)})" if left else "")
