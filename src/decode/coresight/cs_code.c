@@ -205,11 +205,12 @@ put_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
 	int rc = HWTD_OK;
 
 	hwtdi_graph_see(d->graph, &view);
-	n = view.nodes[node].insns;
-	if (n > d->left) {
+	/* Ranges do not follow jumps, also where one of them is in the middle. */
+	n = hwtdi_graph_block(d->graph, node)->runs[0].insns;
+	if (n > d->left)
 		n = d->left;
+	if (n < view.nodes[node].insns)
 		rc = hwtdi_graph_part(d->graph, node, n, &token, err);
-	}
 	if (rc != HWTD_OK)
 		return (rc);
 	b = hwtdi_graph_block(d->graph, token);

@@ -33,13 +33,8 @@ class Listing:
 
     version: str = ""
     sources: list[Source] = field(default_factory=list)
-    # Of buffers: streams of their own and sinks, with their names.
-    buffers: dict[int, str] = field(default_factory=dict)
-
-    def of_buffer(self, buffer: int) -> list[Source]:
-        """Return the sources whose bytes are in a buffer."""
-        return [source for source in self.sources
-                if buffer in (source.stream, source.sink - 1)]
+    # Names of sinks, by stream.
+    sinks: dict[int, str] = field(default_factory=dict)
 
 
 def normal(element: str) -> str:
@@ -59,10 +54,21 @@ def parse_listing(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def sessions(lines: Iterable[str]) -> list[str]:
     """Return the buffers that a listing is of, in order."""
-    return [line[len("Using "):-len(" as trace source")]
-            for line in lines
-            if line.startswith("Using ") and
-            line.endswith(" as trace source")]
+    first, others = [], []
+    for line in lines:
+        using = re.match(r"Using (\S+) as trace source", line)
+        if using:
+            first.append(using[1])
+        part = re.search(r"Multi Session decode: .*; Source name = (\S+)\.$",
+                         line)
+        if part:
+            others.append(part[1])
+    return others or first
+
+
+def gave_up(lines: Iterable[str]) -> bool:
+    """Say whether the lister stopped before the end of its bytes."""
+    return any("Data Path fatal error" in line for line in lines)
 
 
 def parse_ours(lines: Iterable[str]) -> Listing:
@@ -77,9 +83,9 @@ def parse_ours(lines: Iterable[str]) -> Listing:
                 listing.version = rest.partition(" ")[2]
                 continue
             stream, trace_id, framing, sink, size, name = match.groups()
-            if int(sink) == 0:
-                listing.buffers[int(stream)] = name
-            if int(framing) == 0:
+            if int(framing) != 0:
+                listing.sinks[int(stream)] = name
+            else:
                 source = Source(int(stream), trace_id, int(sink), int(size),
                                 name)
                 listing.sources.append(source)
