@@ -368,6 +368,6 @@ def run(case: Case, tools: Tools) -> str:
         insns, others = insns + count, others + more
         addresses.setdefault(source.trace_id, path)
     said.append(f"{insns} instructions and {others} other rows")
-    said += ds5.check(case, ours, addresses)
+    said += ds5.check(case, addresses)
     text = "; ".join(said)
     return text + (f" (left out: {'; '.join(left)})" if left else "")
