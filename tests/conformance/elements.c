@@ -261,12 +261,12 @@ decode(struct hwtd_trace *trace, uint32_t stream, struct hwtd_error *err)
 	int rc;
 
 	check(hwtd_events_open(trace, &how, &events, err), "open", err);
-	do
-		rc = hwtd_events_read(events, &batch, err);
-	while (rc == HWTD_OK);
-	if (rc < 0)
-		printf("! %" PRIu32 " %s: %s\n", stream, hwtd_code_text(rc),
-		    err->message);
+	while ((rc = hwtd_events_read(events, &batch, err)) == HWTD_OK)
+		if (batch.n_gaps > 0 &&
+		    batch.gaps[0].reason == HWTD_GAP_UNSUPPORTED)
+			printf("! %" PRIu32 " %s\n", stream,
+			    batch.gaps[0].text);
+	check(rc, "read", err);
 	hwtd_events_close(events);
 }
 

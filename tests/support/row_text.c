@@ -50,7 +50,8 @@ add_flags(struct text *t, uint16_t flags)
 		{ HWTD_EVF_RESUMED, "resumed" },
 		{ HWTD_EVF_STOPPED, "stopped" },
 	};
-	static const char *const isas[16] = { "", " 16", " 32", " 64" };
+	static const char *const isas[16] = { "", " 16", " 32", " 64", " a32",
+		" t32", " t32ee", " a64" };
 	unsigned int isa = flags >> HWTD_EVF_ISA_SHIFT;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -3,6 +3,7 @@
  */
 #include "decode/coresight/cs_decoder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -45,6 +46,7 @@ cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
     struct hwtd_error *err)
 {
 	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
+	struct hwtd_error why = { .size = sizeof(why) };
 	struct hwtdi_cs_tree_args tree = { .library = args->library,
 		.read_code = hwtdi_cs_read_code_at };
 	int rc;
@@ -60,16 +62,20 @@ cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	hwtdi_cs_queue_init(&d->queue, args->library);
 	d->ranges = hwtdi_zalloc(args->library,
 	    HWTDI_CS_RANGES * sizeof(*d->ranges));
-	rc = d->ranges == NULL ? hwtdi_fail_nomem(err, sizeof(*d->ranges))
-			       : take_config(d, args, err);
+	rc = d->ranges == NULL ? hwtdi_fail_nomem(&why, sizeof(*d->ranges))
+			       : take_config(d, args, &why);
 	tree.config = &d->config;
 	tree.queue = &d->queue;
 	tree.arg = d;
 	if (rc == HWTD_OK)
-		rc = hwtdi_cs_tree_create(&tree, &d->tree, err);
-	if (rc != HWTD_OK) {
+		rc = hwtdi_cs_tree_create(&tree, &d->tree, &why);
+	if (rc == HWTD_E_UNSUPPORTED)
+		/* Other streams of the trace may be decoded: this is a gap. */
+		(void)snprintf(d->refusal, sizeof(d->refusal), "%s",
+		    why.message);
+	else if (rc != HWTD_OK) {
 		cs_close(d);
-		return (rc);
+		return (hwtdi_fail(err, rc, "%s", why.message));
 	}
 	*out = d;
 	return (HWTD_OK);
@@ -117,6 +123,12 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->has_marker = false;
 	d->has_off_ip = false;
 	d->transaction = false;
+	if (d->tree == NULL) {
+		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSUPPORTED,
+		    segment->stream_off, d->refusal);
+		d->ended = true;
+		return (HWTD_OK);
+	}
 	set_until(d);
 	return (hwtdi_cs_tree_reset(d->tree, segment->stream_off, err));
 }

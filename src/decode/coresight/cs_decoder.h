@@ -31,7 +31,9 @@ struct hwtdi_decoder {
 	struct hwtdi_code_source code;
 	struct hwtdi_code_graph *graph;
 	bool timed;
+	/* NULL: the stream cannot be decoded, and why. */
 	struct hwtdi_cs_tree *tree;
+	char refusal[64];
 	struct hwtdi_cs_queue queue;
 
 	struct hwtdi_segment segment;
@@ -39,8 +41,6 @@ struct hwtdi_decoder {
 	size_t fed;
 	uint64_t until;
 	bool ended;
-	/* The library gave up: bytes up to the next sync point are left out. */
-	bool failed;
 
 	/* Of the stream itself, at the element at hand, and where it is fed. */
 	struct hwtd_exec_context base, context, front;

@@ -7,7 +7,7 @@
 #include "decode/coresight/cs_decoder.h"
 
 /* Rare events and anchors that one element may make. */
-#define ELEMENT_RARES 4
+#define ELEMENT_RARES 6
 #define ELEMENT_ANCHORS 2
 
 bool
@@ -34,6 +34,22 @@ put_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	a->flags = 0;
 	a->stream_off = d->off;
 	a->count = 0;
+}
+
+/* The flow stands at a time. */
+static void
+put_time(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t stamp,
+    uint32_t flags)
+{
+	struct hwtdi_anchor *a;
+
+	if (!d->timed || stamp == 0)
+		return;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = HWTDI_ANCHOR_TIME | flags;
+	a->stream_off = d->off;
+	a->count = stamp;
 }
 
 static struct hwtdi_rare *
@@ -104,6 +120,25 @@ end_unsynced(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 
 /* What an element that executes code says of those before. */
 
+/* Tracing is on at an address, if it was not before. */
+static void
+put_on(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
+{
+	struct hwtdi_rare *rare;
+
+	if (d->on)
+		return;
+	rare = put_rare(d, flow, HWTD_EV_ENABLE);
+	hwtdi_rare_set_ip(rare, ip);
+	/* Where no packet says that tracing went on, it had been on. */
+	rare->row.flags |= d->to_enable ? 0 : HWTD_EVF_STATUS;
+	if (d->has_off_ip && d->off_ip == ip)
+		rare->row.flags |= HWTD_EVF_RESUMED;
+	d->has_off_ip = false;
+	d->on = true;
+	d->to_enable = false;
+}
+
 static void
 put_exception(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const uint64_t *target)
@@ -115,6 +150,9 @@ put_exception(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (!d->has_exception)
 		return;
 	d->has_exception = false;
+	/* It came before any instruction, where tracing had gone on. */
+	if (d->to_enable && (e->flags & HWTDI_CS_HAS_RETURN) != 0)
+		put_on(d, flow, e->en);
 	rare = put_rare(d, flow, HWTD_EV_ASYNC);
 	rare->has_detail = true;
 	async = &rare->detail.async;
@@ -139,30 +177,19 @@ put_exception(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 static void
 arrive(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
 {
-	struct hwtdi_rare *rare;
-
 	end_unsynced(d, flow);
 	put_exception(d, flow, &ip);
-	if (d->on)
-		return;
-	rare = put_rare(d, flow, HWTD_EV_ENABLE);
-	hwtdi_rare_set_ip(rare, ip);
-	/* Where no packet says that tracing went on, it had been on. */
-	rare->row.flags |= d->to_enable ? 0 : HWTD_EVF_STATUS;
-	if (d->has_off_ip && d->off_ip == ip)
-		rare->row.flags |= HWTD_EVF_RESUMED;
-	d->has_off_ip = false;
-	d->on = true;
-	d->to_enable = false;
+	put_on(d, flow, ip);
 }
 
 static int
 put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, uint64_t stamp)
 {
 	const uint64_t bytes = e->en - e->st;
 
 	arrive(d, flow, e->st);
+	put_time(d, flow, stamp, 0);
 	if (e->en <= e->st || e->n == 0 || e->n > HWTDI_CS_RANGE_MAX ||
 	    bytes < (uint64_t)e->n * 2 || bytes > (uint64_t)e->n * 4) {
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
@@ -311,21 +338,6 @@ put_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 }
 
 static void
-put_time(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t stamp,
-    uint32_t flags)
-{
-	struct hwtdi_anchor *a;
-
-	if (!d->timed || stamp == 0)
-		return;
-	a = &flow->anchors[flow->n_anchors++];
-	a->at = (uint32_t)flow->n_tokens;
-	a->flags = HWTDI_ANCHOR_TIME | flags;
-	a->stream_off = d->off;
-	a->count = stamp;
-}
-
-static void
 put_timestamp(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e)
 {
@@ -408,7 +420,6 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (e->off > d->off)
 		d->off = e->off;
 	put_anchor(d, flow);
-	put_time(d, flow, stamp, 0);
 	switch (e->kind) {
 	case HWTDI_CS_NO_SYNC:
 		put_no_sync(d, flow, e);
@@ -420,7 +431,7 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		put_context(d, flow, e);
 		break;
 	case HWTDI_CS_RANGE:
-		rc = put_code(d, flow, e);
+		rc = put_code(d, flow, e, stamp);
 		break;
 	case HWTDI_CS_RANGE_NO_PATH:
 		put_no_path(d, flow, e);

@@ -1,0 +1,286 @@
+/*
+ * The engine for CoreSight: rows of traces that were written by hand.
+ *
+ * Source: Arm Embedded Trace Macrocell Architecture Specification ETMv4 (IHI
+ * 0064), "Trace packets"; Arm Architecture Reference Manual (DDI 0487), "The
+ * Embedded Trace Extension".
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/row_text.h"
+
+#define BASE 0x10000u
+
+/* nop; b.eq +8; nop; svc 0; nop; b.eq +8; nop; nop. */
+static const uint32_t program[] = { 0xd503201f, 0x54000040, 0xd503201f,
+	0xd4000001, 0xd503201f, 0x54000040, 0xd503201f, 0xd503201f };
+
+/* nop; b +12; nop; nop; svc 0. */
+static const uint32_t jumps[] = { 0xd503201f, 0x14000003, 0xd503201f,
+	0xd503201f, 0xd4000001 };
+
+/* An ETMv4.4 of 64-bit addresses and time stamps. */
+static const struct hwtd_coresight_config etmv4 = {
+	.size = sizeof(etmv4),
+	.protocol = HWTD_CS_ETMV4,
+	.profile = HWTD_ARM_PROFILE_A,
+	.trace_id = 0x10,
+	.configr = 0x801,
+	.idr = { 0x28000ea1, 0x4100f443, 0x10000488 },
+};
+
+struct packets {
+	uint8_t bytes[256];
+	size_t n;
+};
+
+static void
+put(struct packets *p, const void *bytes, size_t n)
+{
+	assert_true(n <= sizeof(p->bytes) - p->n);
+	memcpy(p->bytes + p->n, bytes, n);
+	p->n += n;
+}
+
+#define PUT(p, ...)                                                           \
+	put(p, (const uint8_t[]){ __VA_ARGS__ },                              \
+	    sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* A-sync, and Trace Info of a stream that has nothing open. */
+static void
+put_sync(struct packets *p)
+{
+	PUT(p, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00);
+}
+
+/* Non-secure EL0, AArch64. */
+static void
+put_context(struct packets *p)
+{
+	PUT(p, 0x81, 0x30);
+}
+
+static void
+put_trace_on(struct packets *p)
+{
+	PUT(p, 0x04);
+}
+
+/* Long, 64 bits, IS0. */
+static void
+put_address(struct packets *p, uint64_t address)
+{
+	PUT(p, 0x9d, address >> 2 & 0x7f, address >> 9 & 0x7f,
+	    address >> 16 & 0xff, address >> 24 & 0xff, 0, 0, 0, 0);
+}
+
+/* Of less than 14 bits. */
+static void
+put_stamp(struct packets *p, unsigned int stamp)
+{
+	PUT(p, 0x02, (stamp & 0x7f) | 0x80, stamp >> 7);
+}
+
+static void
+put_atom(struct packets *p, char atom)
+{
+	PUT(p, atom == 'E' ? 0xf7 : 0xf6);
+}
+
+static void
+put_exception(struct packets *p, unsigned int number, uint64_t address)
+{
+	PUT(p, 0x06, number << 1 | 1);
+	put_address(p, address);
+}
+
+static void
+check(const struct hwtd_coresight_config *config, const uint32_t *code,
+    size_t n, const struct packets *p, uint64_t counts_per, const char *lines)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	const struct hwtd_stream_desc desc = { .size = sizeof(desc),
+		.tech = HWTD_TECH_CORESIGHT,
+		.cpu = HWTD_NO_ID,
+		.pid = HWTD_NO_ID,
+		.tid = HWTD_NO_ID,
+		.coresight = config,
+		.clock = { .counts_per = counts_per, .ns_per = counts_per } };
+	struct hwtd_trace *trace = mt_create();
+	uint32_t stream;
+
+	(void)mt_code(trace, BASE, code, n);
+	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &stream, &err),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_add_bytes(trace, stream, p->bytes, p->n,
+			     &err),
+	    HWTD_OK);
+	mt_seal(trace);
+	assert_rows(trace, NULL, lines);
+	hwtd_trace_close(trace);
+}
+
+/* From the start up to a call, and on behind it. */
+static void
+put_call(struct packets *p)
+{
+	put_sync(p);
+	put_trace_on(p);
+	put_context(p);
+	put_address(p, BASE);
+	put_stamp(p, 100);
+	put_atom(p, 'E');
+	put_stamp(p, 200);
+	put_exception(p, 2, BASE + 0x10);
+	put_trace_on(p);
+	put_address(p, BASE + 0x10);
+	put_stamp(p, 300);
+}
+
+static void
+a_stamp_is_the_time_of_what_comes_before(void **state)
+{
+	struct packets p = { .n = 0 };
+
+	(void)state;
+	put_call(&p);
+	put_atom(&p, 'N');
+	put_context(&p);
+	put_stamp(&p, 400);
+	check(&etmv4, program, sizeof(program), &p, 1,
+	    "context\n"
+	    "~t=100 enable 10000\n"
+	    "t=200 block 10000 2/8 conditional ->1000c taken a64 sec0\n"
+	    "~t=200 block 1000c 1/4 far-call ->10010 a64 sec0\n"
+	    "~t=200 async system-call number=2 return=10010 10010\n"
+	    "~t=200 disable\n"
+	    "~t=300 enable 10010 resumed\n"
+	    "t=400 block 10010 2/8 conditional a64 sec0\n");
+}
+
+static void
+without_a_clock_there_is_no_time(void **state)
+{
+	struct packets p = { .n = 0 };
+
+	(void)state;
+	put_call(&p);
+	put_atom(&p, 'N');
+	check(&etmv4, program, sizeof(program), &p, 0,
+	    "context\n"
+	    "enable 10000\n"
+	    "block 10000 2/8 conditional ->1000c taken a64 sec0\n"
+	    "block 1000c 1/4 far-call ->10010 a64 sec0\n"
+	    "async system-call number=2 return=10010 10010\n"
+	    "disable\n"
+	    "enable 10010 resumed\n"
+	    "block 10010 2/8 conditional a64 sec0\n");
+}
+
+static void
+an_interrupt_ends_tracing_before_an_instruction(void **state)
+{
+	struct packets p = { .n = 0 };
+
+	(void)state;
+	put_call(&p);
+	put_atom(&p, 'N');
+	put_exception(&p, 0xe, BASE + 0x18);
+	put_trace_on(&p);
+	put_address(&p, BASE + 0x1c);
+	put_exception(&p, 0xe, BASE + 0x20);
+	check(&etmv4, program, sizeof(program), &p, 0,
+	    "context\n"
+	    "enable 10000\n"
+	    "block 10000 2/8 conditional ->1000c taken a64 sec0\n"
+	    "block 1000c 1/4 far-call ->10010 a64 sec0\n"
+	    "async system-call number=2 return=10010 10010\n"
+	    "disable\n"
+	    "enable 10010 resumed\n"
+	    "block 10010 2/8 conditional ->10018 a64 sec0\n"
+	    "async interrupt number=14 return=10018 10018\n"
+	    "disable 10018 async\n"
+	    "enable 1001c\n"
+	    "block 1001c 1/4 ->10020 a64 sec0\n"
+	    "async interrupt number=14 return=10020 10020\n");
+}
+
+static void
+an_exception_goes_where_tracing_goes_on(void **state)
+{
+	struct packets p = { .n = 0 };
+
+	(void)state;
+	put_call(&p);
+	put_exception(&p, 0xe, BASE + 0x10);
+	put_address(&p, BASE);
+	put_atom(&p, 'N');
+	check(&etmv4, program, sizeof(program), &p, 0,
+	    "context\n"
+	    "enable 10000\n"
+	    "block 10000 2/8 conditional ->1000c taken a64 sec0\n"
+	    "block 1000c 1/4 far-call ->10010 a64 sec0\n"
+	    "async system-call number=2 return=10010 10010\n"
+	    "disable\n"
+	    "enable 10010 resumed\n"
+	    "async interrupt number=14 return=10010 10010 ->10000\n"
+	    "block 10000 2/8 conditional a64 sec0\n");
+}
+
+/* The address of a call, from which nothing was taken before it. */
+static void
+a_range_does_not_follow_a_jump_in_its_middle(void **state)
+{
+	struct hwtd_coresight_config ete = etmv4;
+	struct packets p = { .n = 0 };
+
+	(void)state;
+	ete.protocol = HWTD_CS_ETE;
+	ete.devarch = 0x47705a13;
+	ete.idr[1] = 0x4100fff3;
+	put_sync(&p);
+	put_trace_on(&p);
+	put_context(&p);
+	put_address(&p, BASE);
+	/* Source Address, short, IS0. */
+	PUT(&p, 0xb4, (BASE + 0x10) >> 2 & 0x7f);
+	check(&ete, jumps, sizeof(jumps), &p, 0,
+	    "context\n"
+	    "enable 10000\n"
+	    "block 10000 2/8 jump ->10008 a64 sec0\n"
+	    "block 10008 3/12 far-call a64 sec0\n");
+}
+
+static void
+a_protocol_that_no_library_decodes_is_a_gap(void **state)
+{
+	const struct hwtd_coresight_config itm = { .size = sizeof(itm),
+		.protocol = HWTD_CS_ITM };
+	struct packets p = { .n = 0 };
+
+	(void)state;
+	PUT(&p, 0, 0, 0, 0, 0, 0x80, 1, 2);
+	check(&itm, program, sizeof(program), &p, 0,
+	    "gap unsupported [0,8) @0\n");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stamp_is_the_time_of_what_comes_before),
+		cmocka_unit_test(without_a_clock_there_is_no_time),
+		cmocka_unit_test(
+		    an_interrupt_ends_tracing_before_an_instruction),
+		cmocka_unit_test(an_exception_goes_where_tracing_goes_on),
+		cmocka_unit_test(a_range_does_not_follow_a_jump_in_its_middle),
+		cmocka_unit_test(a_protocol_that_no_library_decodes_is_a_gap),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
