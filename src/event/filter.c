@@ -201,7 +201,9 @@ hwtdi_filter_stream(const struct hwtdi_filter *filter, uint32_t stream,
 {
 	const struct hwtd_events_options *o = &filter->o;
 
-	return (holds(o->streams, o->n_streams, stream) &&
+	/* What a sink wrote is decoded as the streams of its sources. */
+	return (desc->framing == HWTD_FRAMING_NONE &&
+	    holds(o->streams, o->n_streams, stream) &&
 	    holds(o->cpus, o->n_cpus, desc->cpu));
 }
 

@@ -1,5 +1,5 @@
 /*
- * The engine for CoreSight sources that OpenCSD decodes.
+ * The engine for CoreSight sources: OpenCSD decodes them, but for ITM.
  */
 #include "decode/coresight/cs_decoder.h"
 
@@ -11,6 +11,12 @@
 
 /* Bytes that are fed at once: what they make waits in memory. */
 #define FEED 256
+
+static bool
+is_itm(const struct hwtdi_decoder *d)
+{
+	return (d->config.protocol == HWTD_CS_ITM);
+}
 
 static int
 take_config(struct hwtdi_decoder *d, const struct hwtdi_decoder_args *args,
@@ -67,7 +73,7 @@ cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	tree.config = &d->config;
 	tree.queue = &d->queue;
 	tree.arg = d;
-	if (rc == HWTD_OK)
+	if (rc == HWTD_OK && !is_itm(d))
 		rc = hwtdi_cs_tree_create(&tree, &d->tree, &why);
 	if (rc == HWTD_E_UNSUPPORTED)
 		/* Other streams of the trace may be decoded: this is a gap. */
@@ -123,6 +129,10 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->has_marker = false;
 	d->has_off_ip = false;
 	d->transaction = false;
+	if (is_itm(d)) {
+		hwtdi_itm_reset(&d->itm, &d->queue, segment->stream_off);
+		return (HWTD_OK);
+	}
 	if (d->tree == NULL) {
 		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSUPPORTED,
 		    segment->stream_off, d->refusal);
@@ -148,6 +158,25 @@ recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 	e->reason = HWTDI_CS_UNSYNCED_GIVEN_UP;
 	e->off = d->segment.stream_off + d->fed;
 	return (hwtdi_cs_tree_reset(d->tree, e->off, err));
+}
+
+static int
+feed_itm(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	const uint64_t off = d->segment.stream_off + d->fed;
+	size_t n = d->segment.n - d->fed;
+
+	d->ended = n == 0;
+	if (n > FEED)
+		n = FEED;
+	if (d->ended)
+		hwtdi_itm_end(&d->itm, off);
+	else
+		hwtdi_itm_feed(&d->itm, off, d->segment.bytes + d->fed, n);
+	d->fed += n;
+	return (d->queue.failed
+		? hwtdi_fail_nomem(err, sizeof(struct hwtdi_cs_element))
+		: HWTD_OK);
 }
 
 /* Give the library more bytes, or say that there are none. */
@@ -249,7 +278,7 @@ cs_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			hwtdi_cs_put_end(d, flow);
 			return (HWTD_END);
 		}
-		rc = feed(d, err);
+		rc = is_itm(d) ? feed_itm(d, err) : feed(d, err);
 	}
 	return (rc);
 }

@@ -5,6 +5,7 @@
 #define HWTDI_CS_DECODER_H
 
 #include "decode/coresight/cs_library.h"
+#include "decode/coresight/itm_decoder.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_flow.h"
 
@@ -32,7 +33,9 @@ struct hwtdi_decoder {
 	struct hwtdi_code_graph *graph;
 	bool timed;
 	/* NULL: the stream cannot be decoded, and why. */
+	/* What makes elements: OpenCSD, or for ITM our own. */
 	struct hwtdi_cs_tree *tree;
+	struct hwtdi_itm itm;
 	char refusal[64];
 	struct hwtdi_cs_queue queue;
 

@@ -254,6 +254,10 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
 		    "the code does not fit the trace");
 		break;
+	case HWTDI_CS_UNSYNCED_END:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_TRUNCATED, e->off,
+		    "the last packet is cut off");
+		break;
 	case HWTDI_CS_UNSYNCED_GIVEN_UP:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_ENGINE, e->off,
 		    "OpenCSD gives up");
@@ -410,6 +414,22 @@ put_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		put_timestamp(d, flow, e);
 }
 
+/* Where there is no code, whatever is said ends a gap. */
+static void
+end_gap_of_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	if (!d->in_gap || e->kind == HWTDI_CS_NO_SYNC ||
+	    e->kind == HWTDI_CS_END ||
+	    (d->config.protocol != HWTD_CS_STM &&
+		d->config.protocol != HWTD_CS_ITM))
+		return;
+	if (d->gap.reason == HWTD_GAP_OVERFLOW)
+		put_gap(d, flow, d->gap.first);
+	else
+		end_unsynced(d, flow);
+}
+
 int
 hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err)
@@ -420,6 +440,7 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	if (e->off > d->off)
 		d->off = e->off;
 	put_anchor(d, flow);
+	end_gap_of_software(d, flow, e);
 	switch (e->kind) {
 	case HWTDI_CS_NO_SYNC:
 		put_no_sync(d, flow, e);
