@@ -346,6 +346,8 @@ def check_run(case: Case, run: Mapping[str, Any], ours: Listing) -> str:
 
 def run(case: Case, tools: Tools) -> str:
     """Compare elements with each listing, and rows with the elements."""
+    if tools.engine not in (None, "opencsd"):
+        raise Skip(f"the engine {tools.engine} is not for CoreSight")
     folder = snapshot(case)
     ours = elements_of(tools, folder)
     said, left, compared = [], [], False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .case import Case, Fail, Malformed
+from .case import Case, Fail, Malformed, Skip
 from .pt_gen import drop_images, write_maps
 from .tools import Tools, image_options
 
@@ -54,6 +54,8 @@ def check_stream(case: Case, tools: Tools, trace: str, stream: str,
 
 def run(case: Case, tools: Tools) -> str:
     """Check every truth record of every source, raw or from its sink."""
+    if tools.engine not in (None, "opencsd"):
+        raise Skip(f"the engine {tools.engine} is not for CoreSight")
     counts = case.section("counts")
     tools.within(sum(int(item["insns"]) for item in counts.values()))
     frames = case.section("etm")["source"] != "single"
