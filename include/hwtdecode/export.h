@@ -123,7 +123,7 @@ struct ArrowArrayStream {
  * ip_after, addr, time_before_ns, time_after_ns, file_off, file_bytes, text.
  */
 #define HWTD_COL_GAPS 0x200000000
-/** "marker_" source (text), size, payload, master, channel. */
+/** "marker_" source (text), size, payload, master, channel, flags, multiple. */
 #define HWTD_COL_MARKERS 0x400000000
 /**
  * "power_" what (text), hints, extensions, state, sub_state, by_hardware,

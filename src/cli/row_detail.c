@@ -1,6 +1,7 @@
 /*
  * What is special about a row, in words: the last column of text and CSV.
  */
+#include "cli/marker_flags.h"
 #include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
@@ -104,6 +105,36 @@ describe_context(struct words *words, const struct hwtd_exec_context *context)
 		word_u64(words, "security", context->security);
 	if ((context->flags & HWTD_CTXF_GUEST) != 0)
 		word(words, "guest");
+}
+
+static void
+describe_marker(struct words *words, const struct hwtd_marker *marker)
+{
+	word(words, hwtd_marker_source_name(marker->source));
+	word_hex(words, "payload", marker->payload);
+	switch (marker->source) {
+	case HWTD_MARKER_STM:
+		if ((marker->flags & HWTD_MARKERF_NO_CHANNEL) != 0)
+			break;
+		word_u64(words, "master", marker->master);
+		word_u64(words, "channel", marker->channel);
+		break;
+	case HWTD_MARKER_ITM:
+		word_u64(words,
+		    (marker->flags & HWTD_MARKERF_HARDWARE) != 0
+			? "discriminator"
+			: "port",
+		    marker->channel);
+		break;
+	case HWTD_MARKER_INSTRUMENTATION:
+		word_u64(words, "level", marker->channel);
+		break;
+	default:
+		break;
+	}
+	for (size_t i = 0; i < N_MARKER_FLAGS; i++)
+		if ((marker->flags & marker_flags[i].bit) != 0)
+			word(words, marker_flags[i].name);
 }
 
 static void
@@ -234,18 +265,8 @@ row_write_detail(struct row_writer *writer, struct output *out,
 			word_u64(&words, "ratio", row->value);
 		break;
 	case HWTD_EV_MARKER:
-		if ((marker = row_marker(row, batch)) != NULL) {
-			word(&words, hwtd_marker_source_name(marker->source));
-			word_hex(&words, "payload", marker->payload);
-			if (marker->source == HWTD_MARKER_STM) {
-				word_u64(&words, "master", marker->master);
-				word_u64(&words, "channel", marker->channel);
-			} else if (marker->source == HWTD_MARKER_ITM) {
-				word_u64(&words, "port", marker->channel);
-			}
-			if ((marker->flags & HWTD_MARKERF_MULTIPLE) != 0)
-				word(&words, "multiple");
-		}
+		if ((marker = row_marker(row, batch)) != NULL)
+			describe_marker(&words, marker);
 		break;
 	case HWTD_EV_POWER:
 		if ((power = row_power(row, batch)) != NULL)

@@ -100,6 +100,7 @@ hwtd_marker_source_name(uint32_t source)
 		[HWTD_MARKER_ITM] = "itm",
 		[HWTD_MARKER_EVENT] = "event",
 		[HWTD_MARKER_TRIGGER] = "trigger",
+		[HWTD_MARKER_INSTRUMENTATION] = "instrumentation",
 	};
 
 	return (name_of(names, sizeof(names) / sizeof(names[0]), source));

@@ -60,8 +60,10 @@
 #define WITH_DETAIL                                                           \
 	(BIT(HWTD_EV_ASYNC) | BIT(HWTD_EV_GAP) | BIT(HWTD_EV_MARKER) |        \
 	    BIT(HWTD_EV_POWER) | BIT(HWTD_EV_SAMPLE))
-/* Sources of markers that have ports. */
-#define WITH_PORT (BIT(HWTD_MARKER_STM) | BIT(HWTD_MARKER_ITM))
+/* Sources of markers that have channels. */
+#define WITH_CHANNEL                                                          \
+	(BIT(HWTD_MARKER_STM) | BIT(HWTD_MARKER_ITM) |                        \
+	    BIT(HWTD_MARKER_INSTRUMENTATION))
 
 static const struct hwtdi_column columns[] = {
 	{ "time_ns", HWTD_COL_TIME_NS, ROW(HWTDI_U64, time_ns),
@@ -223,10 +225,14 @@ static const struct hwtdi_column columns[] = {
 	{ "marker_payload", HWTD_COL_MARKERS, MARKER(HWTDI_U64, payload),
 	    .meaning = "payload of the marker" },
 	{ "marker_master", HWTD_COL_MARKERS, MARKER(HWTDI_U32, master),
-	    .conditions = { IF_SOURCE(WITH_PORT) }, .meaning = "STM master" },
+	    .conditions = { IF_SOURCE(BIT(HWTD_MARKER_STM)) },
+	    .meaning = "STM master" },
 	{ "marker_channel", HWTD_COL_MARKERS, MARKER(HWTDI_U32, channel),
-	    .conditions = { IF_SOURCE(WITH_PORT) },
-	    .meaning = "STM channel or ITM port" },
+	    .conditions = { IF_SOURCE(WITH_CHANNEL) },
+	    .meaning = "STM channel, ITM port, exception level of an Arm "
+		       "ITE" },
+	{ "marker_flags", HWTD_COL_MARKERS, MARKER(HWTDI_U32, flags),
+	    .meaning = "bits HWTD_MARKERF_*" },
 	{ "marker_multiple", HWTD_COL_MARKERS, MARKER(HWTDI_BOOL, flags),
 	    .bits = HWTD_MARKERF_MULTIPLE,
 	    .conditions = { IF_SOURCE(BIT(HWTD_MARKER_TRIGGER)) },

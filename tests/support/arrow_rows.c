@@ -72,18 +72,9 @@ gap(const struct place *p, uint32_t flags)
 }
 
 static bool
-port(const struct place *p)
+of_marker(const struct place *p, uint32_t source)
 {
-	return (is(p, HWTD_EV_MARKER) &&
-	    (p->r->detail.marker.source == HWTD_MARKER_STM ||
-		p->r->detail.marker.source == HWTD_MARKER_ITM));
-}
-
-static bool
-trigger(const struct place *p)
-{
-	return (is(p, HWTD_EV_MARKER) &&
-	    p->r->detail.marker.source == HWTD_MARKER_TRIGGER);
+	return (is(p, HWTD_EV_MARKER) && p->r->detail.marker.source == source);
 }
 
 static bool
@@ -193,11 +184,16 @@ who(const struct place *p, uint32_t flags)
 	    p->r->detail.marker.size)                                         \
 	X(MARKERS, marker_payload, U64, NULL, 1, is(p, HWTD_EV_MARKER),       \
 	    p->r->detail.marker.payload)                                      \
-	X(MARKERS, marker_master, U32, NULL, 1, port(p),                      \
-	    p->r->detail.marker.master)                                       \
-	X(MARKERS, marker_channel, U32, NULL, 1, port(p),                     \
+	X(MARKERS, marker_master, U32, NULL, 1,                               \
+	    of_marker(p, HWTD_MARKER_STM), p->r->detail.marker.master)        \
+	X(MARKERS, marker_channel, U32, NULL, 1,                              \
+	    of_marker(p, HWTD_MARKER_STM) || of_marker(p, HWTD_MARKER_ITM) || \
+		of_marker(p, HWTD_MARKER_INSTRUMENTATION),                    \
 	    p->r->detail.marker.channel)                                      \
-	X(MARKERS, marker_multiple, YES, NULL, 1, trigger(p),                 \
+	X(MARKERS, marker_flags, U32, NULL, 1, is(p, HWTD_EV_MARKER),         \
+	    p->r->detail.marker.flags)                                        \
+	X(MARKERS, marker_multiple, YES, NULL, 1,                             \
+	    of_marker(p, HWTD_MARKER_TRIGGER),                                \
 	    (p->r->detail.marker.flags & HWTD_MARKERF_MULTIPLE) != 0)         \
 	T(POWERS, power_what, NAME, NULL, 1, is(p, HWTD_EV_POWER),            \
 	    hwtd_power_what_name(p->r->detail.power.what))                    \

@@ -81,17 +81,17 @@ set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
 	struct hwtdi_unit_place *place;
 	int rc;
 
-	rc = hwtdi_pt_places_reserve(d->library, &d->places, &d->cap_places,
-	    unit, err);
+	rc = hwtdi_places_reserve(d->library, &d->places, &d->cap_places, unit,
+	    err);
 	if (rc != HWTD_OK)
 		return (rc);
 	place = &d->places[unit];
-	if (hwtdi_pt_place_is(place, address, section))
+	if (hwtdi_place_is(place, address, section))
 		return (HWTD_OK);
 	/* Ranges that are remembered may have lain elsewhere. */
 	if (place->known)
 		d->epoch++;
-	hwtdi_pt_tell_place(flow, place, unit, address, section);
+	hwtdi_tell_place(flow, place, unit, address, section);
 	return (HWTD_OK);
 }
 

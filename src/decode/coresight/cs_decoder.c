@@ -116,7 +116,7 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	hwtdi_cs_queue_clear(&d->queue);
 	d->n_contexts = d->queue.n_contexts;
 	hwtdi_cs_forget_code(d);
-	hwtdi_pt_places_forget(d->places, d->cap_places);
+	hwtdi_places_forget(d->places, d->cap_places);
 	d->left = 0;
 	d->has_last_ip = false;
 	d->has_cycles = false;

@@ -7,7 +7,7 @@
 #include "decode/coresight/cs_library.h"
 #include "decode/coresight/itm_decoder.h"
 #include "decode/decoder.h"
-#include "decode/pt/pt_flow.h"
+#include "decode/flow_put.h"
 
 /* Instructions of a range that are taken for real. */
 #define HWTDI_CS_RANGE_MAX 65536u

@@ -502,7 +502,7 @@ hwtdi_ipt_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->context = d->base;
 	d->span.length = 0;
 	/* Where units lie is told anew: what was told can have been lost. */
-	hwtdi_pt_places_forget(d->places, d->cap_places);
+	hwtdi_places_forget(d->places, d->cap_places);
 	if (segment->n == 0) {
 		d->done = true;
 		return (HWTD_OK);

@@ -8,7 +8,7 @@
 
 #include "decode/decoder.h"
 #include "decode/pt/pt_choice.h"
-#include "decode/pt/pt_flow.h"
+#include "decode/flow_put.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_sync.h"
 

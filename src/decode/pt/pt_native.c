@@ -142,7 +142,7 @@ hwtdi_ptn_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment)
 	/* Where units lie is told anew: what was told can have been lost. */
 	hwtdi_ptn_clear_calls(d);
 	hwtdi_ptn_forget_code(d);
-	hwtdi_pt_places_forget(d->places, d->cap_places);
+	hwtdi_places_forget(d->places, d->cap_places);
 	d->loop_at = SIZE_MAX;
 	hwtdi_graph_see(d->graph, &d->view);
 	return (HWTD_OK);

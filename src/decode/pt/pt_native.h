@@ -15,7 +15,7 @@
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_choice.h"
-#include "decode/pt/pt_flow.h"
+#include "decode/flow_put.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_native_memo.h"
 #include "decode/pt/pt_native_runs.h"

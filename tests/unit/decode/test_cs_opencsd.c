@@ -257,15 +257,15 @@ a_range_does_not_follow_a_jump_in_its_middle(void **state)
 }
 
 static void
-a_protocol_that_no_library_decodes_is_a_gap(void **state)
+a_protocol_that_is_not_known_is_a_gap(void **state)
 {
-	const struct hwtd_coresight_config itm = { .size = sizeof(itm),
-		.protocol = HWTD_CS_ITM };
+	const struct hwtd_coresight_config unknown = { .size = sizeof(unknown),
+		.protocol = HWTD_CS_UNKNOWN };
 	struct packets p = { .n = 0 };
 
 	(void)state;
 	PUT(&p, 0, 0, 0, 0, 0, 0x80, 1, 2);
-	check(&itm, program, sizeof(program), &p, 0,
+	check(&unknown, program, sizeof(program), &p, 0,
 	    "gap unsupported [0,8) @0\n");
 }
 
@@ -279,7 +279,7 @@ main(void)
 		    an_interrupt_ends_tracing_before_an_instruction),
 		cmocka_unit_test(an_exception_goes_where_tracing_goes_on),
 		cmocka_unit_test(a_range_does_not_follow_a_jump_in_its_middle),
-		cmocka_unit_test(a_protocol_that_no_library_decodes_is_a_gap),
+		cmocka_unit_test(a_protocol_that_is_not_known_is_a_gap),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

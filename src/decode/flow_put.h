@@ -1,8 +1,8 @@
 /*
- * What both Intel PT engines put into a flow in the same way.
+ * What all engines put into a flow in the same way.
  */
-#ifndef HWTDI_PT_FLOW_H
-#define HWTDI_PT_FLOW_H
+#ifndef HWTDI_FLOW_PUT_H
+#define HWTDI_FLOW_PUT_H
 
 #include <string.h>
 
@@ -17,20 +17,20 @@ struct hwtdi_unit_place {
 };
 
 /* Have the place of a unit; those that are new are not known. */
-int hwtdi_pt_places_reserve(struct hwtd_context *library,
+int hwtdi_places_reserve(struct hwtd_context *library,
     struct hwtdi_unit_place **places_inout, size_t *cap_inout, uint32_t unit,
     struct hwtd_error *err);
 
 /* All of them are to be told anew. */
 static inline void
-hwtdi_pt_places_forget(struct hwtdi_unit_place *places, size_t n)
+hwtdi_places_forget(struct hwtdi_unit_place *places, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		places[i].known = false;
 }
 
 static inline bool
-hwtdi_pt_place_is(const struct hwtdi_unit_place *place, uint64_t address,
+hwtdi_place_is(const struct hwtdi_unit_place *place, uint64_t address,
     uint32_t section)
 {
 	return (place->known && place->address == address &&
@@ -38,9 +38,8 @@ hwtdi_pt_place_is(const struct hwtdi_unit_place *place, uint64_t address,
 }
 
 /* Rows of a unit's code have this address and section from now on. */
-void hwtdi_pt_tell_place(struct hwtdi_flow *flow,
-    struct hwtdi_unit_place *place, uint32_t unit, uint64_t address,
-    uint32_t section);
+void hwtdi_tell_place(struct hwtdi_flow *flow, struct hwtdi_unit_place *place,
+    uint32_t unit, uint64_t address, uint32_t section);
 
 static inline void
 hwtdi_rare_set_ip(struct hwtdi_rare *rare, uint64_t ip)
@@ -90,4 +89,4 @@ struct hwtdi_rare *hwtdi_rare_put(struct hwtdi_flow *flow, uint8_t kind,
 struct hwtd_gap *hwtdi_rare_gap(struct hwtdi_flow *flow, uint32_t reason,
     uint64_t first, uint64_t end, const uint64_t *last_ip, const char *text);
 
-#endif /* HWTDI_PT_FLOW_H */
+#endif /* HWTDI_FLOW_PUT_H */

@@ -1,13 +1,13 @@
 /*
- * What both Intel PT engines put into a flow in the same way.
+ * What all engines put into a flow in the same way.
  */
-#include "decode/pt/pt_flow.h"
+#include "decode/flow_put.h"
 
 #include <stdio.h>
 #include <string.h>
 
 int
-hwtdi_pt_places_reserve(struct hwtd_context *library,
+hwtdi_places_reserve(struct hwtd_context *library,
     struct hwtdi_unit_place **places_inout, size_t *cap_inout, uint32_t unit,
     struct hwtd_error *err)
 {
@@ -23,7 +23,7 @@ hwtdi_pt_places_reserve(struct hwtd_context *library,
 }
 
 void
-hwtdi_pt_tell_place(struct hwtdi_flow *flow, struct hwtdi_unit_place *place,
+hwtdi_tell_place(struct hwtdi_flow *flow, struct hwtdi_unit_place *place,
     uint32_t unit, uint64_t address, uint32_t section)
 {
 	struct hwtdi_placement *told = &flow->places[flow->n_places++];
