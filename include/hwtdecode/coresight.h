@@ -95,6 +95,9 @@ struct hwtd_coresight_config {
 
 /** Number of trace IDs; IDs lie in [0, HWTD_CS_TRACE_IDS). */
 #define HWTD_CS_TRACE_IDS 128
+/** Those of trace sources; 0 fills frames up. */
+#define HWTD_CS_FIRST_ID 1
+#define HWTD_CS_LAST_ID 0x6f
 
 /** What the bytes of a sink with frames are; all of them are counted. */
 struct hwtd_sink_info {
@@ -169,6 +172,25 @@ HWTD_MUST int hwtd_coresight_parse(const char *text, size_t n,
 HWTD_API int hwtd_coresight_register(const struct hwtd_coresight_config
 					 *config,
     size_t index, const char **name_out, uint32_t *value_out);
+
+/**
+ * What looks wrong about a configuration: a register that cannot be as it is, or
+ * contradicts another.  Traces are decoded with it all the same.
+ *
+ * @param[in]  config    Its `protocol` and registers count.
+ * @param[in]  index     From 0.
+ * @param[out] name_out  Name of the register.
+ * @param[out] text_out  What is wrong, for people.
+ *
+ * @return HWTD_OK, HWTD_END past the last, HWTD_E_INVALID, HWTD_E_TOO_NEW.
+ *
+ * Lives:  static storage.
+ * Source: Arm ETM architecture specifications (IHI 0014, 0035, 0064), Arm ARM
+ *         (ETE), STM (IHI 0054).
+ * Since:  0.1
+ */
+HWTD_API int hwtd_coresight_doubt(const struct hwtd_coresight_config *config,
+    size_t index, const char **name_out, const char **text_out);
 
 #ifndef HWTD_CDEF
 #ifdef __cplusplus

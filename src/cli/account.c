@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli/account.h"
+#include "cli/coresight_report.h"
 #include "cli/interrupt.h"
 #include "cli/message.h"
 
@@ -296,6 +297,40 @@ contains(const struct id_list *list, uint32_t id)
 	return (list->n == 0);
 }
 
+/*
+ * What is in a sink and in no stream of its sources: it gives nothing.  The rest
+ * is counted there, and what frames need is no loss.
+ */
+static void
+count_sink(struct walk *walk, uint32_t id, struct stream_account *stream)
+{
+	struct hwtd_sink_info info = { .size = sizeof(info) };
+	struct hwtd_stats *stats = &stream->stats;
+
+	if (hwtd_trace_sink(walk->input->trace, id, &info) != HWTD_OK)
+		return;
+	stream->is_sink = true;
+	for (uint32_t i = HWTD_CS_FIRST_ID; i <= HWTD_CS_LAST_ID; i++) {
+		if (info.id_bytes[i] == 0 ||
+		    coresight_source(walk->input, id, i) != HWTD_NO_ID)
+			continue;
+		stats->gaps[HWTD_GAP_UNSUPPORTED]++;
+		stats->gap_bytes_by_reason
+		    [HWTD_GAP_UNSUPPORTED] += info.id_bytes[i];
+	}
+	if (info.lost_bytes + info.untold_bytes > 0) {
+		stats->gaps[HWTD_GAP_UNSYNCED]++;
+		stats->gap_bytes_by_reason
+		    [HWTD_GAP_UNSYNCED] = info.lost_bytes + info.untold_bytes;
+	}
+	stats->kinds[HWTD_EV_GAP] = stats->gaps[HWTD_GAP_UNSUPPORTED] +
+	    stats->gaps[HWTD_GAP_UNSYNCED];
+	stats->gap_bytes = stats->gap_bytes_by_reason[HWTD_GAP_UNSUPPORTED] +
+	    stats->gap_bytes_by_reason[HWTD_GAP_UNSYNCED];
+	stats->bytes = stats->gap_bytes;
+	add_stats(&walk->account->total, stats);
+}
+
 /* List the selected streams, and in `full` those that can give something. */
 static size_t
 list_streams(struct walk *walk, const bool *damaged)
@@ -311,15 +346,20 @@ list_streams(struct walk *walk, const bool *damaged)
 		    !contains(&walk->options->streams, i) ||
 		    !contains(&walk->options->cpus, desc.cpu))
 			continue;
-		if (has_content(walk->input, i, damaged))
-			walk->full[n_full++] = account->n_streams;
-		account
-		    ->streams[account->n_streams++] = (struct stream_account){
+		struct stream_account
+		    *stream = &account->streams[account->n_streams];
+
+		*stream = (struct stream_account){
 			.stream = i,
 			.tech = desc.tech,
 			.stats = { .size = sizeof(struct hwtd_stats) },
 			.ip_hash = FNV_BASIS,
 		};
+		if (desc.framing != HWTD_FRAMING_NONE)
+			count_sink(walk, i, stream);
+		else if (has_content(walk->input, i, damaged))
+			walk->full[n_full++] = account->n_streams;
+		account->n_streams++;
 	}
 	return (n_full);
 }

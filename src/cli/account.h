@@ -13,6 +13,8 @@
 struct stream_account {
 	uint32_t stream;
 	uint32_t tech;
+	/* Of a trace sink: what no stream of its sources has. */
+	bool is_sink;
 	struct hwtd_stats stats;
 	/* Over the addresses of all instructions; see account_streams(). */
 	uint64_t ip_hash;

@@ -7,6 +7,7 @@
 
 #include "cli/check_report.h"
 #include "cli/color.h"
+#include "cli/coresight_report.h"
 #include "cli/json_line.h"
 #include "cli/loss.h"
 
@@ -280,10 +281,13 @@ text_account(struct check_report *report, const struct account *account)
 	for (size_t i = 0; i < account->n_streams; i++) {
 		const struct stream_account *stream = &account->streams[i];
 
-		output_format(out, "\n%sstream %" PRIu32 "%s  %s\n",
+		output_format(out, "\n%sstream %" PRIu32 "%s  %s%s\n",
 		    paint(report, COLOR_TITLE), stream->stream,
-		    paint(report, COLOR_OFF), tech_name(stream->tech));
+		    paint(report, COLOR_OFF), tech_name(stream->tech),
+		    stream->is_sink ? "  what no source of the sink has" : "");
 		text_stats(report, &stream->stats);
+		coresight_check_text(out, report->input, stream->stream,
+		    &stream->stats);
 	}
 	if (account->n_streams > 1) {
 		output_format(out, "\n%stotal%s  %zu streams\n",

@@ -10,12 +10,10 @@
 
 /* What IDs that are none of sources stand for. */
 #define ID_NULL 0x00
-#define ID_SOURCE_LAST 0x6f
 #define ID_TRIGGER 0x7d
 
-/* The stream of a source in a sink, or HWTD_NO_ID. */
-static uint32_t
-source_of(const struct input *input, uint32_t sink, uint32_t trace_id)
+uint32_t
+coresight_source(const struct input *input, uint32_t sink, uint32_t trace_id)
 {
 	for (uint32_t i = sink + 1; i < input->info.n_streams; i++) {
 		struct hwtd_stream_desc d = { .size = sizeof(d) };
@@ -32,7 +30,7 @@ static void
 text_id(struct output *out, const struct input *input, uint32_t sink,
     uint32_t id, uint64_t bytes)
 {
-	const uint32_t stream = source_of(input, sink, id);
+	const uint32_t stream = coresight_source(input, sink, id);
 
 	output_format(out, "  id 0x%02" PRIx32 "    %" PRIu64 " bytes", id,
 	    bytes);
@@ -42,7 +40,7 @@ text_id(struct output *out, const struct input *input, uint32_t sink,
 		output_text(out, "  filler");
 	else if (id == ID_TRIGGER)
 		output_text(out, "  trigger");
-	else if (id > ID_SOURCE_LAST)
+	else if (id > HWTD_CS_LAST_ID)
 		output_text(out, "  reserved");
 	else
 		output_text(out, "  no source is known");
@@ -70,8 +68,20 @@ text_sink(struct output *out, const struct input *input, uint32_t sink,
 	output_char(out, '\n');
 	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++)
 		if (info->id_bytes[id] != 0 ||
-		    source_of(input, sink, id) != HWTD_NO_ID)
+		    coresight_source(input, sink, id) != HWTD_NO_ID)
 			text_id(out, input, sink, id, info->id_bytes[id]);
+}
+
+void
+coresight_doubts_text(struct output *out,
+    const struct hwtd_coresight_config *config)
+{
+	const char *name = "";
+	const char *text = "";
+
+	for (size_t i = 0;
+	     hwtd_coresight_doubt(config, i, &name, &text) == HWTD_OK; i++)
+		output_format(out, "  doubtful   %-11s %s\n", name, text);
 }
 
 static void
@@ -91,6 +101,7 @@ text_config(struct output *out, const struct hwtd_coresight_config *config)
 	     hwtd_coresight_register(config, i, &name, &value) == HWTD_OK; i++)
 		output_format(out, "  register   %-11s 0x%08" PRIx32 "\n",
 		    name, value);
+	coresight_doubts_text(out, config);
 }
 
 void
@@ -107,6 +118,37 @@ coresight_text(struct output *out, const struct input *input, uint32_t id,
 		text_sink(out, input, id, &info);
 	if (stream->coresight != NULL)
 		text_config(out, stream->coresight);
+}
+
+void
+coresight_check_text(struct output *out, const struct input *input,
+    uint32_t id, const struct hwtd_stats *stats)
+{
+	struct hwtd_stream_desc d = { .size = sizeof(d) };
+	struct hwtd_sink_info info = { .size = sizeof(info) };
+
+	if (hwtd_trace_stream(input->trace, id, &d) != HWTD_OK)
+		return;
+	if (d.framing != HWTD_FRAMING_NONE &&
+	    hwtd_trace_sink(input->trace, id, &info) == HWTD_OK)
+		for (uint32_t i = HWTD_CS_FIRST_ID; i <= HWTD_CS_LAST_ID; i++)
+			if (info.id_bytes[i] != 0 &&
+			    coresight_source(input, id, i) == HWTD_NO_ID)
+				text_id(out, input, id, i, info.id_bytes[i]);
+	if (d.coresight == NULL)
+		return;
+	coresight_doubts_text(out, d.coresight);
+	if (d.sink_plus_1 != 0 && d.n_bytes == 0)
+		output_format(out,
+		    "  no bytes   the sink has none of ID 0x%02" PRIx32
+		    ": the source was off, or has another ID\n",
+		    d.coresight->trace_id);
+	else if (stats->bytes > 0 && stats->gap_bytes == stats->bytes &&
+	    stats->gap_bytes_by_reason[HWTD_GAP_UNSYNCED] > 0)
+		output_format(out,
+		    "  no sync    no synchronisation packet of %s is in it: "
+		    "the source is another one, or there is too little\n",
+		    hwtd_cs_protocol_name(d.coresight->protocol));
 }
 
 static void
@@ -126,7 +168,7 @@ json_sink(struct output *out, const struct input *input, uint32_t sink,
 	json_key(out, "ids");
 	output_char(out, '[');
 	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++) {
-		const uint32_t stream = source_of(input, sink, id);
+		const uint32_t stream = coresight_source(input, sink, id);
 
 		if (info->id_bytes[id] == 0 && stream == HWTD_NO_ID)
 			continue;
@@ -139,6 +181,25 @@ json_sink(struct output *out, const struct input *input, uint32_t sink,
 		any = true;
 	}
 	output_char(out, ']');
+}
+
+void
+coresight_doubts_json(struct output *out,
+    const struct hwtd_coresight_config *config)
+{
+	const char *name = "";
+	const char *text = "";
+	size_t n = 0;
+
+	while (hwtd_coresight_doubt(config, n, &name, &text) == HWTD_OK) {
+		if (n == 0)
+			json_key(out, "doubts");
+		output_format(out, "%s{\"register\":\"%s\",\"text\":\"%s\"}",
+		    n == 0 ? "[" : ",", name, text);
+		n++;
+	}
+	if (n > 0)
+		output_char(out, ']');
 }
 
 static void
@@ -159,6 +220,7 @@ json_config(struct output *out, const struct hwtd_coresight_config *config)
 		output_format(out, "%s\"%s\":\"0x%" PRIx32 "\"",
 		    i > 0 ? "," : "", name, value);
 	output_char(out, '}');
+	coresight_doubts_json(out, config);
 }
 
 void

@@ -7,12 +7,26 @@
 #include "cli/input.h"
 #include "cli/output.h"
 
+/* The stream of a source in a sink, or HWTD_NO_ID. */
+uint32_t coresight_source(const struct input *input, uint32_t sink,
+    uint32_t trace_id);
+
 /* Lines of a stream, if it is a sink or has a configuration. */
 void coresight_text(struct output *out, const struct input *input, uint32_t id,
     const struct hwtd_stream_desc *stream);
 
+/* Why a stream of a check gave nothing, or will. */
+void coresight_check_text(struct output *out, const struct input *input,
+    uint32_t id, const struct hwtd_stats *stats);
+
 /* Keys of the object of a stream. */
 void coresight_json(struct output *out, const struct input *input, uint32_t id,
     const struct hwtd_stream_desc *stream);
+
+/* Registers of a configuration that look wrong. */
+void coresight_doubts_text(struct output *out,
+    const struct hwtd_coresight_config *config);
+void coresight_doubts_json(struct output *out,
+    const struct hwtd_coresight_config *config);
 
 #endif /* HWTDECODE_CLI_CORESIGHT_REPORT_H */

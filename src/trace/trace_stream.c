@@ -216,7 +216,7 @@ fill_coresight(struct hwtdi_stream *stream,
 		!hwtdi_trace_id_is_source((uint8_t)c->trace_id)))
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "trace ID %#" PRIx32 " of a source; at most %#x",
-		    c->trace_id, HWTDI_TRACE_ID_LAST));
+		    c->trace_id, HWTD_CS_LAST_ID));
 	stream->has_coresight = true;
 	return (HWTD_OK);
 }

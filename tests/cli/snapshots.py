@@ -90,6 +90,34 @@ def test_jsonl_of_a_snapshot(case: Case) -> None:
     assert states == ["found", "missing"]
 
 
+def test_check_says_why_a_source_gives_nothing(case: Case) -> None:
+    snapshot(case)
+    found = case.run("check", "snap").want(
+        3,
+        out_has=(
+            "stream 0  coresight  what no source of the sink has\n"
+            "  bytes                     28\n",
+            "  gap unsupported             2 gaps             28 bytes\n",
+            "  id 0x11    14 bytes  no source is known\n",
+            "  id 0x33    14 bytes  no source is known\n",
+            "  gap unsynced                1 gap              14 bytes\n",
+            "  doubtful   TRCIDR0     is 0: not read,",
+            "  no sync    no synchronisation packet of etmv4 is in it",
+            "100.0000% of the bytes gave nothing",
+        ),
+    )
+    assert "no bytes" not in found.out
+    case.write("snap/etm.ini", ETM.replace("=0x10", "=0x12"))
+    case.run("check", "snap").want(
+        3,
+        out_has="  no bytes   the sink has none of ID 0x12: the source was off",
+    )
+    rows = case.run("check", "--format=jsonl", "snap").objects()
+    sink, source = (row for row in rows if row["type"] == "stream")
+    assert (sink["bytes"], sink["gap_bytes"]) == (42, 42)
+    assert source["bytes"] == 0
+
+
 def test_maps_name_missing_dumps(case: Case) -> None:
     snapshot(case)
     case.run("maps", "snap").want(

@@ -233,7 +233,7 @@ take_register(struct hwtd_coresight_config *c,
 	    &value);
 
 	if (hwtdi_ini_same(line->key, line->n_key, "trace_id")) {
-		if (!is_number || value == 0 || value > 0x6f)
+		if (!is_number || value == 0 || value > HWTD_CS_LAST_ID)
 			return (refuse(line, "is no trace ID; 1 to 0x6f",
 			    err));
 		*id = value;
@@ -326,7 +326,7 @@ hwtd_coresight_parse(const char *text, size_t n,
 	hwtdi_coresight_finish(&c);
 	if (id != 0)
 		c.trace_id = (uint32_t)id;
-	if (c.trace_id > 0x6f)
+	if (c.trace_id > HWTD_CS_LAST_ID)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "trace ID %#" PRIx32 " of a source; at most 0x6f",
 		    c.trace_id));

@@ -90,7 +90,7 @@ read_source(struct hwtdi_snapshot *s, struct hwtdi_snapshot_device *d)
 	if (rc != HWTD_OK)
 		return (rc);
 	hwtdi_coresight_finish(&d->config);
-	if (d->config.trace_id > 0x6f) {
+	if (d->config.trace_id > HWTD_CS_LAST_ID) {
 		hwtdi_snapshot_warn(s,
 		    "%.60s: trace ID %#" PRIx32 " is none of a source",
 		    d->name, d->config.trace_id);

@@ -11,11 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <hwtdecode/coresight.h>
+
 #define HWTDI_FRAME_BYTES 16
 
-/* Trace IDs of sources; others are reserved or have a meaning of their own. */
-#define HWTDI_TRACE_ID_FIRST 0x01
-#define HWTDI_TRACE_ID_LAST 0x6f
 /* Data of it fills frames up. */
 #define HWTDI_TRACE_ID_NULL 0x00
 /* Its data says that a trigger happened. */
@@ -46,7 +45,7 @@ size_t hwtdi_frame_split(const uint8_t frame[HWTDI_FRAME_BYTES], uint8_t *id,
 static inline bool
 hwtdi_trace_id_is_source(uint8_t id)
 {
-	return (id >= HWTDI_TRACE_ID_FIRST && id <= HWTDI_TRACE_ID_LAST);
+	return (id >= HWTD_CS_FIRST_ID && id <= HWTD_CS_LAST_ID);
 }
 
 #endif /* HWTDI_FRAME_H */

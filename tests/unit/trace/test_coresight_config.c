@@ -221,6 +221,58 @@ a_text_is_a_configuration(void **state)
 }
 
 static void
+registers_that_contradict_each_other_are_doubtful(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "protocol=etmv4\nTRCIDR0=0x28000ea1\nTRCIDR1=0x4100f403\n"
+		  "TRCIDR2=0x488\nTRCCONFIGR=0xc1\n",
+		    "" },
+		{ "protocol=etmv4\nTRCIDR0=0xa0\nTRCIDR2=0x8\n"
+		  "TRCCONFIGR=0x38d9\n",
+		    "TRCCONFIGR TRCCONFIGR TRCCONFIGR TRCCONFIGR "
+		    "TRCCONFIGR " },
+		{ "protocol=etmv4\nTRCIDR1=0x4100f303\n",
+		    "TRCIDR0 TRCIDR1 TRCIDR2 " },
+		{ "protocol=ete\nTRCIDR0=1\nTRCIDR2=4\nTRCDEVARCH=0x4a13\n"
+		  "TRCCONFIGR=0x30001\n",
+		    "TRCDEVARCH TRCCONFIGR " },
+		{ "protocol=etmv3\nETMIDR=0x411cf312\nETMCR=1\n",
+		    "ETMIDR ETMCR " },
+		{ "protocol=ptm\nETMIDR=0x411cf312\nETMCR=0x30000000\n"
+		  "ETMCCER=0x34c01ac2\n",
+		    "" },
+		{ "protocol=ptm\nETMIDR=0x411cf312\nETMCR=0x30000000\n",
+		    "ETMCR ETMCR " },
+		{ "protocol=stm\nSTMTCSR=0x100002\nSTMFEAT1R=0x6587f0\n",
+		    "STMFEAT1R STMTCSR " },
+		{ "protocol=itm\nITMTCR=0x10000\n", "ITMTCR " },
+	};
+	struct hwtd_error err = { .size = sizeof(err) };
+	const char *name = "";
+	const char *text = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hwtd_coresight_config c = { .size = sizeof(c) };
+		char found[128] = "";
+
+		assert_int_equal(parse(cases[i].text, &c, &err), HWTD_OK);
+		for (size_t k = 0;
+		     hwtd_coresight_doubt(&c, k, &name, &text) == HWTD_OK;
+		     k++) {
+			assert_int_not_equal(text[0], '\0');
+			strncat(found, name, 32);
+			strncat(found, " ", 2);
+		}
+		assert_string_equal(found, cases[i].want);
+	}
+	assert_int_equal(hwtd_coresight_doubt(NULL, 0, &name, &text),
+	    HWTD_E_INVALID);
+}
+
+static void
 a_text_that_says_something_else_is_refused(void **state)
 {
 	static const struct {
@@ -313,6 +365,8 @@ main(void)
 		cmocka_unit_test(processors_have_an_architecture),
 		cmocka_unit_test(source_types_are_protocols),
 		cmocka_unit_test(a_text_is_a_configuration),
+		cmocka_unit_test(
+		    registers_that_contradict_each_other_are_doubtful),
 		cmocka_unit_test(a_text_that_says_something_else_is_refused),
 		cmocka_unit_test_setup_teardown(
 		    raw_frames_are_opened_with_configurations, snapshot_set_up,
