@@ -474,7 +474,10 @@ struct hwtd_events_options {
 	/** Only rows whose code, or record, touches one.  NULL: all. */
 	const struct hwtd_range *addresses;
 	size_t n_addresses;
-	/** Name of the engine, for instance "libipt".  NULL: the default. */
+	/**
+	 * Name of the engine, for instance "libipt", for streams of its
+	 * technology.  NULL: the default one of each.
+	 */
 	const char *engine;
 	/** Only these streams.  NULL: all. */
 	const uint32_t *streams;

@@ -163,7 +163,8 @@ const struct option_entry option_table[] = {
 	{ OPTION_JOBS, "jobs", 'j', GROUP_DECODE, DECODERS, "N", NULL,
 	    "Decode with N threads.  Default: one per processor." },
 	{ OPTION_ENGINE, "engine", 0, GROUP_DECODE, DECODERS, "NAME", NULL,
-	    "Decode with this engine; 'hwtdecode version' lists them." },
+	    "Decode streams of its technology with this engine; "
+	    "'hwtdecode version' lists them." },
 	{ OPTION_STRICT, "strict", 0, GROUP_DECODE, DECODERS, NULL, NULL,
 	    "Fail at the first gap." },
 	{ OPTION_MAX_LOSS, "max-loss", 0, GROUP_DECODE, PRINTERS, "PERCENT",

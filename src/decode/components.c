@@ -13,6 +13,8 @@
 
 #include <hwtdecode/error.h>
 
+#include "decode/coresight/cs_library.h"
+
 struct numbers {
 	unsigned int major, minor, patch;
 };
@@ -22,6 +24,13 @@ static struct numbers
 from_decimal(unsigned int v)
 {
 	return ((struct numbers){ v / 10000, v / 100 % 100, v % 100 });
+}
+
+/* The same of OpenCSD. */
+static struct numbers
+from_bytes(uint32_t v)
+{
+	return ((struct numbers){ v >> 16, v >> 8 & 0xff, v & 0xff });
 }
 
 static struct numbers
@@ -78,6 +87,10 @@ hwtd_version_component(size_t index, struct hwtd_component *out)
 	case 3:
 		return (fill(out, "libelf", libelf_numbers(),
 		    libelf_numbers()));
+	case 4:
+		return (fill(out, "OpenCSD",
+		    from_bytes(hwtdi_cs_library_version()),
+		    from_bytes(hwtdi_cs_header_version())));
 	default:
 		return (HWTD_END);
 	}

@@ -133,6 +133,8 @@ hwtdi_maker_init(struct hwtdi_maker *maker, struct hwtd_trace *trace,
 	maker->timed = desc->clock.counts_per != 0;
 	maker->places_only = hwtdi_filter_records_only(filter);
 	maker->engine = hwtdi_engine_find(desc->tech, filter->engine);
+	if (maker->engine == NULL)
+		maker->engine = hwtdi_engine_find(desc->tech, NULL);
 	hwtdi_expander_init(&maker->expander, trace, filter, stream,
 	    &desc->clock, &base);
 	maker->expander.places = hwtdi_record_lane_of(records, stream,

@@ -118,6 +118,15 @@ def test_check_says_why_a_source_gives_nothing(case: Case) -> None:
     assert source["bytes"] == 0
 
 
+def test_an_engine_is_for_its_technology(case: Case) -> None:
+    snapshot(case)
+    rows = case.run("events", "snap").want(0).out
+    assert "unsynced" in rows
+    for engine in ("libipt", "opencsd"):
+        named = case.run("events", "--engine", engine, "snap").want(0)
+        assert named.out == rows, engine
+
+
 def test_maps_name_missing_dumps(case: Case) -> None:
     snapshot(case)
     case.run("maps", "snap").want(
