@@ -3,6 +3,7 @@
  * and what decodes which technology.
  */
 #include <Zydis/Zydis.h>
+#include <capstone/capstone.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,19 +28,45 @@ write_line(struct output *out, const char *name, const char *version,
 	output_char(out, '\n');
 }
 
-/* The disassembler is the tool's own. */
+/* The disassemblers are the tool's own. */
 static void
-write_zydis(struct output *out)
+write_disassembler(struct output *out, const char *name,
+    const unsigned int running[3], const unsigned int header[3])
 {
-	const uint64_t versions[] = { ZydisGetVersion(), ZYDIS_VERSION };
 	char text[2][32];
 
-	for (size_t i = 0; i < 2; i++)
-		(void)snprintf(text[i], sizeof(text[i]), "%u.%u.%u",
-		    (unsigned int)ZYDIS_VERSION_MAJOR(versions[i]),
-		    (unsigned int)ZYDIS_VERSION_MINOR(versions[i]),
-		    (unsigned int)ZYDIS_VERSION_PATCH(versions[i]));
-	write_line(out, "Zydis", text[0], text[1]);
+	(void)snprintf(text[0], sizeof(text[0]), "%u.%u.%u", running[0],
+	    running[1], running[2]);
+	(void)snprintf(text[1], sizeof(text[1]), "%u.%u.%u", header[0],
+	    header[1], header[2]);
+	write_line(out, name, text[0], text[1]);
+}
+
+#define ZYDIS_NUMBERS(v)                                                      \
+	{                                                                     \
+		(unsigned int)ZYDIS_VERSION_MAJOR(v),                         \
+		    (unsigned int)ZYDIS_VERSION_MINOR(v),                     \
+		    (unsigned int)ZYDIS_VERSION_PATCH(v)                      \
+	}
+
+static void
+write_disassemblers(struct output *out)
+{
+	const uint64_t zydis_version = ZydisGetVersion();
+	const unsigned int zydis[] = ZYDIS_NUMBERS(zydis_version);
+	const unsigned int zydis_header[] = ZYDIS_NUMBERS(ZYDIS_VERSION);
+	const unsigned int header[] = { CS_VERSION_MAJOR, CS_VERSION_MINOR,
+		CS_VERSION_EXTRA };
+	/* The third number cannot be asked for. */
+	unsigned int running[] = { 0, 0, CS_VERSION_EXTRA };
+	int major = 0;
+	int minor = 0;
+
+	(void)cs_version(&major, &minor);
+	running[0] = (unsigned int)major;
+	running[1] = (unsigned int)minor;
+	write_disassembler(out, "Zydis", zydis, zydis_header);
+	write_disassembler(out, "Capstone", running, header);
 }
 
 int
@@ -58,7 +85,7 @@ cmd_version(const struct options *options)
 	     i++)
 		write_line(&out, component.name, component.version,
 		    component.built_with);
-	write_zydis(&out);
+	write_disassemblers(&out);
 	for (size_t i = 0; hwtd_engine(i, &engine) == HWTD_OK; i++)
 		output_format(&out, "%-12s %s, for %s%s\n", "engine",
 		    engine.name, tech_name(engine.tech),

@@ -1,5 +1,5 @@
 /*
- * The text of x86 instructions, through Zydis, remembered by address: traces
+ * The text of instructions, of x86 through Zydis, remembered by address: traces
  * execute the same code over and over.
  */
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include <Zydis/Zydis.h>
 
 #include "cli/disassembly.h"
+#include "cli/disassembly_arm.h"
 
 /* A power of two; 16384 slots of 144 bytes. */
 #define SLOTS 16384
@@ -28,6 +29,7 @@ struct disassembly {
 	bool want_text;
 	ZydisDecoder decoders[HWTD_ISA_X86_64 + 1];
 	ZydisFormatter formatter;
+	struct disassembly_arm arm;
 	struct slot slots[SLOTS];
 };
 
@@ -65,31 +67,63 @@ disassembly_create(const struct hwtd_trace *trace, bool want_text,
 void
 disassembly_destroy(struct disassembly *d)
 {
+	if (d != NULL)
+		disassembly_arm_fini(&d->arm);
 	free(d);
+}
+
+static bool
+x86_text(struct disassembly *d, struct slot *slot)
+{
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+
+	return (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d->decoders[slot->isa],
+		    slot->code, slot->n_code, &instruction, operands)) &&
+	    ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&d->formatter,
+		&instruction, operands, instruction.operand_count_visible,
+		slot->text, sizeof(slot->text), slot->ip, NULL)));
+}
+
+static bool
+arm_text(struct disassembly *d, struct slot *slot)
+{
+	struct arm_code code = { .ip = slot->ip,
+		.isa = slot->isa,
+		.n = slot->n_code };
+	size_t n = 0;
+
+	if (slot->n_code > ARM_MAX_CODE)
+		return (false);
+	/* A section may begin less than that before it. */
+	for (size_t want = ARM_BYTES_BEFORE;
+	     slot->isa == HWTD_ISA_T32 && want > 0 && n == 0; want -= 2)
+		if (want > slot->ip ||
+		    hwtd_trace_read_code(d->trace, slot->section,
+			slot->ip - want, code.bytes, want, &n) != HWTD_OK ||
+		    n != want)
+			n = 0;
+	code.n_before = (uint8_t)n;
+	memcpy(code.bytes + n, slot->code, slot->n_code);
+	return (disassembly_arm_text(&d->arm, &code, slot->text,
+	    sizeof(slot->text)));
 }
 
 static void
 make_text(struct disassembly *d, struct slot *slot)
 {
-	ZydisDecodedInstruction instruction;
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	const bool is_x86 = slot->isa >= HWTD_ISA_X86_16 &&
+	    slot->isa <= HWTD_ISA_X86_64;
 
 	slot->text[0] = '\0';
 	if (!d->want_text)
 		return;
-	if (slot->isa < HWTD_ISA_X86_16 || slot->isa > HWTD_ISA_X86_64) {
+	if (!is_x86 && slot->isa != HWTD_ISA_A64 &&
+	    slot->isa != HWTD_ISA_A32 && slot->isa != HWTD_ISA_T32)
 		strcpy(slot->text, "(no disassembler for it)");
-		return;
-	}
-	if (slot->n_code == 0) {
+	else if (slot->n_code == 0)
 		strcpy(slot->text, "(code not known)");
-		return;
-	}
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d->decoders[slot->isa],
-		slot->code, slot->n_code, &instruction, operands)) ||
-	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&d->formatter,
-		&instruction, operands, instruction.operand_count_visible,
-		slot->text, sizeof(slot->text), slot->ip, NULL)))
+	else if (!(is_x86 ? x86_text(d, slot) : arm_text(d, slot)))
 		strcpy(slot->text, "(bad)");
 }
 

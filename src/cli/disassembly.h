@@ -1,5 +1,5 @@
 /*
- * The text of x86 instructions.
+ * The text of instructions.
  */
 #ifndef HWTDECODE_CLI_DISASSEMBLY_H
 #define HWTDECODE_CLI_DISASSEMBLY_H
