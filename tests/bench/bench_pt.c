@@ -84,15 +84,6 @@ struct result {
 	bool there;
 };
 
-static double
-cpu_seconds(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return ((double)t.tv_sec + (double)t.tv_nsec * 1e-9);
-}
-
 static struct bench_peer_args
 peer_args(const struct work *w, enum side side)
 {
@@ -272,7 +263,7 @@ run(struct work *w, enum side side, bool cold, struct bench_count *out)
 static double
 time_run(struct work *w, enum side side, bool cold, struct bench_count *out)
 {
-	const double start = cpu_seconds();
+	const double start = bench_cpu_seconds();
 	unsigned int n = 0, until = 1;
 	double took;
 
@@ -280,7 +271,7 @@ time_run(struct work *w, enum side side, bool cold, struct bench_count *out)
 		for (; n < until; n++)
 			run(w, side, cold, out);
 		until *= 2;
-		took = cpu_seconds() - start;
+		took = bench_cpu_seconds() - start;
 	} while (took < LEAST_SECONDS && w->o->rounds > 1);
 	return (took / n);
 }

@@ -129,9 +129,8 @@ bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out)
 	*out = count;
 }
 
-/* CPU seconds of all threads. */
-static double
-cpu_seconds(void)
+double
+bench_cpu_seconds(void)
 {
 	struct timespec t;
 
@@ -139,14 +138,14 @@ cpu_seconds(void)
 	return ((double)t.tv_sec + (double)t.tv_nsec * 1e-9);
 }
 
-static double
-time_rows(struct hwtd_trace *trace, unsigned int jobs, double *cpu_least)
+double
+bench_rows_time(struct hwtd_trace *trace, unsigned int jobs, double *cpu_least)
 {
-	double start = bench_wall_seconds(), cpu = cpu_seconds();
+	double start = bench_wall_seconds(), cpu = bench_cpu_seconds();
 	struct bench_count count;
 
 	read_once(trace, jobs, &count);
-	cpu = cpu_seconds() - cpu;
+	cpu = bench_cpu_seconds() - cpu;
 	if (*cpu_least == 0 || cpu < *cpu_least)
 		*cpu_least = cpu;
 	return (bench_wall_seconds() - start);
@@ -163,9 +162,9 @@ children_cpu_seconds(void)
 	    (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e-6);
 }
 
-/* Each reads the rows of the same trace, at the same time. */
-static double
-time_processes(struct hwtd_trace *trace, unsigned int n, double *cpu_least)
+double
+bench_processes_time(struct hwtd_trace *trace, unsigned int n,
+    double *cpu_least)
 {
 	double start = bench_wall_seconds(), cpu = children_cpu_seconds();
 	struct bench_count count;
@@ -205,13 +204,14 @@ bench_jobs(const struct bench_case *c, const struct hwtd_pt_config *pt,
 	bench_check(hwtd_context_create(NULL, &ctx, &err), &err);
 	one = bench_case_trace(c, ctx, pt, 1);
 	two = bench_case_trace(c, ctx, pt, 2);
-	(void)time_rows(one, 1, &cpu[0]);
-	(void)time_rows(two, 1, &cpu[2]);
+	(void)bench_rows_time(one, 1, &cpu[0]);
+	(void)bench_rows_time(two, 1, &cpu[2]);
 	cpu[2] = 0;
 	for (unsigned int i = 0; i < rounds; i++) {
-		const double took[4] = { time_rows(one, 1, &cpu[0]),
-			time_rows(one, 2, &cpu[1]), time_rows(two, 2, &cpu[2]),
-			time_processes(one, 2, &cpu[3]) };
+		const double took[4] = { bench_rows_time(one, 1, &cpu[0]),
+			bench_rows_time(one, 2, &cpu[1]),
+			bench_rows_time(two, 2, &cpu[2]),
+			bench_processes_time(one, 2, &cpu[3]) };
 
 		for (size_t j = 0; j < 4; j++)
 			if (i == 0 || took[j] < best[j])

@@ -44,5 +44,17 @@ void bench_first(struct bench_case *c, const struct hwtd_pt_config *pt,
 void bench_print_head(const struct bench_case *c, const char *measure);
 
 double bench_wall_seconds(void);
+/* Of all threads. */
+double bench_cpu_seconds(void);
+
+/*
+ * Wall seconds to read the rows of a trace, from opening to closing a cursor;
+ * the same of so many processes that do it at the same time.  The least CPU
+ * seconds are kept.
+ */
+double bench_rows_time(struct hwtd_trace *trace, unsigned int jobs,
+    double *cpu_least);
+double bench_processes_time(struct hwtd_trace *trace, unsigned int n,
+    double *cpu_least);
 
 #endif /* BENCH_ROWS_H */
