@@ -168,30 +168,6 @@ find_node(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t *node_out,
 	return (join(d, flow, node_out, err));
 }
 
-static struct hwtdi_cs_range *
-range_at(const struct hwtdi_decoder *d, uint64_t st, uint32_t n)
-{
-	const uint64_t hash = (st ^ (uint64_t)n << 40) * 0x9e3779b97f4a7c15;
-
-	return (&d->ranges[hash >> 32 & (HWTDI_CS_RANGES - 1)]);
-}
-
-/* A range that came before, in the same place. */
-static bool
-put_known(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
-{
-	const struct hwtdi_cs_range *r = range_at(d, d->left_ip, d->left);
-
-	if (r->epoch != d->epoch || r->st != d->left_ip || r->n != d->left ||
-	    r->isa != d->left_isa || r->end != d->left_end)
-		return (false);
-	flow->tokens[flow->n_tokens++] = r->token;
-	d->last_ip = r->last_ip;
-	d->has_last_ip = true;
-	d->left = 0;
-	return (true);
-}
-
 /* Put the first `n` instructions of a node. */
 static int
 put_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
@@ -224,6 +200,17 @@ put_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
 	return (HWTD_OK);
 }
 
+/* The last instruction of the range is a branch, if the library says so. */
+static bool
+ends_as_told(const struct hwtdi_decoder *d, uint32_t token)
+{
+	const struct hwtdi_code_block *b = hwtdi_graph_block(d->graph, token);
+
+	return ((d->left_last != HWTDI_CS_LAST_BRANCH &&
+		    d->left_last != HWTDI_CS_LAST_INDIRECT) ||
+	    b->runs[b->n_runs - 1].branch != HWTD_BRANCH_NONE);
+}
+
 int
 hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t *reason_out, struct hwtd_error *err)
@@ -234,8 +221,6 @@ hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	size_t first = flow->n_tokens;
 	int rc = HWTD_OK;
 
-	if (put_known(d, flow))
-		return (HWTD_OK);
 	while (rc == HWTD_OK && d->left > 0 &&
 	    flow->n_tokens < HWTDI_FLOW_TOKENS &&
 	    flow->n_places + 2 <= HWTDI_FLOW_PLACES) {
@@ -251,19 +236,22 @@ hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	if (rc != HWTD_OK || d->left > 0)
 		return (rc);
-	if (d->left_ip != d->left_end) {
-		/* Other lengths than the library's: not to be trusted. */
+	if (d->left_ip != d->left_end ||
+	    !ends_as_told(d, flow->tokens[flow->n_tokens - 1])) {
+		/* The library saw other code: not to be trusted. */
 		*reason_out = HWTD_GAP_BAD_CODE;
 		return (HWTD_END);
 	}
 	if (flow->n_tokens == first + 1) {
-		*range_at(d, st, n) = (struct hwtdi_cs_range){ .st = st,
+		*hwtdi_cs_range_at(d, st,
+		    n) = (struct hwtdi_cs_range){ .st = st,
 			.end = d->left_end,
 			.last_ip = d->last_ip,
 			.n = n,
 			.token = flow->tokens[first],
 			.epoch = d->epoch,
-			.isa = d->left_isa };
+			.isa = d->left_isa,
+			.last = d->left_last };
 	}
 	return (HWTD_OK);
 }

@@ -15,6 +15,10 @@
 /* Ranges whose token is remembered; a power of 2. */
 #define HWTDI_CS_RANGES 4096u
 
+/* Rare events and anchors that one element may make. */
+#define HWTDI_CS_RARES 6
+#define HWTDI_CS_ANCHORS 2
+
 /* A range of the library, and the token for all of it. */
 struct hwtdi_cs_range {
 	uint64_t st, end;
@@ -24,6 +28,7 @@ struct hwtdi_cs_range {
 	/* It holds while the decoder's is the same; 0: nothing is there. */
 	uint32_t epoch;
 	uint8_t isa;
+	uint8_t last;
 };
 
 struct hwtdi_decoder {
@@ -63,6 +68,8 @@ struct hwtdi_decoder {
 	/* The range at hand: instructions that are left, and the next one. */
 	uint32_t left;
 	uint8_t left_isa;
+	/* An hwtdi_cs_last. */
+	uint8_t left_last;
 	uint64_t left_ip;
 	uint64_t left_end;
 	uint64_t last_ip;
@@ -92,6 +99,38 @@ struct hwtdi_decoder {
 	bool transaction;
 };
 
+/* There is room for what one element can make. */
+static inline bool
+hwtdi_cs_has_room(const struct hwtdi_flow *flow)
+{
+	return (flow->n_tokens < HWTDI_FLOW_TOKENS &&
+	    flow->n_rares + HWTDI_CS_RARES <= HWTDI_FLOW_RARES &&
+	    flow->n_anchors + HWTDI_CS_ANCHORS <= HWTDI_FLOW_ANCHORS &&
+	    flow->n_places + 2 <= HWTDI_FLOW_PLACES);
+}
+
+/* Where a range is remembered. */
+static inline struct hwtdi_cs_range *
+hwtdi_cs_range_at(const struct hwtdi_decoder *d, uint64_t st, uint32_t n)
+{
+	const uint64_t hash = (st ^ (uint64_t)n << 40) * 0x9e3779b97f4a7c15;
+
+	return (&d->ranges[hash >> 32 & (HWTDI_CS_RANGES - 1)]);
+}
+
+/* A range that came before, in the same place; NULL: it did not. */
+static inline const struct hwtdi_cs_range *
+hwtdi_cs_known_range(const struct hwtdi_decoder *d,
+    const struct hwtdi_cs_element *e)
+{
+	const struct hwtdi_cs_range *r = hwtdi_cs_range_at(d, e->st, e->n);
+
+	return (r->epoch == d->epoch && r->st == e->st && r->n == e->n &&
+		    r->isa == e->isa && r->last == e->last && r->end == e->en
+		? r
+		: NULL);
+}
+
 /* cs_code.c */
 /* Code is looked up anew: another context, or another time. */
 void hwtdi_cs_forget_code(struct hwtdi_decoder *d);
@@ -117,6 +156,9 @@ void hwtdi_cs_set_context(struct hwtd_exec_context *out,
  */
 int hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err);
+/* The same of a range that came before, where nothing else is to be told. */
+bool hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e);
 /* Begin a gap at a byte of the stream. */
 void hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason,
     uint64_t first, const char *text);
@@ -124,8 +166,6 @@ void hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason,
 void hwtdi_cs_end_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
 /* What waits for a next element does so in vain. */
 void hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
-/* There is room for what one element can make. */
-bool hwtdi_cs_has_room(const struct hwtdi_flow *flow);
 
 /* cs_exception.c */
 /* An hwtd_async_type. */

@@ -37,29 +37,3 @@ hwtdi_cs_queue_put(struct hwtdi_cs_queue *queue)
 	memset(e, 0, sizeof(*e));
 	return (e);
 }
-
-const struct hwtdi_cs_element *
-hwtdi_cs_queue_first(const struct hwtdi_cs_queue *queue)
-{
-	return (hwtdi_cs_queue_at(queue, 0));
-}
-
-const struct hwtdi_cs_element *
-hwtdi_cs_queue_at(const struct hwtdi_cs_queue *queue, size_t i)
-{
-	return (i < queue->n - queue->first ? &queue->at[queue->first + i]
-					    : NULL);
-}
-
-void
-hwtdi_cs_queue_drop(struct hwtdi_cs_queue *queue)
-{
-	queue->first++;
-}
-
-void
-hwtdi_cs_queue_clear(struct hwtdi_cs_queue *queue)
-{
-	queue->first = 0;
-	queue->n = 0;
-}

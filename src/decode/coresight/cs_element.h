@@ -177,13 +177,34 @@ void hwtdi_cs_queue_fini(struct hwtdi_cs_queue *queue);
 /* Room for one more, all zero; NULL: `failed` says so. */
 struct hwtdi_cs_element *hwtdi_cs_queue_put(struct hwtdi_cs_queue *queue);
 
-/* The first that waits; NULL: none does. */
-const struct hwtdi_cs_element *hwtdi_cs_queue_first(const struct hwtdi_cs_queue
-	*queue);
-/* The same `i` places behind it. */
-const struct hwtdi_cs_element *hwtdi_cs_queue_at(
-    const struct hwtdi_cs_queue *queue, size_t i);
-void hwtdi_cs_queue_drop(struct hwtdi_cs_queue *queue);
-void hwtdi_cs_queue_clear(struct hwtdi_cs_queue *queue);
+/* Room for one more behind others, not set; NULL: use hwtdi_cs_queue_put(). */
+static inline struct hwtdi_cs_element *
+hwtdi_cs_queue_room(struct hwtdi_cs_queue *queue)
+{
+	return (queue->first != queue->n && queue->n < queue->cap
+		? &queue->at[queue->n++]
+		: NULL);
+}
+
+/* The one that is `i` places behind the first that waits; NULL: none is. */
+static inline const struct hwtdi_cs_element *
+hwtdi_cs_queue_at(const struct hwtdi_cs_queue *queue, size_t i)
+{
+	return (i < queue->n - queue->first ? &queue->at[queue->first + i]
+					    : NULL);
+}
+
+static inline void
+hwtdi_cs_queue_drop(struct hwtdi_cs_queue *queue)
+{
+	queue->first++;
+}
+
+static inline void
+hwtdi_cs_queue_clear(struct hwtdi_cs_queue *queue)
+{
+	queue->first = 0;
+	queue->n = 0;
+}
 
 #endif /* HWTDI_CS_ELEMENT_H */

@@ -6,19 +6,6 @@
 
 #include "decode/coresight/cs_decoder.h"
 
-/* Rare events and anchors that one element may make. */
-#define ELEMENT_RARES 6
-#define ELEMENT_ANCHORS 2
-
-bool
-hwtdi_cs_has_room(const struct hwtdi_flow *flow)
-{
-	return (flow->n_tokens < HWTDI_FLOW_TOKENS &&
-	    flow->n_rares + ELEMENT_RARES <= HWTDI_FLOW_RARES &&
-	    flow->n_anchors + ELEMENT_ANCHORS <= HWTDI_FLOW_ANCHORS &&
-	    flow->n_places + 2 <= HWTDI_FLOW_PLACES);
-}
-
 /* The flow stands at the packet of the element at hand. */
 static void
 put_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
@@ -198,6 +185,7 @@ put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	}
 	d->left = e->n;
 	d->left_isa = e->isa;
+	d->left_last = e->last;
 	d->left_ip = e->st;
 	d->left_end = e->en;
 	return (HWTD_OK);
@@ -428,6 +416,27 @@ end_gap_of_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		put_gap(d, flow, d->gap.first);
 	else
 		end_unsynced(d, flow);
+}
+
+bool
+hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtdi_cs_element *e)
+{
+	const struct hwtdi_cs_range *r;
+
+	if (e->kind != HWTDI_CS_RANGE || !d->on || d->in_gap ||
+	    d->has_exception || (e->flags & HWTDI_CS_HAS_CYCLES) != 0)
+		return (false);
+	r = hwtdi_cs_known_range(d, e);
+	if (r == NULL)
+		return (false);
+	if (e->off > d->off)
+		d->off = e->off;
+	put_anchor(d, flow);
+	flow->tokens[flow->n_tokens++] = r->token;
+	d->last_ip = r->last_ip;
+	d->has_last_ip = true;
+	return (true);
 }
 
 int

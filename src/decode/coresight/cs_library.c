@@ -98,62 +98,34 @@ hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
 
 /* Elements. */
 
-static uint8_t
-isa_of(ocsd_isa isa)
-{
-	switch (isa) {
-	case ocsd_isa_arm:
-		return (HWTD_ISA_A32);
-	case ocsd_isa_thumb2:
-		return (HWTD_ISA_T32);
-	case ocsd_isa_aarch64:
-		return (HWTD_ISA_A64);
-	case ocsd_isa_tee:
-		return (HWTD_ISA_T32EE);
-	default:
-		return (HWTD_ISA_UNKNOWN);
-	}
-}
+/* An entry of a table by a number of the library, or what unknown ones are. */
+#define FIND(table, number, unknown)                                          \
+	((uint32_t)(number) < sizeof(table) ? (table)[number] : (unknown))
 
-static uint8_t
-last_of(ocsd_instr_type type)
-{
-	switch (type) {
-	case OCSD_INSTR_OTHER:
-		return (HWTDI_CS_LAST_OTHER);
-	case OCSD_INSTR_BR:
-		return (HWTDI_CS_LAST_BRANCH);
-	case OCSD_INSTR_BR_INDIRECT:
-		return (HWTDI_CS_LAST_INDIRECT);
-	case OCSD_INSTR_ISB:
-		return (HWTDI_CS_LAST_ISB);
-	case OCSD_INSTR_DSB_DMB:
-		return (HWTDI_CS_LAST_BARRIER);
-	case OCSD_INSTR_WFI_WFE:
-		return (HWTDI_CS_LAST_WAIT);
-	case OCSD_INSTR_TSTART:
-		return (HWTDI_CS_LAST_TSTART);
-	default:
-		return (HWTDI_CS_LAST_UNKNOWN);
-	}
-}
+static const uint8_t isas[] = {
+	[ocsd_isa_arm] = HWTD_ISA_A32,
+	[ocsd_isa_thumb2] = HWTD_ISA_T32,
+	[ocsd_isa_aarch64] = HWTD_ISA_A64,
+	[ocsd_isa_tee] = HWTD_ISA_T32EE,
+};
 
-static uint8_t
-last_sub_of(ocsd_instr_subtype type)
-{
-	switch (type) {
-	case OCSD_S_INSTR_BR_LINK:
-		return (HWTDI_CS_SUB_LINK);
-	case OCSD_S_INSTR_V8_RET:
-		return (HWTDI_CS_SUB_RETURN);
-	case OCSD_S_INSTR_V8_ERET:
-		return (HWTDI_CS_SUB_EXCEPTION_RETURN);
-	case OCSD_S_INSTR_V7_IMPLIED_RET:
-		return (HWTDI_CS_SUB_IMPLIED_RETURN);
-	default:
-		return (HWTDI_CS_SUB_NONE);
-	}
-}
+static const uint8_t lasts[] = {
+	[OCSD_INSTR_OTHER] = HWTDI_CS_LAST_OTHER,
+	[OCSD_INSTR_BR] = HWTDI_CS_LAST_BRANCH,
+	[OCSD_INSTR_BR_INDIRECT] = HWTDI_CS_LAST_INDIRECT,
+	[OCSD_INSTR_ISB] = HWTDI_CS_LAST_ISB,
+	[OCSD_INSTR_DSB_DMB] = HWTDI_CS_LAST_BARRIER,
+	[OCSD_INSTR_WFI_WFE] = HWTDI_CS_LAST_WAIT,
+	[OCSD_INSTR_TSTART] = HWTDI_CS_LAST_TSTART,
+};
+
+static const uint8_t last_subs[] = {
+	[OCSD_S_INSTR_NONE] = HWTDI_CS_SUB_NONE,
+	[OCSD_S_INSTR_BR_LINK] = HWTDI_CS_SUB_LINK,
+	[OCSD_S_INSTR_V8_RET] = HWTDI_CS_SUB_RETURN,
+	[OCSD_S_INSTR_V8_ERET] = HWTDI_CS_SUB_EXCEPTION_RETURN,
+	[OCSD_S_INSTR_V7_IMPLIED_RET] = HWTDI_CS_SUB_IMPLIED_RETURN,
+};
 
 static uint8_t
 kind_of(const struct hwtdi_cs_layout *layout, uint32_t type)
@@ -253,6 +225,15 @@ copy_flags(const ocsd_generic_trace_elem *e, struct hwtdi_cs_element *out)
 }
 
 static void
+copy_range(const ocsd_generic_trace_elem *e, struct hwtdi_cs_element *out)
+{
+	out->n = load32(e, PAYLOAD_AT);
+	out->last = FIND(lasts, e->last_i_type, HWTDI_CS_LAST_UNKNOWN);
+	out->last_sub = FIND(last_subs, e->last_i_subtype, HWTDI_CS_SUB_NONE);
+	out->last_bytes = e->last_instr_sz;
+}
+
+static void
 copy_software(const struct hwtdi_cs_layout *layout,
     const ocsd_generic_trace_elem *e, struct hwtdi_cs_element *out)
 {
@@ -304,7 +285,7 @@ hwtdi_cs_copy_element(const struct hwtdi_cs_layout *layout,
 	out->kind = kind_of(layout, load32(element, 0));
 	if (out->kind == HWTDI_CS_OTHER)
 		return;
-	out->isa = isa_of(e->isa);
+	out->isa = FIND(isas, e->isa, HWTD_ISA_UNKNOWN);
 	out->st = e->st_addr;
 	out->en = e->en_addr;
 	out->cycles = e->cycle_count;
@@ -316,10 +297,7 @@ hwtdi_cs_copy_element(const struct hwtdi_cs_layout *layout,
 		break;
 	case HWTDI_CS_RANGE:
 	case HWTDI_CS_RANGE_NO_PATH:
-		out->n = load32(e, PAYLOAD_AT);
-		out->last = last_of(e->last_i_type);
-		out->last_sub = last_sub_of(e->last_i_subtype);
-		out->last_bytes = e->last_instr_sz;
+		copy_range(e, out);
 		break;
 	case HWTDI_CS_EXCEPTION:
 		out->n = load32(e, PAYLOAD_AT);
@@ -365,14 +343,40 @@ full_offset(const struct hwtdi_cs_tree *tree, ocsd_trc_index_t index)
 	return (back <= end ? end - back : 0);
 }
 
+/* Nearly all elements are ranges: of them only what they have is set. */
+static bool
+take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
+    const ocsd_generic_trace_elem *from)
+{
+	struct hwtdi_cs_element *e = hwtdi_cs_queue_room(tree->queue);
+
+	if (e == NULL)
+		return (false);
+	e->off = full_offset(tree, index);
+	e->kind = HWTDI_CS_RANGE;
+	e->isa = FIND(isas, from->isa, HWTD_ISA_UNKNOWN);
+	e->st = from->st_addr;
+	e->en = from->en_addr;
+	e->cycles = from->cycle_count;
+	e->timestamp = from->timestamp;
+	e->flags = 0;
+	copy_flags(from, e);
+	copy_range(from, e);
+	return (true);
+}
+
 static ocsd_datapath_resp_t
 take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
     const ocsd_generic_trace_elem *element)
 {
 	struct hwtdi_cs_tree *tree = (struct hwtdi_cs_tree *)(uintptr_t)arg;
-	struct hwtdi_cs_element *e = hwtdi_cs_queue_put(tree->queue);
+	struct hwtdi_cs_element *e;
 
 	(void)id;
+	if (element->elem_type == OCSD_GEN_TRC_ELEM_INSTR_RANGE &&
+	    take_range(tree, index, element))
+		return (OCSD_RESP_CONT);
+	e = hwtdi_cs_queue_put(tree->queue);
 	if (e == NULL)
 		return (OCSD_RESP_CONT);
 	hwtdi_cs_copy_element(&tree->layout, element, e);

@@ -101,7 +101,7 @@ check(const uint8_t *bytes, size_t n, const struct want *want, size_t n_want)
 			    n - at < step ? n - at : step);
 		hwtdi_itm_end(&itm, 100 + n);
 		for (const struct hwtdi_cs_element *e;
-		     (e = hwtdi_cs_queue_first(&queue)) != NULL;
+		     (e = hwtdi_cs_queue_at(&queue, 0)) != NULL;
 		     hwtdi_cs_queue_drop(&queue), i++) {
 			uint64_t value = e->kind == HWTDI_CS_ITM
 			    ? e->software.payload
