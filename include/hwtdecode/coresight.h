@@ -42,6 +42,22 @@ enum hwtd_arm_profile {
 	HWTD_ARM_PROFILE_M = 3
 };
 
+/**
+ * For which sources a configuration is, where raw bytes are opened: many are
+ * often configured alike.
+ */
+enum hwtd_cs_ids {
+	/** For that of `trace_id`. */
+	HWTD_CS_IDS_ONE = 0,
+	/** For each ID that the frames have bytes of, and no other names. */
+	HWTD_CS_IDS_OTHERS = 1,
+	/**
+	 * The same, and ID n is that of CPU n - 1: as hwt(4) gives them where it
+	 * traces CPUs.
+	 */
+	HWTD_CS_IDS_CPUS = 2
+};
+
 /** How bytes of trace sources lie in a stream. */
 enum hwtd_framing {
 	/** They are those of one source. */
@@ -70,7 +86,7 @@ struct hwtd_coresight_config {
 	uint32_t arch;
 	/** An hwtd_arm_profile. */
 	uint32_t profile;
-	/** CoreSight trace ID: 1 to 0x6f; 0: not known. */
+	/** CoreSight trace ID: 1 to 0x6f; 0: not known, or see `ids`. */
 	uint32_t trace_id;
 	/** ETMv4, ETE: TRCCONFIGR. */
 	uint32_t configr;
@@ -90,7 +106,8 @@ struct hwtd_coresight_config {
 	uint32_t stmhemastr;
 	/** ITM. */
 	uint32_t itmtcr;
-	uint32_t reserved;
+	/** An hwtd_cs_ids. */
+	uint32_t ids;
 };
 
 /** Number of trace IDs; IDs lie in [0, HWTD_CS_TRACE_IDS). */

@@ -242,7 +242,8 @@ struct hwtd_open_options {
 	const struct hwtd_search *search;
 	/**
 	 * For raw bytes of HWTD_TECH_CORESIGHT: shape [n_coresight], the sources
-	 * that wrote them; without frames one at most.
+	 * that wrote them; without frames one at most.  One may be for many,
+	 * see its `ids`.
 	 */
 	const struct hwtd_coresight_config *coresight;
 	size_t n_coresight;

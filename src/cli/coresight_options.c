@@ -123,11 +123,14 @@ check_coresight_options(const struct options *options)
 	for (size_t i = 0; framed && i < options->n_coresight; i++) {
 		const uint32_t id = options->coresight[i].trace_id;
 
+		if (options->coresight[i].ids != HWTD_CS_IDS_ONE)
+			continue;
 		if (id == 0) {
 			say_error("%s: tells no trace ID, and frames have "
 				  "bytes of many sources",
 			    options->config_files[i]);
-			say_hint("add a line such as trace_id=0x10");
+			say_hint("add a line such as trace_id=0x10, or "
+				 "trace_id=others");
 			return (false);
 		}
 		for (size_t k = 0; k < i; k++) {

@@ -181,6 +181,36 @@ def test_raw_frames(case: Case) -> None:
     case.run("info", *words, "etb.bin").want(0, out_has="streams    1\n")
 
 
+def test_one_configuration_for_many_sources(case: Case) -> None:
+    case.write("etb.bin", FRAMES)
+    case.write("a.txt", "protocol=etmv4\nTRCCONFIGR=1\ntrace_id=0x11\n")
+    case.write("rest.txt", "protocol=etmv4\nTRCCONFIGR=9\ntrace_id=others\n")
+    case.write("cpus.txt", "protocol=etmv4\nTRCCONFIGR=9\ntrace_id=CPU+1\n")
+    raw = ["info", "--format=jsonl", "--tech=coresight", "--framing=memory"]
+
+    def sources(*words: str) -> list:
+        rows = case.run(*raw, *words, "etb.bin").want(0).objects()
+        return [
+            (row["trace_id"], row["registers"]["TRCCONFIGR"], row.get("cpu"))
+            for row in rows
+            if row["type"] == "stream" and "trace_id" in row
+        ]
+
+    assert sources("--etm-config=rest.txt", "--etm-config=a.txt") == [
+        (0x11, "0x1", None),
+        (0x10, "0x9", None),
+        (0x33, "0x9", None),
+    ]
+    assert sources("--etm-config=cpus.txt") == [
+        (0x10, "0x9", 15),
+        (0x11, "0x9", 16),
+        (0x33, "0x9", 50),
+    ]
+    case.run(
+        *raw, "--etm-config=rest.txt", "--etm-config=cpus.txt", "etb.bin"
+    ).want(1, err_has="two configurations are for all other sources")
+
+
 def test_wrong_configurations(case: Case) -> None:
     case.write("etb.bin", FRAMES)
     case.write("a.ini", ETM)

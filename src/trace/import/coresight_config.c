@@ -67,6 +67,7 @@ static const char *const protocols[] = { "unknown", "etmv3", "ptm", "etmv4",
 	"ete", "stm", "itm" };
 static const char *const arches[] = { "unknown", "v7", "v8", "v8.3" };
 static const char *const profiles[] = { "unknown", "A", "R", "M" };
+static const char *const id_rules[] = { "one", "others", "cpu+1" };
 static const char *const framings[] = { "none", "memory", "tpiu", "dstream" };
 
 #define NAME(list, i)                                                         \
@@ -233,8 +234,12 @@ take_register(struct hwtd_coresight_config *c,
 	    &value);
 
 	if (hwtdi_ini_same(line->key, line->n_key, "trace_id")) {
+		c->ids = FIND(id_rules, line);
+		if (c->ids != HWTD_CS_IDS_ONE)
+			return (HWTD_OK);
 		if (!is_number || value == 0 || value > HWTD_CS_LAST_ID)
-			return (refuse(line, "is no trace ID; 1 to 0x6f",
+			return (refuse(line,
+			    "is no trace ID; 1 to 0x6f, others, or cpu+1",
 			    err));
 		*id = value;
 		return (HWTD_OK);
@@ -324,7 +329,7 @@ hwtd_coresight_parse(const char *text, size_t n,
 		    "does not say which protocol; for instance "
 		    "protocol=etmv4"));
 	hwtdi_coresight_finish(&c);
-	if (id != 0)
+	if (id != 0 || c.ids != HWTD_CS_IDS_ONE)
 		c.trace_id = (uint32_t)id;
 	if (c.trace_id > HWTD_CS_LAST_ID)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,

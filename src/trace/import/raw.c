@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/sink/sink_ids.h"
 
 /* Source: Intel SDM vol. 3C, "Packet Stream Boundary (PSB) Packet". */
 static const uint8_t psb[16] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02,
@@ -89,12 +90,95 @@ place_file(struct hwtd_trace *trace, const struct hwtd_stream_desc *desc,
 	    &stretch, err));
 }
 
+/* IDs of the file that have a source; those of others are counted in `ids`. */
+struct sources {
+	bool known[HWTDI_TRACE_IDS];
+	struct hwtdi_sink_ids ids;
+};
+
+static int
+count_ids(const struct hwtd_trace *trace, struct hwtdi_sink_ids *ids,
+    struct hwtd_error *err)
+{
+	const uint64_t size = trace->file.size;
+	uint8_t *part = hwtdi_alloc(trace->library, SEARCH_PART);
+	int rc = HWTD_OK;
+
+	if (part == NULL)
+		return (hwtdi_fail_nomem(err, SEARCH_PART));
+	for (uint64_t at = 0; rc == HWTD_OK && at < size; at += SEARCH_PART) {
+		const size_t n = size - at < SEARCH_PART ? (size_t)(size - at)
+							 : SEARCH_PART;
+
+		rc = hwtdi_trace_file_read(&trace->file, at, part, n, err);
+		if (rc == HWTD_OK)
+			hwtdi_sink_ids_add(ids, part, n);
+	}
+	hwtdi_free(trace->library, part, SEARCH_PART);
+	return (rc);
+}
+
+/* One stream for each ID of which no source is known. */
+static int
+add_others(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
+    const struct hwtd_coresight_config *rule, struct sources *sources,
+    struct hwtd_error *err)
+{
+	struct hwtd_coresight_config config = *rule;
+	uint32_t id = 0;
+	int rc = count_ids(trace, &sources->ids, err);
+
+	desc->coresight = &config;
+	config.ids = HWTD_CS_IDS_ONE;
+	for (uint32_t i = HWTD_CS_FIRST_ID;
+	     rc == HWTD_OK && i <= HWTD_CS_LAST_ID; i++) {
+		if (sources->known[i] || sources->ids.bytes[i] == 0)
+			continue;
+		config.trace_id = i;
+		if (rule->ids == HWTD_CS_IDS_CPUS)
+			desc->cpu = i - 1;
+		rc = hwtd_trace_add_stream(trace, desc, &id, err);
+	}
+	return (rc);
+}
+
+/* A source of the sink that `desc` names, or the rule for others. */
+static int
+add_source(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
+    const struct hwtd_coresight_config *given, struct sources *sources,
+    struct hwtd_coresight_config *rule, struct hwtd_error *err)
+{
+	struct hwtd_coresight_config config = { .size = sizeof(config) };
+	uint32_t id = 0;
+	int rc = hwtdi_options_copy(&config, sizeof(config), given, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (config.ids != HWTD_CS_IDS_ONE) {
+		if (config.ids > HWTD_CS_IDS_CPUS)
+			return (hwtdi_fail(err, HWTD_E_INVALID,
+			    "no rule for trace IDs has the number %" PRIu32,
+			    config.ids));
+		if (rule->ids != HWTD_CS_IDS_ONE)
+			return (hwtdi_fail(err, HWTD_E_INVALID,
+			    "two configurations are for all other sources"));
+		*rule = config;
+		return (HWTD_OK);
+	}
+	if (config.trace_id < HWTDI_TRACE_IDS)
+		sources->known[config.trace_id] = true;
+	desc->coresight = &config;
+	return (hwtd_trace_add_stream(trace, desc, &id, err));
+}
+
 /* Without frames the stream is that of the only source. */
 static int
 add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
     struct hwtd_stream_desc *desc, struct hwtd_error *err)
 {
 	const uint8_t *at = (const uint8_t *)opts->coresight;
+	struct hwtd_coresight_config rule = { .ids = HWTD_CS_IDS_ONE };
+	struct sources sources = { .known = { false } };
 	uint32_t sink = 0, id = 0;
 	size_t stride = 0;
 	int rc;
@@ -116,11 +200,13 @@ add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 	/* Of an older or newer size, all alike. */
 	if (opts->n_coresight != 0)
 		memcpy(&stride, at, sizeof(stride));
-	for (size_t i = 0; rc == HWTD_OK && i < opts->n_coresight; i++) {
-		desc->coresight = (const void *)(at + i * stride);
-		rc = hwtd_trace_add_stream(trace, desc, &id, err);
-	}
-	return (rc);
+	for (size_t i = 0; rc == HWTD_OK && i < opts->n_coresight; i++)
+		rc = add_source(trace, desc, (const void *)(at + i * stride),
+		    &sources, &rule, err);
+	if (rc != HWTD_OK || rule.ids == HWTD_CS_IDS_ONE)
+		return (rc);
+	hwtdi_sink_ids_init(&sources.ids, (enum hwtdi_framing)opts->framing);
+	return (add_others(trace, desc, &rule, &sources, err));
 }
 
 int

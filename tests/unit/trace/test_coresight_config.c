@@ -284,6 +284,7 @@ a_text_that_says_something_else_is_refused(void **state)
 		{ "\narch=v9x", "line 2: arch: 'v9x' is no architecture" },
 		{ "profile=B", "line 1: profile: 'B' is no profile" },
 		{ "trace_id=0", "'0' is no trace ID" },
+		{ "trace_id=one", "'one' is no trace ID" },
 		{ "trace_id=0x70", "'0x70' is no trace ID" },
 		{ "TRCIDR0=x", "TRCIDR0: 'x' is no number" },
 		{ "TRCIDR0=0x1ffffffff", "has more than 32 bits" },
