@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "fuzz_sink.h"
 
 #define MAX_INPUT ((size_t)1 << 16)
 
@@ -45,43 +46,6 @@ put(size_t i, const uint8_t *bytes, size_t n)
 	    "cannot write %s", path_of(i));
 }
 
-/* All bytes of a sink are accounted for. */
-static void
-check_sink(const struct hwtd_trace *trace, uint32_t stream, uint64_t n_bytes)
-{
-	struct hwtd_sink_info info = { .size = sizeof(info) };
-	uint64_t sum;
-
-	FUZZ_CHECK(hwtd_trace_sink(trace, stream, &info) == HWTD_OK,
-	    "sink %u tells nothing", stream);
-	sum = info.overhead_bytes + info.sync_bytes + info.footer_bytes +
-	    info.lost_bytes + info.untold_bytes;
-	for (size_t i = 0; i < HWTD_CS_TRACE_IDS; i++)
-		sum += info.id_bytes[i];
-	FUZZ_CHECK(sum == n_bytes, "%" PRIu64 " of %" PRIu64 " bytes", sum,
-	    n_bytes);
-}
-
-static void
-check_stream(const struct hwtd_trace *trace, uint32_t stream)
-{
-	struct hwtd_sink_info info = { .size = sizeof(info) };
-	struct hwtd_stream_desc d = { .size = sizeof(d) };
-
-	FUZZ_CHECK(hwtd_trace_stream(trace, stream, &d) == HWTD_OK,
-	    "no stream %u", stream);
-	FUZZ_CHECK(d.tech == HWTD_TECH_CORESIGHT && d.name[0] != '\0',
-	    "stream %u of technology %u", stream, d.tech);
-	if (d.framing != HWTD_FRAMING_NONE)
-		check_sink(trace, stream, d.n_bytes);
-	if (d.sink_plus_1 == 0)
-		return;
-	FUZZ_CHECK(hwtd_trace_sink(trace, d.sink_plus_1 - 1, &info) == HWTD_OK,
-	    "stream %u has no sink", stream);
-	FUZZ_CHECK(d.n_bytes == info.id_bytes[d.coresight->trace_id],
-	    "stream %u has %" PRIu64 " bytes", stream, d.n_bytes);
-}
-
 static void
 check_trace(const struct hwtd_trace *trace)
 {
@@ -92,7 +56,7 @@ check_trace(const struct hwtd_trace *trace)
 	if (strcmp(info.format, "snapshot") != 0)
 		return;
 	for (uint32_t i = 0; i < info.n_streams; i++)
-		check_stream(trace, i);
+		fuzz_check_sink_stream(trace, i);
 	for (uint64_t i = 0; hwtd_trace_record(trace, i, &r) == HWTD_OK; i++)
 		FUZZ_CHECK(r.type == HWTD_REC_MMAP && r.name != NULL &&
 			(r.flags & HWTD_RECF_TIME) != 0,
@@ -111,7 +75,8 @@ check_config(const uint8_t *text, size_t n)
 	FUZZ_CHECK(rc == HWTD_OK || rc == HWTD_E_CORRUPT, "config: %d", rc);
 	if (rc != HWTD_OK)
 		return;
-	FUZZ_CHECK(c.protocol != HWTD_CS_UNKNOWN && c.trace_id <= 0x6f,
+	FUZZ_CHECK(c.protocol != HWTD_CS_UNKNOWN &&
+		c.trace_id <= HWTD_CS_LAST_ID,
 	    "protocol %u of ID %u", c.protocol, c.trace_id);
 	while (hwtd_coresight_register(&c, i, &name, &value) == HWTD_OK)
 		i++;

@@ -1,0 +1,188 @@
+/*
+ * Fuzz harness of formatter frames: a byte for the framing, one for where the
+ * sink is cut into two extents, one for the size of reads; then its bytes.
+ */
+#include <hwtdecode/hwtdecode.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "fuzz_sink.h"
+#include "trace/sink/framer.h"
+
+#define MAX_INPUT ((size_t)1 << 16)
+
+/* Bytes of each source, as the framer alone finds them, of extents in order. */
+struct found {
+	uint64_t off;
+	uint8_t *bytes[HWTDI_TRACE_IDS];
+	size_t n[HWTDI_TRACE_IDS];
+};
+
+static void
+find(enum hwtdi_framing framing, const uint8_t *bytes, size_t n,
+    struct found *out)
+{
+	uint8_t id = HWTDI_TRACE_ID_UNTOLD;
+	struct hwtdi_frame_part parts[HWTDI_FRAME_PARTS];
+	struct hwtdi_framer framer;
+	struct hwtdi_frame frame;
+
+	hwtdi_framer_init(&framer, framing, out->off);
+	out->off += n;
+	while (n > 0) {
+		/* From memory of its own, so that reading on is seen. */
+		const size_t give = n < 37 ? n : 37;
+		uint8_t *copy = malloc(give);
+		size_t took;
+
+		FUZZ_CHECK(copy != NULL, "out of memory");
+		memcpy(copy, bytes, give);
+		took = hwtdi_framer_next(&framer, copy, give, &frame);
+		free(copy);
+		FUZZ_CHECK(took > 0 && took <= give, "%zu bytes taken", took);
+		bytes += took;
+		n -= took;
+		if (frame.kind == HWTDI_FRAME_LOST ||
+		    frame.kind == HWTDI_FRAME_BARRIER)
+			id = HWTDI_TRACE_ID_UNTOLD;
+		if (frame.kind != HWTDI_FRAME_DATA)
+			continue;
+		took = hwtdi_frame_split(frame.bytes, &id, parts);
+		for (size_t i = 0; i < took; i++) {
+			const uint8_t who = parts[i].id;
+
+			if (who == HWTDI_TRACE_ID_UNTOLD)
+				continue;
+			memcpy(out->bytes[who] + out->n[who], parts[i].bytes,
+			    parts[i].n);
+			out->n[who] += parts[i].n;
+		}
+	}
+}
+
+static void
+check_source(const struct hwtd_trace *trace, uint32_t stream, size_t step,
+    const struct found *found)
+{
+	struct hwtd_stream_desc d = { .size = sizeof(d) };
+	struct hwtd_error err = { .size = sizeof(err) };
+	uint8_t part[256];
+	uint32_t id;
+
+	FUZZ_CHECK(hwtd_trace_stream(trace, stream, &d) == HWTD_OK,
+	    "no stream %" PRIu32, stream);
+	id = d.coresight->trace_id;
+	FUZZ_CHECK(d.n_bytes == found->n[id],
+	    "ID %" PRIu32 " has %" PRIu64 " bytes, not %zu", id, d.n_bytes,
+	    found->n[id]);
+	for (uint64_t off = 0; off < d.n_bytes;) {
+		size_t n = 0;
+
+		FUZZ_CHECK(hwtd_trace_read_bytes(trace, stream, off, part,
+			       step, &n, &err) == HWTD_OK &&
+			n > 0 && n <= step &&
+			memcmp(part, found->bytes[id] + off, n) == 0,
+		    "ID %" PRIu32 ": other bytes at %" PRIu64, id, off);
+		off += n;
+	}
+}
+
+static void
+check_rows(struct hwtd_trace *trace)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_event rows[64];
+	struct hwtd_batch batch = { .size = sizeof(batch),
+		.events = rows,
+		.stride = sizeof(rows[0]),
+		.cap = 64 };
+	struct hwtd_events *events;
+	int rc;
+
+	FUZZ_CHECK(hwtd_events_open(trace, NULL, &events, &err) == HWTD_OK,
+	    "%s", err.message);
+	while ((rc = hwtd_events_read(events, &batch, &err)) == HWTD_OK)
+		;
+	FUZZ_CHECK(rc == HWTD_END, "read: %d %s", rc, err.message);
+	hwtd_events_close(events);
+}
+
+/* A sink of two extents, and a source for each ID, decoded as ITM. */
+static struct hwtd_trace *
+make(struct hwtd_context *ctx, uint32_t framing, const uint8_t *bytes,
+    size_t n, size_t cut)
+{
+	struct hwtd_coresight_config config = { .size = sizeof(config),
+		.protocol = HWTD_CS_ITM };
+	struct hwtd_stream_desc d = { .size = sizeof(d),
+		.tech = HWTD_TECH_CORESIGHT,
+		.cpu = HWTD_NO_ID,
+		.pid = HWTD_NO_ID,
+		.tid = HWTD_NO_ID,
+		.framing = framing };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_trace *trace;
+	uint32_t sink, id;
+
+	FUZZ_CHECK(hwtd_trace_create(ctx, NULL, &trace, &err) == HWTD_OK &&
+		hwtd_trace_add_stream(trace, &d, &sink, &err) == HWTD_OK &&
+		hwtd_trace_add_bytes(trace, sink, bytes, cut, &err) ==
+		    HWTD_OK &&
+		hwtd_trace_start_extent(trace, sink, HWTD_EXTENT_NEW, &err) ==
+		    HWTD_OK &&
+		hwtd_trace_add_bytes(trace, sink, bytes + cut, n - cut,
+		    &err) == HWTD_OK,
+	    "%s", err.message);
+	d.framing = HWTD_FRAMING_NONE;
+	d.sink_plus_1 = sink + 1;
+	d.coresight = &config;
+	for (config.trace_id = HWTD_CS_FIRST_ID;
+	     config.trace_id <= HWTD_CS_LAST_ID; config.trace_id++)
+		FUZZ_CHECK(hwtd_trace_add_stream(trace, &d, &id, &err) ==
+			HWTD_OK,
+		    "%s", err.message);
+	FUZZ_CHECK(hwtd_trace_seal(trace, &err) == HWTD_OK, "%s", err.message);
+	return (trace);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct fuzz_in in = { data, size };
+	const uint32_t framing = (uint32_t)(fuzz_take(&in, 1) % 3) +
+	    HWTD_FRAMING_MEMORY;
+	const size_t share = (size_t)fuzz_take(&in, 1);
+	const size_t step = (size_t)fuzz_take(&in, 1) + 1;
+	const size_t cut = in.left * share / 256;
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	struct found found = { .n = { 0 } };
+	uint64_t held = 0;
+
+	if (size > MAX_INPUT)
+		return (0);
+	for (size_t i = 0; i < HWTDI_TRACE_IDS; i++) {
+		found.bytes[i] = malloc(in.left + 1);
+		FUZZ_CHECK(found.bytes[i] != NULL, "out of memory");
+	}
+	find((enum hwtdi_framing)framing, in.at, cut, &found);
+	find((enum hwtdi_framing)framing, in.at + cut, in.left - cut, &found);
+	FUZZ_CHECK(hwtd_context_create(NULL, &ctx, &err) == HWTD_OK, "%s",
+	    err.message);
+	trace = make(ctx, framing, in.at, in.left, cut);
+	fuzz_check_sink_stream(trace, 0);
+	for (uint32_t i = 1; i <= HWTD_CS_LAST_ID; i++) {
+		fuzz_check_sink_stream(trace, i);
+		check_source(trace, i, step, &found);
+	}
+	check_rows(trace);
+	hwtd_trace_close(trace);
+	hwtd_context_memory(ctx, &held, NULL);
+	FUZZ_CHECK(held == 0, "%" PRIu64 " bytes are still held", held);
+	hwtd_context_destroy(ctx);
+	for (size_t i = 0; i < HWTDI_TRACE_IDS; i++)
+		free(found.bytes[i]);
+	return (0);
+}
