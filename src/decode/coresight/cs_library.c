@@ -83,6 +83,8 @@ hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
 	out->version = version;
 	out->extended_at = version < VERSION(1, 4, 0) ? 80 : 88;
 	out->any_space = version < VERSION(1, 4, 2) ? 0x1f : 0xff;
+	/* A bad image came before it. */
+	out->end_reason = version < VERSION(1, 5, 4) ? 6 : 7;
 	if (version < VERSION(1, 4, 0))
 		out->n_kinds = KINDS_OF_ALL;
 	else if (version < VERSION(1, 7, 1))
@@ -265,15 +267,19 @@ copy_software(const struct hwtdi_cs_layout *layout,
 }
 
 static void
-copy_reason(const ocsd_generic_trace_elem *e, struct hwtdi_cs_element *out)
+copy_unsynced(const struct hwtdi_cs_layout *layout,
+    const ocsd_generic_trace_elem *e, struct hwtdi_cs_element *out)
 {
 	const uint32_t reason = load32(e, PAYLOAD_AT);
 
-	out->reason = (uint8_t)(reason < UINT8_MAX ? reason : UINT8_MAX);
-	/* BAD_IMAGE came before EOT, in 1.5.4. */
-	if (out->kind != HWTDI_CS_TRACE_ON &&
-	    out->reason > HWTDI_CS_UNSYNCED_BAD_IMAGE)
-		out->reason = HWTDI_CS_UNSYNCED_UNKNOWN;
+	if (reason == layout->end_reason)
+		out->reason = HWTDI_CS_UNSYNCED_END;
+	else if (reason < HWTDI_CS_UNSYNCED_END)
+		out->reason = (uint8_t)reason;
+	else
+		out->reason = reason < layout->end_reason
+		    ? HWTDI_CS_UNSYNCED_BAD_IMAGE
+		    : HWTDI_CS_UNSYNCED_UNKNOWN;
 }
 
 void
@@ -311,11 +317,17 @@ hwtdi_cs_copy_element(const struct hwtdi_cs_layout *layout,
 		out->value = load32(e, PAYLOAD_AT);
 		break;
 	case HWTDI_CS_NO_SYNC:
-	case HWTDI_CS_TRACE_ON:
 	case HWTDI_CS_END:
-	case HWTDI_CS_TRANSACTION:
-		copy_reason(e, out);
+		copy_unsynced(layout, e, out);
 		break;
+	case HWTDI_CS_TRACE_ON:
+	case HWTDI_CS_TRANSACTION: {
+		const uint32_t reason = load32(e, PAYLOAD_AT);
+
+		out->reason = (uint8_t)(reason < UINT8_MAX ? reason
+							   : UINT8_MAX);
+		break;
+	}
 	case HWTDI_CS_SOFTWARE:
 		copy_software(layout, e, out);
 		break;

@@ -21,6 +21,8 @@ struct hwtdi_cs_layout {
 	uint8_t n_kinds;
 	/* Bits of all memory spaces. */
 	uint8_t any_space;
+	/* Why nothing is known, or trace ends: it is the end of what there is. */
+	uint8_t end_reason;
 };
 
 /* HWTD_OK; HWTD_E_UNSUPPORTED: what a version hands out is not known. */
