@@ -11,6 +11,8 @@
 #include "trace/sink/framer.h"
 
 #define MAX_INPUT ((size_t)1 << 16)
+/* Sources that have streams: the lowest IDs that have bytes. */
+#define MAX_SOURCES 6
 
 /* Bytes of each source, as the framer alone finds them, of extents in order. */
 struct found {
@@ -108,10 +110,10 @@ check_rows(struct hwtd_trace *trace)
 	hwtd_events_close(events);
 }
 
-/* A sink of two extents, and a source for each ID, decoded as ITM. */
+/* A sink of two extents, and sources, decoded as ITM. */
 static struct hwtd_trace *
 make(struct hwtd_context *ctx, uint32_t framing, const uint8_t *bytes,
-    size_t n, size_t cut)
+    size_t n, size_t cut, const struct found *found, uint32_t *n_sources_out)
 {
 	struct hwtd_coresight_config config = { .size = sizeof(config),
 		.protocol = HWTD_CS_ITM };
@@ -137,11 +139,18 @@ make(struct hwtd_context *ctx, uint32_t framing, const uint8_t *bytes,
 	d.framing = HWTD_FRAMING_NONE;
 	d.sink_plus_1 = sink + 1;
 	d.coresight = &config;
+	*n_sources_out = 0;
 	for (config.trace_id = HWTD_CS_FIRST_ID;
-	     config.trace_id <= HWTD_CS_LAST_ID; config.trace_id++)
+	     config.trace_id <= HWTD_CS_LAST_ID &&
+	     *n_sources_out < MAX_SOURCES;
+	     config.trace_id++) {
+		if (found->n[config.trace_id] == 0)
+			continue;
+		++*n_sources_out;
 		FUZZ_CHECK(hwtd_trace_add_stream(trace, &d, &id, &err) ==
 			HWTD_OK,
 		    "%s", err.message);
+	}
 	FUZZ_CHECK(hwtd_trace_seal(trace, &err) == HWTD_OK, "%s", err.message);
 	return (trace);
 }
@@ -159,6 +168,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct hwtd_context *ctx;
 	struct hwtd_trace *trace;
 	struct found found = { .n = { 0 } };
+	uint32_t n_sources;
 	uint64_t held = 0;
 
 	if (size > MAX_INPUT)
@@ -171,9 +181,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	find((enum hwtdi_framing)framing, in.at + cut, in.left - cut, &found);
 	FUZZ_CHECK(hwtd_context_create(NULL, &ctx, &err) == HWTD_OK, "%s",
 	    err.message);
-	trace = make(ctx, framing, in.at, in.left, cut);
+	trace = make(ctx, framing, in.at, in.left, cut, &found, &n_sources);
 	fuzz_check_sink_stream(trace, 0);
-	for (uint32_t i = 1; i <= HWTD_CS_LAST_ID; i++) {
+	for (uint32_t i = 1; i <= n_sources; i++) {
 		fuzz_check_sink_stream(trace, i);
 		check_source(trace, i, step, &found);
 	}
