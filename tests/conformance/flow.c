@@ -431,7 +431,8 @@ open_sinks(const struct options *options, struct hwtd_trace *trace)
 		list = push(list, flow_edges(open_out(options->edges)));
 	if (options->events != NULL)
 		list = push(list,
-		    flow_events(open_out(options->events), trace));
+		    flow_events(open_out(options->events), trace,
+			options->coresight.n_sources > 0));
 	if (options->gaps != NULL)
 		list = push(list, flow_gaps(open_out(options->gaps)));
 	if (options->sequence != NULL)

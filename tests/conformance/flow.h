@@ -44,12 +44,15 @@ _Noreturn void flow_die(const char *format, ...)
 struct flow_sink *flow_runs(FILE *out);
 /* Address, size and mode of each instruction. */
 struct flow_sink *flow_insns(FILE *out);
+/* Name of the instruction set of a row, as flow.txt has it. */
+const char *flow_mode_of(const struct hwtd_event *row);
 /* Hash over the executed addresses: h lines. */
 struct flow_sink *flow_hash(FILE *out);
 /* Taken and not taken branches with counts. */
 struct flow_sink *flow_edges(FILE *out);
 /* All rows that are not code, one a line. */
-struct flow_sink *flow_events(FILE *out, const struct hwtd_trace *trace);
+struct flow_sink *flow_events(FILE *out, const struct hwtd_trace *trace,
+    bool cycles);
 /* Reason and bytes of all gaps. */
 struct flow_sink *flow_gaps(FILE *out);
 /* Compare every executed address with a list. */

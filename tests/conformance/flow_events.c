@@ -12,6 +12,7 @@ struct events {
 	FILE *out;
 	const struct hwtd_trace *trace;
 	uint64_t n;
+	bool cycles;
 };
 
 static const void *
@@ -66,6 +67,8 @@ put_async(FILE *out, const struct hwtd_event *row,
 		fprintf(out, " reason=%s", names[async->type]);
 	if ((async->flags & HWTD_ASYNCF_NUMBER) != 0)
 		fprintf(out, " vector=%" PRIx32, async->number);
+	if ((async->flags & HWTD_ASYNCF_RETURN_ADDR) != 0)
+		fprintf(out, " return=%" PRIx64, async->return_addr);
 	if ((async->flags & HWTD_ASYNCF_FAULT_ADDR) != 0)
 		fprintf(out, " fault=%" PRIx64, async->fault_addr);
 	if ((async->flags & HWTD_ASYNCF_EXIT_REASON) != 0)
@@ -109,6 +112,24 @@ put_gap(FILE *out, const struct hwtd_event *row,
 	fprintf(out, " first=%" PRIx64 " end=%" PRIx64, gap->first, gap->end);
 }
 
+/* What Arm processors have. */
+static void
+put_arm_context(FILE *out, const struct hwtd_exec_context *context)
+{
+	static const char *const names[] = { "s", "ns", "root", "realm" };
+
+	if ((context->flags & HWTD_CTXF_LEVEL) != 0)
+		fprintf(out, " level=%u", context->level);
+	if ((context->flags & HWTD_CTXF_SECURITY) != 0 &&
+	    context->security < sizeof(names) / sizeof(names[0]))
+		fprintf(out, " security=%s", names[context->security]);
+	if ((context->flags & HWTD_CTXF_CONTEXTIDR) != 0)
+		fprintf(out, " contextidr=%" PRIx64,
+		    (uint64_t)context->contextidr);
+	if ((context->flags & HWTD_CTXF_VMID) != 0)
+		fprintf(out, " vmid=%" PRIx64, (uint64_t)context->vmid);
+}
+
 static void
 put_context(FILE *out, const struct hwtd_trace *trace,
     const struct hwtd_event *row)
@@ -126,18 +147,13 @@ put_context(FILE *out, const struct hwtd_trace *trace,
 		    (context.flags & HWTD_CTXF_GUEST) != 0);
 	if ((context.flags & HWTD_CTXF_VMCS) != 0)
 		fprintf(out, " vmcs=%" PRIx64, context.vmcs);
+	put_arm_context(out, &context);
 	put_addresses(out, row);
 }
 
 static void
 put_mode(FILE *out, const struct hwtd_event *row)
 {
-	static const unsigned int bits[] = { [HWTD_ISA_X86_16] = 16,
-		[HWTD_ISA_X86_32] = 32,
-		[HWTD_ISA_X86_64] = 64 };
-	unsigned int isa = (row->flags & HWTD_EVF_ISA_MASK) >>
-	    HWTD_EVF_ISA_SHIFT;
-
 	fputs("mode", out);
 	if ((row->value & HWTD_MODE_IS_TRANSACTION) != 0) {
 		if ((row->value & HWTD_MODE_ABORTED) != 0)
@@ -146,13 +162,41 @@ put_mode(FILE *out, const struct hwtd_event *row)
 			fputs(" tsx=begin", out);
 		else
 			fputs(" tsx=commit", out);
-	} else if (isa < sizeof(bits) / sizeof(bits[0])) {
-		fprintf(out, " mode=%u", bits[isa]);
+	} else {
+		fprintf(out, " mode=%s", flow_mode_of(row));
 		if ((row->value & HWTD_MODE_HAS_INTERRUPTS) != 0)
 			fprintf(out, " if=%d",
 			    (row->value & HWTD_MODE_INTERRUPTS) != 0);
 	}
 	put_addresses(out, row);
+}
+
+/* What STM, ITM and ETM markers have. */
+static void
+put_arm_marker(FILE *out, const struct hwtd_marker *marker)
+{
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} flags[] = {
+		{ HWTD_MARKERF_TRIGGER, "trigger" },
+		{ HWTD_MARKERF_MARKED, "marked" },
+		{ HWTD_MARKERF_NO_CHANNEL, "unassigned" },
+		{ HWTD_MARKERF_GLOBAL_ERROR, "global_error" },
+		{ HWTD_MARKERF_MASTER_ERROR, "master_error" },
+		{ HWTD_MARKERF_FREQUENCY, "frequency" },
+		{ HWTD_MARKERF_HARDWARE, "hardware" },
+	};
+
+	if (marker->source == HWTD_MARKER_STM)
+		fprintf(out, " master=%" PRIu32, marker->master);
+	if (marker->source == HWTD_MARKER_STM ||
+	    marker->source == HWTD_MARKER_ITM ||
+	    marker->source == HWTD_MARKER_INSTRUMENTATION)
+		fprintf(out, " channel=%" PRIu32, marker->channel);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if ((marker->flags & flags[i].flag) != 0)
+			fprintf(out, " %s=1", flags[i].name);
 }
 
 static void
@@ -172,6 +216,7 @@ put_marker(FILE *out, const struct hwtd_event *row,
 	    marker->size);
 	if ((marker->flags & HWTD_MARKERF_MULTIPLE) != 0)
 		fputs(" multiple=1", out);
+	put_arm_marker(out, marker);
 	put_addresses(out, row);
 }
 
@@ -237,6 +282,14 @@ flow_put_row(FILE *out, const struct hwtd_trace *trace,
 	case HWTD_EV_TIME:
 		fprintf(out, "time tsc=%" PRIx64, row->value);
 		break;
+	case HWTD_EV_CYCLES:
+		fprintf(out, "cycles count=%" PRIu64, row->value);
+		break;
+	case HWTD_EV_BLOCK:
+		fputs("no-path", out);
+		put_addresses(out, row);
+		fprintf(out, " insns=%" PRIu32, row->insns);
+		break;
 	case HWTD_EV_FREQUENCY:
 		fprintf(out, "frequency ratio=%" PRIu64, row->value);
 		break;
@@ -276,12 +329,9 @@ events_rows(struct flow_sink *sink, const struct hwtd_batch *batch)
 	for (size_t i = 0; i < batch->n; i++) {
 		const struct hwtd_event *row = &batch->events[i];
 
-		/* Cycle counts are too many to be of use here. */
 		if (row->kind == HWTD_EV_INSN)
 			events->n++;
-		else if (row->kind == HWTD_EV_BLOCK)
-			events->n += row->insns;
-		else if (row->kind != HWTD_EV_CYCLES)
+		else if (row->kind != HWTD_EV_CYCLES || events->cycles)
 			put_line(events, row, batch);
 	}
 }
@@ -299,7 +349,7 @@ events_end(struct flow_sink *sink)
 }
 
 struct flow_sink *
-flow_events(FILE *out, const struct hwtd_trace *trace)
+flow_events(FILE *out, const struct hwtd_trace *trace, bool cycles)
 {
 	struct events *events = flow_alloc(sizeof(*events));
 
@@ -307,6 +357,7 @@ flow_events(FILE *out, const struct hwtd_trace *trace)
 		.sink = { .rows = events_rows, .end = events_end },
 		.out = out,
 		.trace = trace,
+		.cycles = cycles,
 	};
 	return (&events->sink);
 }

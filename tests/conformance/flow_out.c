@@ -10,19 +10,22 @@
 #define FNV_PRIME UINT64_C(1099511628211)
 #define HASH_EVERY 65536
 
-static unsigned int
-isa_bits(const struct hwtd_event *row)
+const char *
+flow_mode_of(const struct hwtd_event *row)
 {
-	switch ((row->flags & HWTD_EVF_ISA_MASK) >> HWTD_EVF_ISA_SHIFT) {
-	case HWTD_ISA_X86_16:
-		return (16);
-	case HWTD_ISA_X86_32:
-		return (32);
-	case HWTD_ISA_X86_64:
-		return (64);
-	default:
-		return (0);
-	}
+	static const char *const modes[] = { [HWTD_ISA_X86_16] = "16",
+		[HWTD_ISA_X86_32] = "32",
+		[HWTD_ISA_X86_64] = "64",
+		[HWTD_ISA_A32] = "a32",
+		[HWTD_ISA_T32] = "t32",
+		[HWTD_ISA_T32EE] = "t32ee",
+		[HWTD_ISA_A64] = "a64" };
+	const unsigned int isa = (row->flags & HWTD_EVF_ISA_MASK) >>
+	    HWTD_EVF_ISA_SHIFT;
+
+	if (isa >= sizeof(modes) / sizeof(modes[0]) || modes[isa] == NULL)
+		return ("0");
+	return (modes[isa]);
 }
 
 static bool
@@ -56,7 +59,7 @@ struct runs {
 	uint64_t last;
 	uint64_t next;
 	uint64_t n;
-	unsigned int mode;
+	const char *mode;
 	/* An s line is due before the next run. */
 	bool unsynced;
 };
@@ -66,7 +69,7 @@ runs_flush(struct runs *runs)
 {
 	if (runs->n != 0)
 		fprintf(runs->out,
-		    "b %" PRIx64 " %" PRIu64 " %u %" PRIx64 "\n", runs->first,
+		    "b %" PRIx64 " %" PRIu64 " %s %" PRIx64 "\n", runs->first,
 		    runs->n, runs->mode, runs->last);
 	runs->n = 0;
 }
@@ -109,10 +112,10 @@ runs_rows(struct flow_sink *sink, const struct hwtd_batch *batch)
 			continue;
 		runs_sync(runs, row);
 		if (runs->n == 0 || row->ip != runs->next ||
-		    isa_bits(row) != runs->mode) {
+		    flow_mode_of(row) != runs->mode) {
 			runs_flush(runs);
 			runs->first = row->ip;
-			runs->mode = isa_bits(row);
+			runs->mode = flow_mode_of(row);
 		}
 		runs->n++;
 		runs->last = row->ip;
@@ -259,9 +262,13 @@ insns_rows(struct flow_sink *sink, const struct hwtd_batch *batch)
 	for (size_t i = 0; i < batch->n; i++) {
 		const struct hwtd_event *row = &batch->events[i];
 
-		if (row->kind == HWTD_EV_INSN)
-			fprintf(insns->out, "%" PRIx64 " %" PRIu32 " %u\n",
-			    row->ip, row->bytes, isa_bits(row));
+		if (row->kind != HWTD_EV_INSN)
+			continue;
+		fprintf(insns->out, "%" PRIx64 " %" PRIu32 " %s", row->ip,
+		    row->bytes, flow_mode_of(row));
+		if ((row->flags & HWTD_EVF_TIME) != 0)
+			fprintf(insns->out, " %" PRIu64, row->time_ns);
+		fputc('\n', insns->out);
 	}
 }
 

@@ -14,7 +14,7 @@ class Run:
 
     first: int
     count: int
-    mode: int
+    mode: str
     last: int
 
     def __str__(self) -> str:
@@ -27,7 +27,9 @@ class Insn:
 
     address: int
     size: int
-    mode: int
+    mode: str
+    # Of the clock of the trace; None: not known, or not asked for.
+    time: int | None = None
 
 
 def parse_segments(lines: Sequence[str]) -> tuple[list[list[Run]], list[bool]]:
@@ -39,7 +41,7 @@ def parse_segments(lines: Sequence[str]) -> tuple[list[list[Run]], list[bool]]:
         try:
             if words[0] == "b":
                 segments[-1].append(Run(int(words[1], 16), int(words[2]),
-                                        int(words[3]), int(words[4], 16)))
+                                        words[3], int(words[4], 16)))
             elif words[0] == "x":
                 broken[-1] = True
             elif words[0] == "s":
@@ -58,8 +60,9 @@ def parse_insns(text: str) -> list[Insn]:
     """Read what `hwtdecode-flow --insns` writes."""
     insns = []
     for line in text.splitlines():
-        address, size, mode = line.split()
-        insns.append(Insn(int(address, 16), int(size), int(mode)))
+        address, size, mode, *time = line.split()
+        insns.append(Insn(int(address, 16), int(size), mode,
+                          int(time[0]) if time else None))
     return insns
 
 

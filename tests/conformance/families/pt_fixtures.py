@@ -81,9 +81,9 @@ def _compare_order(want: list[rows.Row], have: list[rows.Row]) -> None:
             raise Fail("rows: not in order")
 
 
-def _compare_facts(want: dict[str, list[rows.Fact]],
-                   have: dict[str, list[rows.Fact]],
-                   first_error: int | None) -> None:
+def compare_facts(want: dict[str, list[rows.Fact]],
+                  have: dict[str, list[rows.Fact]],
+                  first_error: int | None) -> None:
     for name, facts in want.items():
         ours = list(have.get(name, []))
         for fact in facts:
@@ -111,12 +111,12 @@ def compare_rows(expected: Sequence[str], ours: Sequence[str],
             row.fields.get("source") != "event"]
     _compare_order(want, have)
     _compare_happen(want, have, first_error)
-    _compare_facts(want_facts, have_facts, first_error)
+    compare_facts(want_facts, have_facts, first_error)
     kinds = Counter(row.kind for row in want)
     return sum(kinds.values()) + sum(map(len, want_facts.values()))
 
 
-def _first_error(flow: Sequence[str]) -> int | None:
+def find_first_error(flow: Sequence[str]) -> int | None:
     """Return the instructions before the first x of flow.txt."""
     before = 0
     for line in flow:
@@ -150,7 +150,7 @@ def run(case: Case, tools: Tools) -> str:
         raise Fail("the decode does not end")
     ours = {name: path.read_text() for name, path in out.items()}
     flow = case.lines("expected/flow.txt")
-    first_error = _first_error(flow)
+    first_error = find_first_error(flow)
     if first_error is None:
         count = compare_runs(flow, ours["runs"].splitlines())
         said.append(f"{count} runs")

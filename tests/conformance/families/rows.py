@@ -76,6 +76,9 @@ def _facts_of(row: Row) -> Iterable[tuple[str, str]]:
             yield "cr3", f"{row.fields['cr3']}/{row.fields.get('nr', '-')}"
         if "vmcs" in row.fields:
             yield "vmcs", row.fields["vmcs"]
+        for key in ("level", "security", "contextidr", "vmid"):
+            if key in row.fields:
+                yield key, row.fields[key]
     elif row.kind == "mode":
         for key in ("mode", "if", "tsx"):
             if key in row.fields:

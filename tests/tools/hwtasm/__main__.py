@@ -65,7 +65,7 @@ def listing(case: Case) -> list[str]:
     out = [f"{insn.address:>12x}  {insn.data.hex():<20}  {insn.kind}"
            for _, insn in sorted(case.program.insns.items())]
     out += [f"{packet.offset:>12x}  {packet.data.hex():<20}  {packet.text}"
-            for packet in case.stream.packets]
+            for part in case.parts.values() for packet in part.stream.packets]
     return out
 
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from . import AsmError
+from . import AsmError, arm, x86
+from .coresight import Sink, read_sink
 from .expect import Expectation
+from .frames import Formatter
 from .packets import Stream
+from .source import ByteStream
+from .swtrace import StmStream
 from .values import evaluate, number
-from .x86 import Program
+from .program import Program
 
-SECTIONS = ("case", "code", "image", "trace", "flow", "gaps", "rows")
-FAMILIES = ("pt-good", "pt-bad")
+SECTIONS = ("case", "code", "image", "trace", "frames", "flow", "gaps", "rows")
+FAMILIES = {"pt-good": x86, "pt-bad": x86, "cs-good": arm, "cs-bad": arm}
+# Traces of one source, and of sinks.
+TRACES = {"pt": "trace.pt", "cs": "trace.etm"}
+SINK = "sink.bin"
+LIBRARIES = ("libipt", "opencsd")
 DECIMAL_PARAMS = ("mtc_freq", "nom_freq", "cpuid_0x15_eax", "cpuid_0x15_ebx")
 
 Lines = list[tuple[int, str]]
@@ -29,19 +38,29 @@ class Mapping:
 
 
 @dataclass
+class Part:
+    """One source of trace: its packets, and what they stand for."""
+
+    stream: ByteStream | StmStream
+    expect: Expectation
+
+
+@dataclass
 class Case:
     """One assembled case."""
 
+    program: Program
     name: str = ""
     family: str = ""
     about: str = ""
     source: str = ""
     params: dict[str, object] = field(default_factory=dict)
     max_insns: int | None = None
-    program: Program = field(default_factory=Program)
-    stream: Stream = field(default_factory=lambda: Stream({}))
+    # By what the files of the expectation are called: "" is the only one.
+    parts: dict[str, Part] = field(default_factory=dict)
+    sink: Sink | None = None
+    traces: dict[str, bytes] = field(default_factory=dict)
     images: list[Mapping] = field(default_factory=list)
-    expect: Expectation = field(default_factory=lambda: Expectation({}, {}))
     sections: dict[str, Lines] = field(default_factory=dict)
 
 
@@ -51,10 +70,10 @@ def split_sections(text: str) -> dict[str, Lines]:
     section = ""
     for line_no, raw in enumerate(text.splitlines(), 1):
         line = raw.split("#", 1)[0].rstrip()
-        match = re.fullmatch(r"\[(\w+)\]", line.strip())
+        match = re.fullmatch(r"\[(\w+)( 0x[0-9a-f]+)?\]", line.strip())
         if match is not None:
-            section = match.group(1)
-            if section not in SECTIONS or section in out:
+            section = match.group(0)[1:-1]
+            if match.group(1) not in SECTIONS or section in out:
                 raise AsmError(f"no such section, or twice: {section}",
                                line_no)
             out[section] = []
@@ -95,14 +114,16 @@ def _params(case: Case, header: dict[str, str]) -> None:
         elif key in ("ip_filter", "ip_stop"):
             case.params[key] = [f"{evaluate(word, labels):#x}"
                                 for word in words]
-        elif key == "libipt":
+        elif key in LIBRARIES:
             if value.split(" ")[0] not in ("skip:", "note:"):
-                raise AsmError("libipt is `skip: reason` or `note: text`")
-            case.params["libipt"] = value
+                raise AsmError(f"{key} is `skip: reason` or `note: text`")
+            case.params[key] = value
         elif key == "max_insns":
             case.max_insns = number(value)
         elif key in ("name", "family", "about", "source"):
             setattr(case, key, value)
+        elif key.split(" ")[0] in ("unit", "framing"):
+            continue
         else:
             raise AsmError(f"no such header: {key}")
 
@@ -142,31 +163,75 @@ def shipped_ranges(images: list[Mapping]) -> list[tuple[int, int]]:
     return out
 
 
-def read_case(text: str) -> Case:
-    """Assemble and check a case text."""
-    case = Case(sections=split_sections(text))
-    get = case.sections.get
-    case.program.assemble(get("code", []))
-    _params(case, _header(get("case", [])))
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", case.name):
-        raise AsmError(f"a name is words-with-dashes, not {case.name!r}")
-    if case.family not in FAMILIES or not case.about or not case.source:
-        raise AsmError("the case needs family, about and source")
-    _images(case, get("image", []))
-    case.stream = Stream(case.program.labels)
-    for line_no, line in get("trace", []):
+def _fill(add: Callable[[str], None], lines: Lines) -> None:
+    """Add lines of packets or of frames; name the line of a mistake."""
+    for line_no, line in lines:
         try:
-            case.stream.add(line)
+            add(line)
         except AsmError as error:
             raise AsmError(str(error), line_no) from None
         except (ValueError, IndexError, KeyError) as error:
             raise AsmError(f"cannot encode {line!r}: {error}",
                            line_no) from None
-    size = len(case.stream.data)
-    marks = {**case.stream.marks, "start": 0, "end": size}
-    case.expect = Expectation(case.program.labels, marks)
+
+
+def _part(case: Case, stream: ByteStream | StmStream, suffix: str) -> Part:
+    """Read packets and expectation of a source."""
+    get = case.sections.get
+    _fill(stream.add, get("trace" + suffix, []))
+    size = len(stream.data)
+    marks = {**stream.marks, "start": 0, "end": size}
+    part = Part(stream, Expectation(case.program.labels, marks))
     for section in ("flow", "gaps", "rows"):
-        for line_no, line in get(section, []):
-            case.expect.add(section, line_no, line)
-    case.expect.check(case.program, shipped_ranges(case.images), size)
+        for line_no, line in get(section + suffix, []):
+            part.expect.add(section, line_no, line)
+    part.expect.check(case.program, shipped_ranges(case.images), size)
+    return part
+
+
+def _read_parts(case: Case, header: dict[str, str]) -> None:
+    """Read the trace: of one source, or of a sink with several."""
+    labels = case.program.labels
+    kind = case.family.partition("-")[0]
+    if kind == "pt":
+        case.parts[""] = _part(case, Stream(labels), "")
+        case.traces[TRACES[kind]] = case.parts[""].stream.finish()
+        return
+    sink = case.sink = read_sink(header)
+    case.params["coresight"] = sink.params()
+    if sink.framing == "none":
+        unit = sink.units[0]
+        case.parts[""] = _part(case, unit.stream(labels), "")
+        case.traces[TRACES[kind]] = case.parts[""].stream.finish()
+        return
+    for unit in sink.units:
+        case.parts[f"{unit.trace_id:x}"] = _part(
+            case, unit.stream(labels), f" {unit.trace_id:#x}")
+    frames = Formatter(
+        {unit.trace_id: case.parts[f"{unit.trace_id:x}"].stream.finish()
+         for unit in sink.units},
+        {unit.trace_id: {**part.stream.marks, "start": 0,
+                         "end": len(part.stream.data)}
+         for unit in sink.units
+         for part in (case.parts[f"{unit.trace_id:x}"],)})
+    _fill(frames.add, case.sections.get("frames", []))
+    case.traces[SINK] = frames.finish(sink.framing)
+
+
+def read_case(text: str) -> Case:
+    """Assemble and check a case text."""
+    sections = split_sections(text)
+    header = _header(sections.get("case", []))
+    family = header.get("family", "")
+    if family not in FAMILIES:
+        raise AsmError(f"no such family: {family!r}")
+    case = Case(Program(FAMILIES[family]), sections=sections)
+    case.program.assemble(sections.get("code", []))
+    _params(case, header)
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", case.name):
+        raise AsmError(f"a name is words-with-dashes, not {case.name!r}")
+    if not case.about or not case.source:
+        raise AsmError("the case needs about and source")
+    _images(case, sections.get("image", []))
+    _read_parts(case, header)
     return case

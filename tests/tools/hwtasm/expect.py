@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from . import AsmError, x86
+from . import AsmError, program as isa
 from .values import evaluate, number
 
 GAP_REASONS = (
@@ -23,30 +23,40 @@ GAP_REASONS = (
 HEX, DEC, WORD = "hex", "dec", "word"
 ROW_KINDS = {
     "async": {"ip": HEX, "target": HEX, "vector": HEX, "fault": HEX,
-              "reason": WORD},
+              "return": HEX, "reason": WORD},
     "enable": {"ip": HEX},
     "disable": {"ip": HEX, "target": HEX, "reason": WORD},
     "gap": {"reason": WORD, "addr": HEX},
-    "context": {"cr3": HEX, "nr": DEC, "vmcs": HEX},
-    "mode": {"mode": DEC, "tsx": WORD, "if": DEC},
+    "context": {"cr3": HEX, "nr": DEC, "vmcs": HEX, "level": DEC,
+                "security": WORD, "contextidr": HEX, "vmid": HEX},
+    "mode": {"mode": WORD, "tsx": WORD, "if": DEC},
     "frequency": {"ratio": DEC},
     "marker": {"source": WORD, "payload": HEX, "size": DEC, "ip": HEX,
-               "multiple": DEC},
+               "multiple": DEC, "master": DEC, "channel": DEC,
+               "trigger": DEC, "marked": DEC, "unassigned": DEC,
+               "global_error": DEC, "master_error": DEC, "frequency": DEC,
+               "hardware": DEC},
     "power": {"what": WORD, "ip": HEX, "hints": HEX, "ext": HEX,
               "state": DEC, "sub": DEC, "hw": DEC, "wake": DEC},
     "time": {"tsc": HEX},
+    "cycles": {"count": DEC},
+    "no-path": {"ip": HEX, "target": HEX, "insns": DEC},
 }
 WORDS = {
-    ("async", "reason"): ("abort", "interrupt", "exception", "vm-exit"),
+    ("async", "reason"): ("abort", "interrupt", "exception", "vm-exit",
+                          "startup", "system-call", "iret"),
+    ("context", "security"): ("s", "ns", "root", "realm"),
+    ("mode", "mode"): ("16", "32", "64", "a64", "a32", "t32"),
     ("disable", "reason"): ("async", "stop"),
     ("gap", "reason"): GAP_REASONS,
     ("mode", "tsx"): ("begin", "commit", "abort"),
-    ("marker", "source"): ("ptwrite", "mnt", "event", "trigger"),
+    ("marker", "source"): ("ptwrite", "mnt", "event", "trigger", "stm",
+                           "itm", "instrumentation"),
     ("power", "what"): ("stop", "mwait", "entry", "exit"),
 }
 
 # Rows that explain why a run ends where no branch is.
-_BREAKS = ("async", "enable", "disable", "gap")
+_BREAKS = ("async", "enable", "disable", "gap", "no-path")
 
 
 @dataclass
@@ -56,7 +66,7 @@ class Run:
     line: int
     first: int
     count: int
-    mode: int
+    mode: int | str
     last: int
 
     def text(self) -> str:
@@ -142,7 +152,8 @@ class Expectation:
         if words[0] == "b":
             _, first, count, mode, last = words
             self.flow.append(Run(line, evaluate(first, self.labels),
-                                 number(count), number(mode),
+                                 number(count),
+                                 int(mode) if mode.isdigit() else mode,
                                  evaluate(last, self.labels)))
         elif words[0] == "s":
             _, where = words
@@ -184,7 +195,7 @@ class Expectation:
         """Return the number of instructions in all runs."""
         return sum(item.count for item in self.flow if isinstance(item, Run))
 
-    def check(self, program: x86.Program, shipped: list[tuple[int, int]],
+    def check(self, program: isa.Program, shipped: list[tuple[int, int]],
               size: int) -> None:
         """Raise AsmError if an expectation cannot be about this case."""
         self._check_flow(program, shipped)
@@ -198,10 +209,10 @@ class Expectation:
         if stated != rows:
             raise AsmError(f"gaps {stated} but gap rows {rows}")
 
-    def _check_flow(self, program: x86.Program,
+    def _check_flow(self, program: isa.Program,
                     shipped: list[tuple[int, int]]) -> None:
         before = 0
-        last: x86.Insn | None = None
+        last: isa.Insn | None = None
         for item in self.flow:
             if isinstance(item, Mark):
                 last = None
@@ -215,8 +226,8 @@ class Expectation:
         return any(row.before == before and row.kind in _BREAKS
                    for row in self.rows)
 
-    def _check_run(self, program: x86.Program, shipped: list[tuple[int, int]],
-                   run: Run, before: int) -> x86.Insn:
+    def _check_run(self, program: isa.Program, shipped: list[tuple[int, int]],
+                   run: Run, before: int) -> isa.Insn:
         if run.count < 1:
             raise AsmError("a run has instructions", run.line)
         at = run.first
@@ -225,14 +236,14 @@ class Expectation:
                 raise AsmError(f"no instruction starts at {at:#x}", run.line)
             insn = program.insns[at]
             if program.modes[at] != run.mode:
-                raise AsmError(f"{at:#x} is {program.modes[at]}-bit code",
+                raise AsmError(f"{at:#x} is code of {program.modes[at]}",
                                run.line)
             if not any(a <= at and insn.end <= b for a, b in shipped):
                 raise AsmError(f"{at:#x} is in no image", run.line)
-            if insn.kind == x86.STOP:
+            if insn.kind == isa.STOP:
                 raise AsmError(f"{at:#x} cannot execute", run.line)
             inside = step + 1 < run.count
-            if (inside and insn.kind in (x86.JUMP, x86.CALL)
+            if (inside and insn.kind in (isa.JUMP, isa.CALL)
                     and insn.target != insn.end
                     and not self._breaks(before + step + 1)):
                 raise AsmError(f"{at:#x} jumps away inside a run", run.line)
@@ -242,15 +253,15 @@ class Expectation:
                            f"not end with {run.last:#x}", run.line)
         return insn
 
-    def _check_join(self, last: x86.Insn, run: Run, before: int) -> None:
+    def _check_join(self, last: isa.Insn, run: Run, before: int) -> None:
         if self._breaks(before):
             return
         if run.first == last.end:
             raise AsmError("this run goes on from the one before", run.line)
-        if last.kind == x86.PLAIN:
+        if last.kind == isa.PLAIN:
             raise AsmError(f"nothing leads from {last.address:#x} to "
                            f"{run.first:#x}", run.line)
-        if (last.kind in (x86.JUMP, x86.CALL, x86.COND)
+        if (last.kind in (isa.JUMP, isa.CALL, isa.COND)
                 and run.first != last.target):
             raise AsmError(f"{last.address:#x} goes to {last.target:#x}",
                            run.line)

@@ -6,10 +6,10 @@ Definitions"; the trigger packet and event trace are in its newer editions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from . import AsmError
+from .source import ByteStream, parse_fields
 from .values import evaluate, little, number
 
 PSB = bytes.fromhex("0282" * 8)
@@ -29,20 +29,6 @@ IP_BYTES = {0: 0, 1: 2, 2: 4, 3: 6, 4: 6, 6: 8}
 TNT8_MAX = 6
 TNT64_MAX = 47
 CYC_MAX = 15
-
-
-@dataclass(frozen=True)
-class Packet:
-    """One encoded packet, its place in the stream and its text."""
-
-    offset: int
-    data: bytes
-    text: str
-
-    @property
-    def end(self) -> int:
-        """Return the offset behind the packet."""
-        return self.offset + len(self.data)
 
 
 def tnt_bits(text: str) -> list[int]:
@@ -111,29 +97,12 @@ def cyc(cycles: int, size: int = 0) -> bytes:
     return bytes(out)
 
 
-class Stream:
+class Stream(ByteStream):
     """Collects packets; keeps the last IP to catch wrong compressions."""
 
     def __init__(self, labels: Mapping[str, int]) -> None:
-        self.labels = labels
-        self.marks: dict[str, int] = {}
-        self.packets: list[Packet] = []
-        self.data = bytearray()
+        super().__init__(labels)
         self.last_ip = 0
-
-    def add(self, text: str) -> None:
-        """Encode one line: `[name:] packet operands`."""
-        head, colon, rest = text.partition(":")
-        if colon and head.replace("_", "").isalnum() and not head[0].isdigit():
-            if head in self.marks:
-                raise AsmError(f"packet name {head} is there twice")
-            self.marks[head] = len(self.data)
-            text = rest.strip()
-        if not text:
-            return
-        data = self.encode(text)
-        self.packets.append(Packet(len(self.data), data, text))
-        self.data += data
 
     def encode(self, text: str) -> bytes:
         """Return the bytes of one packet."""
@@ -147,11 +116,7 @@ class Stream:
             raise AsmError(f"{name} has no operands")
         if name in IP_HEADERS:
             return self._ip(name, words)
-        method: Callable[[list[str]], bytes] | None = getattr(
-            self, "_p_" + name.replace(".", "_"), None)
-        if method is None:
-            raise AsmError(f"no such packet: {name}")
-        return method(words)
+        return super().encode(text)
 
     def _ip(self, name: str, words: list[str]) -> bytes:
         mode = number(words[0])
@@ -171,13 +136,8 @@ class Stream:
 
     def _fields(self, words: list[str], known: str) -> dict[str, int]:
         """Return name=value operands; flags alone count as 1."""
-        out = dict.fromkeys(known.split(), 0)
-        for word in words:
-            key, equals, value = word.partition("=")
-            if key not in out:
-                raise AsmError(f"no such field: {key}")
-            out[key] = evaluate(value, self.labels) if equals else 1
-        return out
+        return {**dict.fromkeys(known.split(), 0),
+                **parse_fields(words, known, self.labels)}
 
     def _p_tnt(self, words: list[str]) -> bytes:
         return tnt8(tnt_bits("".join(words)))
@@ -293,12 +253,6 @@ class Stream:
         flags = (field["ip"] << 7 | counted << 6 | field["mult"] << 5)
         tail = little(field["icnt"], 2) if counted else b""
         return b"\xd9" + bytes([flags, field["vector"]]) + tail
-
-    def _p_raw(self, words: list[str]) -> bytes:
-        try:
-            return bytes.fromhex("".join(words))
-        except ValueError:
-            raise AsmError("raw takes hexadecimal bytes") from None
 
 
 def packets(text: str) -> bytes:

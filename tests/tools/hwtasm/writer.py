@@ -49,15 +49,21 @@ def case_files(case: Case) -> dict[str, bytes]:
         images.setdefault(item.file, bytearray()).extend(data)
         spec.append(f"{item.file} {item.offset:x} {len(data):x} "
                     f"{item.start:x}")
-    inputs = {"trace.pt": bytes(case.stream.data)}
+    inputs = dict(case.traces)
     inputs.update((name, bytes(data)) for name, data in images.items())
     inputs["image.txt"] = _lines(spec)
-    expect = case.expect
-    expected = {
-        "expected/flow.txt": _lines([item.text() for item in expect.flow]),
-        "expected/gaps.txt": _lines([gap.text() for gap in expect.gaps]),
-        "expected/rows.txt": _lines([row.text() for row in expect.rows]),
-    }
+    expected = {}
+    for name, part in case.parts.items():
+        where = f"expected/{name}." if name else "expected/"
+        expect = part.expect
+        expected[where + "flow.txt"] = _lines(
+            [item.text() for item in expect.flow])
+        expected[where + "gaps.txt"] = _lines(
+            [gap.text() for gap in expect.gaps])
+        expected[where + "rows.txt"] = _lines(
+            [row.text() for row in expect.rows])
+    expects = [part.expect for part in case.parts.values()]
+    gaps = [gap for expect in expects for gap in expect.gaps]
     described: dict[str, object] = {
         "id": f"{case.family}/{case.name}",
         "source": {"project": "libhwtdecode", "license": "BSD-2-Clause",
@@ -70,19 +76,20 @@ def case_files(case: Case) -> dict[str, bytes]:
         "params": {**case.params, "image": {"spec": "image.txt"}},
         "how_expected": "by hand in case.txt, from " + case.source,
         "counts": {
-            "insns": expect.insns,
+            "insns": sum(expect.insns for expect in expects),
             "errors": sum(isinstance(item, Mark) and item.kind == "x"
-                          for item in expect.flow),
-            "gaps": len(expect.gaps),
-            "rows": len(expect.rows),
-            "packets": len(case.stream.packets),
+                          for expect in expects for item in expect.flow),
+            "gaps": len(gaps),
+            "rows": sum(len(expect.rows) for expect in expects),
+            "packets": sum(len(part.stream.packets)
+                           for part in case.parts.values()),
         },
         "formats": FORMATS,
     }
     if case.max_insns is not None:
         described["expect"] = {
-            "terminates": True, "gaps_at_least": len(expect.gaps),
-            "gap_reason": expect.gaps[0].reason,
+            "terminates": True, "gaps_at_least": len(gaps),
+            "gap_reason": gaps[0].reason,
             "max_instructions": case.max_insns,
         }
     return {"case.json": to_json(described), **inputs, **expected}

@@ -12,20 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from . import AsmError
+from .program import (CALL, COND, FAR, INDIRECT, JUMP, PLAIN, RETURN, STOP,
+                      Insn)
 from .values import evaluate, fits, little, number
-
-# What may follow an instruction.
-PLAIN = "plain"  # the next one
-JUMP = "jump"  # its target
-CALL = "call"  # its target, and a return later
-COND = "cond"  # its target or the next one
-INDIRECT = "indirect"  # a TIP says
-RETURN = "return"  # a TIP or a TNT bit says
-FAR = "far"  # a TIP says, or tracing ends
-STOP = "stop"  # nothing: executing it is a fault
 
 CONDITIONS = {
     "o": 0, "no": 1, "b": 2, "c": 2, "ae": 3, "nc": 3, "nb": 3, "e": 4,
@@ -68,21 +59,6 @@ NOPS = {
     6: "660f1f440000", 7: "0f1f8000000000", 8: "0f1f840000000000",
     9: "660f1f840000000000",
 }
-
-
-@dataclass(frozen=True)
-class Insn:
-    """One assembled instruction."""
-
-    address: int
-    data: bytes
-    kind: str
-    target: int | None = None
-
-    @property
-    def end(self) -> int:
-        """Return the address behind the instruction."""
-        return self.address + len(self.data)
 
 
 @dataclass(frozen=True)
@@ -341,91 +317,16 @@ class Encoder:
                           PLAIN)
 
 
-class Program:
-    """Program pieces: instructions, data bytes and labels by address."""
+MODES = {"16": 16, "32": 32, "64": 64}
+DEFAULT_MODE = 64
 
-    def __init__(self) -> None:
-        self.insns: dict[int, Insn] = {}
-        self.labels: dict[str, int] = {}
-        self.pieces: list[tuple[int, bytearray]] = []
-        self.modes: dict[int, int] = {}
 
-    def assemble(self, lines: list[tuple[int, str]]) -> None:
-        """Assemble numbered lines; raise AsmError with the line number."""
-        for final in (False, True):
-            labels = self.labels if final else None
-            self.insns, self.pieces, self.modes = {}, [], {}
-            self._pass(lines, labels)
+def address_size(mode: int | str) -> int:
+    """Return the bytes of a pointer."""
+    return int(mode) // 8
 
-    def _pass(self, lines: list[tuple[int, str]],
-              labels: Mapping[str, int] | None) -> None:
-        bits, here = 64, None
-        for line_no, text in lines:
-            try:
-                bits, here = self._line(text, bits, here, labels)
-            except AsmError as error:
-                raise AsmError(str(error), line_no) from None
-            except (KeyError, IndexError, ValueError) as error:
-                raise AsmError(f"cannot assemble {text!r}: {error}",
-                               line_no) from None
-        self._check_overlap()
 
-    def _line(self, text: str, bits: int, here: int | None,
-              labels: Mapping[str, int] | None) -> tuple[int, int | None]:
-        match = re.match(r"([A-Za-z_.][\w.]*):\s*", text)
-        if match is not None:
-            name = match.group(1)
-            if here is None:
-                raise AsmError("a label before the first org")
-            if labels is None:
-                if name in self.labels:
-                    raise AsmError(f"label {name} is there twice")
-                self.labels[name] = here
-            text = text[match.end():]
-        if not text:
-            return bits, here
-        word, _, rest = text.partition(" ")
-        if word == "bits":
-            bits = number(rest)
-            if bits not in (16, 32, 64):
-                raise AsmError("bits is 16, 32 or 64")
-            return bits, here
-        if word == "org":
-            here = evaluate(rest, labels)
-            self.pieces.append((here, bytearray()))
-            return bits, here
-        if here is None:
-            raise AsmError("an instruction before the first org")
-        if word == "data":
-            data = b"".join(little(number(byte), 1)
-                            for byte in rest.replace(",", " ").split())
-        elif word == "address":
-            data = little(evaluate(rest, labels), bits // 8)
-        else:
-            insn = Encoder(bits, here, labels).encode(text)
-            self.insns[here] = insn
-            self.modes[here] = bits
-            data = insn.data
-        self.pieces[-1][1].extend(data)
-        return bits, here + len(data)
-
-    def _check_overlap(self) -> None:
-        ranges = sorted((at, at + len(data)) for at, data in self.pieces)
-        for (_, end), (start, _) in pairwise(ranges):
-            if start < end:
-                raise AsmError(f"two pieces of code share {start:#x}")
-
-    def read(self, start: int, end: int) -> bytes:
-        """Return the assembled bytes of [start, end)."""
-        out = bytearray()
-        at = start
-        while at < end:
-            for base, data in self.pieces:
-                if base <= at < base + len(data):
-                    part = data[at - base:end - base]
-                    out += part
-                    at += len(part)
-                    break
-            else:
-                raise AsmError(f"no code at {at:#x}")
-        return bytes(out)
+def assemble(text: str, mode: int | str, address: int,
+             labels: Mapping[str, int] | None) -> Insn:
+    """Return the instruction that a line of text stands for."""
+    return Encoder(int(mode), address, labels).encode(text)
