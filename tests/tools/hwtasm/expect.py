@@ -38,7 +38,7 @@ ROW_KINDS = {
                "hardware": DEC},
     "power": {"what": WORD, "ip": HEX, "hints": HEX, "ext": HEX,
               "state": DEC, "sub": DEC, "hw": DEC, "wake": DEC},
-    "time": {"tsc": HEX},
+    "time": {"tsc": HEX, "marker": DEC},
     "cycles": {"count": DEC},
     "no-path": {"ip": HEX, "target": HEX, "insns": DEC},
 }
@@ -223,7 +223,8 @@ class Expectation:
             before += item.count
 
     def _breaks(self, before: int) -> bool:
-        return any(row.before == before and row.kind in _BREAKS
+        return any(row.before == before and
+                   (row.kind in _BREAKS or row.fields.get("tsx") == "abort")
                    for row in self.rows)
 
     def _check_run(self, program: isa.Program, shipped: list[tuple[int, int]],
