@@ -11,12 +11,13 @@ import pytest
 sys.path.insert(
     0, str(Path(__file__).resolve().parent.parent / "conformance"))
 
-from families import flow, pt_fixtures, pt_libxdc, rows  # noqa: E402
+from families import (cs_fixtures, flow, pt_fixtures,  # noqa: E402
+                      pt_libxdc, rows)
 from families.case import Fail, Malformed  # noqa: E402
 
 
 def _insns(text: str) -> list[flow.Insn]:
-    return [flow.Insn(int(word, 16), 1, 64) for word in text.split()]
+    return [flow.Insn(int(word, 16), 1, "64") for word in text.split()]
 
 
 BROKEN = ["s 0", "b 10 2 64 11", "x bad-flow @4", "s 8", "b 20 1 64 20"]
@@ -152,3 +153,50 @@ def test_edges_differ_only_at_events() -> None:
         pt_libxdc.compare_edges(
             reference, [line.replace("4000 2", "4000 4") for line in ours],
             [])
+
+
+def _coresight(want: list[str], ours: list[str], insns: list[str],
+               first_error: int | None = None) -> str:
+    return cs_fixtures.compare_rows(want, ours,
+                                    flow.parse_insns("\n".join(insns)),
+                                    first_error)
+
+
+COUNTED = ["1000 4 a64 7", "1000 4 a64 9", "1004 4 a64"]
+
+
+@pytest.mark.parametrize("ours", [
+    ["0 marker source=stm payload=2", "0 marker source=stm payload=1"],
+    ["0 marker source=stm payload=1"],
+    ["0 marker source=stm payload=1", "0 marker source=stm payload=2",
+     "0 marker source=stm payload=2"],
+    ["0 marker source=stm payload=1", "1 marker source=stm payload=2"],
+    ["0 marker source=stm payload=1", "0 marker source=stm payload=2",
+     "2 cycles count=3"]])
+def test_coresight_rows_keep_their_order(ours: list[str]) -> None:
+    want = ["0 marker source=stm payload=1", "0 marker source=stm payload=2"]
+    assert _coresight(want, want, COUNTED) == "2 rows"
+    with pytest.raises(Fail):
+        _coresight(want, ours, COUNTED)
+
+
+def test_a_time_stamp_is_the_time_of_the_code_before() -> None:
+    rows_ = ["1 time tsc=7", "2 time tsc=9"]
+    assert _coresight(rows_, rows_, COUNTED) == "2 rows, 2 times"
+    with pytest.raises(Fail, match="times"):
+        _coresight(["2 time tsc=8"], ["2 time tsc=8"], COUNTED)
+    with pytest.raises(Fail, match="times"):
+        _coresight(["3 time tsc=9"], ["3 time tsc=9"], COUNTED)
+    assert _coresight(["3 time tsc=9 marker=1"], ["3 time tsc=9"],
+                      COUNTED) == "1 rows"
+
+
+def test_coresight_contexts_change_where_they_should() -> None:
+    want = ["0 context level=0 security=ns", "2 context level=1"]
+    assert _coresight(want, [*want, "2 context level=1 security=ns"],
+                      COUNTED) == "3 rows"
+    for ours in (["0 context level=0 security=ns", "1 context level=1"],
+                 [*want, "3 context level=0"],
+                 ["0 context level=0 security=s", "2 context level=1"]):
+        with pytest.raises(Fail):
+            _coresight(want, ours, COUNTED)

@@ -14,12 +14,13 @@ TESTS = Path(__file__).resolve().parent.parent
 FIXTURES = TESTS.parent / "fixtures"
 sys.path.insert(0, str(TESTS / "tools"))
 
-from hwtasm import AsmError  # noqa: E402
+from hwtasm import AsmError, x86  # noqa: E402
 from hwtasm.__main__ import drift, main  # noqa: E402
 from hwtasm.casefile import read_case  # noqa: E402
 from hwtasm.packets import Stream, ip_restore  # noqa: E402
+from hwtasm.program import Program  # noqa: E402
 from hwtasm.writer import case_files  # noqa: E402
-from hwtasm.x86 import NOPS, Program  # noqa: E402
+from hwtasm.x86 import NOPS  # noqa: E402
 
 # Source: Intel SDM vol. 3C, "Packet Definitions".
 PACKETS = [
@@ -228,7 +229,7 @@ b main 2 64 one
 
 def assemble(bits: int, text: str) -> bytes:
     """Return the bytes of one instruction at address 0."""
-    program = Program()
+    program = Program(x86)
     program.assemble([(1, f"bits {bits}"), (2, "org 0"),
                       (3, f"here: {text}")])
     return bytes(program.pieces[0][1])
@@ -303,7 +304,7 @@ def test_nops_have_the_length_they_say() -> None:
 
 
 def test_a_short_branch_that_does_not_reach_is_refused() -> None:
-    program = Program()
+    program = Program(x86)
     with pytest.raises(AsmError, match="line 2: .*too far"):
         program.assemble([(1, "org 0"), (2, "jmp there"), (3, "org 0x1000"),
                           (4, "there: nop")])
@@ -325,7 +326,7 @@ def test_a_case_becomes_files_in_the_corpus_format() -> None:
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("b main 2 64 one", "b main 3 64 one", "do not end with"),
     ("b main 2 64 one", "b main+1 2 64 one", "no instruction starts"),
-    ("b main 2 64 one", "b main 2 32 one", "64-bit code"),
+    ("b main 2 64 one", "b main 2 32 one", "code of 64"),
     ("b main 2 64 one", "b main 1 64 main\nb one 1 64 one", "goes on"),
     ("b main 2 64 one", "b main 2 64 one\nb main 1 64 main\nb last 1 64 last",
      "goes to 0x1000"),
