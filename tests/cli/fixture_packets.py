@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
 from hwtasm.casefile import read_case  # noqa: E402
-from hwtasm.packets import Packet  # noqa: E402
+from hwtasm.source import Packet  # noqa: E402
 from hwtasm.values import evaluate  # noqa: E402
 
 # Where a text names things otherwise than JSON does.
@@ -100,10 +100,11 @@ def test_packets_are_those_of_the_text(case: Case) -> None:
     compared = 0
     for path in sorted(case.fixtures.glob("pt-*/*/case.txt")):
         text = read_case(path.read_text())
-        packets = text.stream.packets
+        stream = text.parts[""].stream
+        packets = stream.packets
         if not packets or packets[0].text.split()[0] != "psb":
             continue
-        labels = text.stream.labels
+        labels = stream.labels
         trace = path.parent / "trace.pt"
         run = case.run("packets", "--raw", "--format=jsonl", trace)
         rows = {row["offset"]: row for row in run.want(0).objects()}
