@@ -1,7 +1,8 @@
 /*
  * Raw packets of a stream: every byte has a name.
  *
- * Source: Intel SDM vol. 3C, "Packet Definitions", for HWTD_PK_PT_*.
+ * Source: Intel SDM vol. 3C, "Packet Definitions", for HWTD_PK_PT_*; Arm IHI
+ * 0014, 0035 and 0064, MIPI STPv2 and DDI 0403 for HWTD_PK_CS_*.
  */
 #ifndef HWTDECODE_PACKET_H
 #define HWTDECODE_PACKET_H
@@ -87,11 +88,67 @@ enum hwtd_packet_kind {
 	/** Data of an event: `count` is its type. */
 	HWTD_PK_PT_EVD = 38,
 	/** `value`: which triggers, `count`: instructions since; see the flags. */
-	HWTD_PK_PT_TRIG = 39
+	HWTD_PK_PT_TRIG = 39,
+
+	/*
+	 * CoreSight: what packets of all protocols are about; `code` tells which
+	 * one of its protocol it is.
+	 */
+	/** Alignment synchronisation. */
+	HWTD_PK_CS_ASYNC = 40,
+	/** How was traced: `value` is the bits of TRACE_INFO or the version. */
+	HWTD_PK_CS_INFO = 41,
+	HWTD_PK_CS_TRACE_ON = 42,
+	/** `count` outcomes; in `value`, 1 executed, the oldest in the top bit. */
+	HWTD_PK_CS_ATOM = 43,
+	/**
+	 * `ip` is the whole address; `count` is the ISA and, with
+	 * HWTD_PKF_CONTEXT, all that HWTD_PKC_* say.  `value`: with
+	 * HWTD_PKF_EXCEPTION its number, else as of CONTEXT.
+	 */
+	HWTD_PK_CS_ADDRESS = 44,
+	/** `value`: context ID, and VMID from bit 32 on; `count`: HWTD_PKC_*. */
+	HWTD_PK_CS_CONTEXT = 45,
+	/** Of ETMv3 and PTM: address and context together. */
+	HWTD_PK_CS_ISYNC = 46,
+	/** `value` is its number. */
+	HWTD_PK_CS_EXCEPTION = 47,
+	HWTD_PK_CS_EXCEPTION_RETURN = 48,
+	/** `stamp` is the timestamp; `count`: bits of it that are told. */
+	HWTD_PK_CS_TIMESTAMP = 49,
+	/** `value`: cycles, if they are known. */
+	HWTD_PK_CS_CYCLES = 50,
+	/** `value`: bits of events. */
+	HWTD_PK_CS_EVENT = 51,
+	/**
+	 * Commit, cancel, mispredict: `value` is the elements it is of; `count`
+	 * 1: a branch was predicted wrong.
+	 */
+	HWTD_PK_CS_SPECULATION = 52,
+	/** `value`: instructions, with HWTD_PKF_COUNT. */
+	HWTD_PK_CS_Q = 53,
+	HWTD_PK_CS_OVERFLOW = 54,
+	HWTD_PK_CS_DISCARD = 55,
+	/** Of memory; `code` says what. */
+	HWTD_PK_CS_TRANSACTION = 56,
+	/** Of time or data; `value` is its number. */
+	HWTD_PK_CS_MARKER = 57,
+	/** Whose data follow: `value` is the master, channel or page. */
+	HWTD_PK_CS_CHANNEL = 58,
+	/** `value` is what was written, `count` its bits, `aux` by whom. */
+	HWTD_PK_CS_DATA = 59,
+	/** `value` by protocol. */
+	HWTD_PK_CS_TRIGGER = 60,
+	/** Nothing. */
+	HWTD_PK_CS_IGNORE = 61,
+	/** Any other. */
+	HWTD_PK_CS_OTHER = 62,
+	/** Of what a sink wrote: a frame, a barrier, synchronisation. */
+	HWTD_PK_CS_FRAME = 63
 };
 
 /** Number of kinds; kinds lie in [0, HWTD_PACKET_KINDS). */
-#define HWTD_PACKET_KINDS 40
+#define HWTD_PACKET_KINDS 64
 
 /** `time_ns` is known. */
 #define HWTD_PKF_TIME 0x0001
@@ -117,6 +174,37 @@ enum hwtd_packet_kind {
 #define HWTD_PKF_GUESSED 0x1000
 /** A reserved bit is set that should not be. */
 #define HWTD_PKF_RESERVED 0x2000
+
+/** CoreSight: `count` tells a context; `aux` cycles; `stamp` a timestamp. */
+#define HWTD_PKF_CONTEXT 0x0100
+#define HWTD_PKF_CYCLES 0x0200
+#define HWTD_PKF_STAMP 0x0400
+/** CoreSight: `value` of an address is the number of an exception. */
+#define HWTD_PKF_EXCEPTION 0x0008
+/** CoreSight, Q: `value` is known. */
+#define HWTD_PKF_COUNT 0x0010
+/** STM: its first half byte is in the byte before `stream_off`. */
+#define HWTD_PKF_HALF 0x0020
+/** `sink_off` is known. */
+#define HWTD_PKF_SINK 0x0800
+
+/** Bits of `count`: exception level, security and more of a context. */
+#define HWTD_PKC_LEVEL 0x00000003
+/** 0 secure, 1 non-secure, 2 root, 3 realm. */
+#define HWTD_PKC_SECURITY 0x0000000c
+#define HWTD_PKC_SECURITY_SHIFT 2
+#define HWTD_PKC_64_BIT 0x00000010
+/** ETMv3, PTM: in Hyp mode. */
+#define HWTD_PKC_HYP 0x00000020
+/** `value` has a context ID; a VMID. */
+#define HWTD_PKC_CONTEXT_ID 0x00000100
+#define HWTD_PKC_VMID 0x00000200
+/** An hwtd_isa; 0: not known. */
+#define HWTD_PKC_ISA 0x000f0000
+#define HWTD_PKC_ISA_SHIFT 16
+/** ISYNC: why; 0 periodic, 1 trace on, 2 overflow, 3 debug. */
+#define HWTD_PKC_REASON 0x0f000000
+#define HWTD_PKC_REASON_SHIFT 24
 
 /** One packet.  Plain data, without pointers; grows only at its end. */
 struct hwtd_packet {
@@ -144,10 +232,32 @@ struct hwtd_packet {
 	uint16_t kind;
 	/** HWTD_PKF_* bits. */
 	uint16_t flags;
+	/** With HWTD_PKF_SINK: where it begins in what the sink wrote. */
+	uint64_t sink_off;
+	/** With HWTD_PKF_STAMP: a raw timestamp. */
+	uint64_t stamp;
+	/** CoreSight: which packet of its protocol; 0: none has that name. */
+	uint32_t code;
+	/**
+	 * With HWTD_PKF_CYCLES: cycles.  DATA: of ITM port or discriminator; of
+	 * STM master, and channel from bit 16 on; of ETE the exception level.
+	 */
+	uint32_t aux;
 };
 
 /** Short stable name of a kind, for instance "tip.pge"; "unknown". */
 HWTD_API const char *hwtd_packet_kind_name(uint32_t kind);
+
+/**
+ * The name of a packet in its protocol, for instance "I_ATOM_F6": those that
+ * listings of OpenCSD have.  NULL: there is none.
+ *
+ * @param[in] code  Of hwtd_packet.
+ *
+ * Lives:  for ever.
+ * Since:  0.1
+ */
+HWTD_API const char *hwtd_packet_code_name(uint32_t code);
 
 /**
  * The fields of a packet in words, without name, offset and time; none for NULL.
@@ -171,6 +281,8 @@ HWTD_API size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf,
  * nearest to the base of the clock.
  */
 #define HWTD_PACKETS_TIME 0x2
+/** Tell where packets lie in what the sink of the stream wrote, if it has one. */
+#define HWTD_PACKETS_SINK 0x4
 
 /** All zero but `size`: all packets of stream 0. */
 struct hwtd_packets_options {
@@ -264,7 +376,7 @@ struct hwtd_packet_visitor {
 	    int known);
 	/** CYC. */
 	int (*cyc)(void *arg, uint64_t stream_off, uint64_t cycles);
-	/** All others.  The packet is borrowed during the call. */
+	/** All others, and all of CoreSight.  Borrowed during the call. */
 	int (*packet)(void *arg, const struct hwtd_packet *packet);
 };
 

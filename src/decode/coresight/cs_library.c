@@ -45,6 +45,7 @@ struct hwtdi_cs_tree {
 	struct hwtd_context *library;
 	struct hwtdi_cs_layout layout;
 	struct hwtdi_cs_queue *queue;
+	hwtdi_cs_see_packet see_packet;
 	hwtdi_cs_read_code read_code;
 	void *arg;
 	dcd_tree_handle_t handle;
@@ -82,6 +83,8 @@ hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
 
 	out->version = version;
 	out->extended_at = version < VERSION(1, 4, 0) ? 80 : 88;
+	/* Instrumentation came in the middle. */
+	out->etmv4_shift = version < VERSION(1, 4, 0) ? 0 : 20;
 	out->any_space = version < VERSION(1, 4, 2) ? 0x1f : 0xff;
 	/* A bad image came before it. */
 	out->end_reason = version < VERSION(1, 5, 4) ? 6 : 7;
@@ -400,6 +403,18 @@ take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
 	return (OCSD_RESP_CONT);
 }
 
+static void
+take_packet(const void *arg, const ocsd_datapath_op_t op,
+    const ocsd_trc_index_t index, const void *packet, const uint32_t n,
+    const uint8_t *bytes)
+{
+	struct hwtdi_cs_tree *tree = (struct hwtdi_cs_tree *)(uintptr_t)arg;
+
+	if (op == OCSD_OP_DATA && packet != NULL && n != 0 && bytes != NULL)
+		tree->see_packet(tree->arg, full_offset(tree, index), packet,
+		    bytes, n);
+}
+
 static uint32_t
 read_memory(const void *arg, const ocsd_vaddr_t address,
     const ocsd_mem_space_acc_t space, const uint32_t n, uint8_t *buf)
@@ -545,7 +560,13 @@ make(struct hwtdi_cs_tree *tree, const struct source *source)
 	if (tree->handle == C_API_INVALID_TREE_HANDLE)
 		return (OCSD_ERR_MEM);
 	rc = ocsd_dt_create_decoder(tree->handle, source->name,
-	    OCSD_CREATE_FLG_FULL_DECODER, &source->cfg, &tree->id);
+	    tree->queue == NULL ? OCSD_CREATE_FLG_PACKET_PROC
+				: OCSD_CREATE_FLG_FULL_DECODER,
+	    &source->cfg, &tree->id);
+	if (rc == OCSD_OK && tree->queue == NULL)
+		return (ocsd_dt_attach_packet_callback(tree->handle, tree->id,
+		    OCSD_C_API_CB_PKT_MON, (void *)(uintptr_t)take_packet,
+		    tree));
 	if (rc == OCSD_OK)
 		rc = ocsd_dt_set_gen_elem_outfn(tree->handle, take_element,
 		    tree);
@@ -575,6 +596,7 @@ hwtdi_cs_tree_create(const struct hwtdi_cs_tree_args *args,
 	tree->library = args->library;
 	tree->layout = layout;
 	tree->queue = args->queue;
+	tree->see_packet = args->see_packet;
 	tree->read_code = args->read_code;
 	tree->arg = args->arg;
 	(void)pthread_mutex_lock(&making);
@@ -624,6 +646,12 @@ hwtdi_cs_tree_forget_code(struct hwtdi_cs_tree *tree, struct hwtd_error *err)
 
 /* Feeding. */
 
+static bool
+has_failed(const struct hwtdi_cs_tree *tree)
+{
+	return (tree->queue != NULL && tree->queue->failed);
+}
+
 static int
 give_up(ocsd_datapath_resp_t answer, uint64_t off, struct hwtd_error *err)
 {
@@ -643,7 +671,7 @@ operate(struct hwtdi_cs_tree *tree, ocsd_datapath_op_t op,
 	for (int i = 0; OCSD_DATA_RESP_IS_WAIT(answer) && i < MAX_FLUSHES; i++)
 		answer = ocsd_dt_process_data(tree->handle, OCSD_OP_FLUSH, 0,
 		    0, NULL, NULL);
-	if (tree->queue->failed)
+	if (has_failed(tree))
 		return (hwtdi_fail_nomem(err,
 		    sizeof(struct hwtdi_cs_element)));
 	return (OCSD_DATA_RESP_IS_CONT(answer)
@@ -688,7 +716,7 @@ hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
 		    (ocsd_trc_index_t)(off + at), (uint32_t)(n - at),
 		    tree->bytes + at, &used);
 		if (used > n - at || OCSD_DATA_RESP_IS_FATAL(answer))
-			return (tree->queue->failed
+			return (has_failed(tree)
 				? hwtdi_fail_nomem(err, n)
 				: give_up(answer, off + at, err));
 		at += used;
@@ -698,7 +726,7 @@ hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
 		if (OCSD_DATA_RESP_IS_WAIT(answer))
 			rc = operate(tree, OCSD_OP_FLUSH, err);
 	}
-	if (rc == HWTD_OK && tree->queue->failed)
+	if (rc == HWTD_OK && has_failed(tree))
 		rc = hwtdi_fail_nomem(err, sizeof(struct hwtdi_cs_element));
 	return (rc);
 }

@@ -21,8 +21,8 @@ struct hwtdi_cs_layout {
 	uint8_t n_kinds;
 	/* Bits of all memory spaces. */
 	uint8_t any_space;
-	/* Why nothing is known, or trace ends: it is the end of what there is. */
-	uint8_t end_reason;
+	/* Bytes in the struct of an ETMv4 packet that 1.3.3 does not have. */
+	uint8_t etmv4_shift;
 };
 
 /* HWTD_OK; HWTD_E_UNSUPPORTED: what a version hands out is not known. */
@@ -42,15 +42,19 @@ uint32_t hwtdi_cs_header_version(void);
 typedef size_t (*hwtdi_cs_read_code)(void *arg, uint64_t address, uint8_t *buf,
     size_t n);
 
-/* A packet: what it is by its first bytes and its kind's number. */
+/*
+ * A packet as the library's struct of its protocol, and the bytes it is of, the
+ * first of which is at `off`; all borrowed during the call.
+ */
 typedef void (*hwtdi_cs_see_packet)(void *arg, uint64_t off,
     const void *packet, const uint8_t *bytes, size_t n);
 
 struct hwtdi_cs_tree_args {
 	struct hwtd_context *library;
 	const struct hwtd_coresight_config *config;
-	/* Elements are put there. */
+	/* Elements are put there.  NULL: see_packet is told packets instead. */
 	struct hwtdi_cs_queue *queue;
+	hwtdi_cs_see_packet see_packet;
 	hwtdi_cs_read_code read_code;
 	void *arg;
 };
