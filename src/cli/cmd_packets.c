@@ -100,7 +100,8 @@ list_range(struct listing *l, uint32_t stream, const struct hwtd_range *range)
 		.size = sizeof(how),
 		.stream = stream,
 		.flags = (l->options->no_sync ? HWTD_PACKETS_NO_SYNC : 0) |
-		    (l->options->times_wanted ? HWTD_PACKETS_TIME : 0),
+		    (l->options->times_wanted ? HWTD_PACKETS_TIME : 0) |
+		    HWTD_PACKETS_SINK,
 		.first = range->start,
 		.end = range->end,
 	};
@@ -142,6 +143,30 @@ list_ranges(struct listing *l, uint32_t stream,
 	return (code);
 }
 
+/* What sinks hold is shown by their sources, unless they are asked for. */
+static bool
+is_shown(const struct listing *l, uint32_t stream,
+    const struct hwtd_stream_desc *desc)
+{
+	const struct options *options = l->options;
+
+	if (!is_in(&options->streams, stream) ||
+	    !is_in(&options->cpus, desc->cpu))
+		return (false);
+	return (desc->framing == HWTD_FRAMING_NONE || options->streams.n > 0);
+}
+
+/* Of CoreSight, the protocol has to be known. */
+static bool
+is_known(const struct hwtd_stream_desc *desc)
+{
+	if (desc->tech != HWTD_TECH_CORESIGHT)
+		return (desc->tech == HWTD_TECH_INTEL_PT);
+	return (desc->framing != HWTD_FRAMING_NONE ||
+	    (desc->coresight != NULL &&
+		desc->coresight->protocol != HWTD_CS_UNKNOWN));
+}
+
 static int
 list_stream(struct listing *l, uint32_t stream)
 {
@@ -151,10 +176,9 @@ list_stream(struct listing *l, uint32_t stream)
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 
 	if (hwtd_trace_stream(l->input->trace, stream, &desc) != HWTD_OK ||
-	    !is_in(&options->streams, stream) ||
-	    !is_in(&options->cpus, desc.cpu))
+	    !is_shown(l, stream, &desc))
 		return (EXIT_DONE);
-	if (desc.tech != HWTD_TECH_INTEL_PT) {
+	if (!is_known(&desc)) {
 		say_warning("%s: stream %" PRIu32
 			    ": packets of %s are not known",
 		    l->input->name, stream, tech_name(desc.tech));

@@ -46,6 +46,26 @@ const struct packet_field_kind packet_field_kinds[PACKET_FIELDS] = {
 	[PACKET_STATUS] = { "status", PACKET_BOOL },
 	[PACKET_GUESSED] = { "guessed", PACKET_BOOL },
 	[PACKET_RESERVED] = { "reserved", PACKET_BOOL },
+	[PACKET_ATOMS] = { "atoms", PACKET_OUTCOMES },
+	[PACKET_ISA] = { "isa", PACKET_NUMBER },
+	[PACKET_LEVEL] = { "level", PACKET_NUMBER },
+	[PACKET_SECURITY] = { "security", PACKET_NUMBER },
+	[PACKET_BITS] = { "bits", PACKET_NUMBER },
+	[PACKET_HYP] = { "hyp", PACKET_BOOL },
+	[PACKET_CONTEXT_ID] = { "context_id", PACKET_NUMBER },
+	[PACKET_VMID] = { "vmid", PACKET_NUMBER },
+	[PACKET_REASON] = { "reason", PACKET_NUMBER },
+	[PACKET_EXCEPTION] = { "exception", PACKET_NUMBER },
+	[PACKET_STAMP] = { "timestamp", PACKET_NUMBER },
+	[PACKET_EVENTS] = { "events", PACKET_NUMBER },
+	[PACKET_ELEMENTS] = { "elements", PACKET_NUMBER },
+	[PACKET_MISPREDICTED] = { "mispredicted", PACKET_BOOL },
+	[PACKET_INFO] = { "info", PACKET_HEX },
+	[PACKET_MASTER] = { "master", PACKET_NUMBER },
+	[PACKET_CHANNEL] = { "channel", PACKET_NUMBER },
+	[PACKET_SOURCE] = { "source", PACKET_NUMBER },
+	[PACKET_HALF] = { "half", PACKET_BOOL },
+	[PACKET_SINK_OFFSET] = { "sink_offset", PACKET_NUMBER },
 };
 
 /* Fields that are added one after the other. */
@@ -247,6 +267,9 @@ packet_fields(const struct hwtd_packet *packet,
 {
 	struct adding a = { packet, fields, 0 };
 
+	if (packet->kind >= HWTD_PK_CS_ASYNC || packet->code != 0 ||
+	    (packet->flags & HWTD_PKF_SINK) != 0)
+		return (packet_fields_cs(packet, fields, 0));
 	add_fields(&a);
 	add_if(&a, PACKET_STATUS, HWTD_PKF_STATUS);
 	add_if(&a, PACKET_GUESSED, HWTD_PKF_GUESSED);

@@ -47,6 +47,27 @@ enum packet_field_id {
 	PACKET_STATUS,
 	PACKET_GUESSED,
 	PACKET_RESERVED,
+	/* Of CoreSight only. */
+	PACKET_ATOMS,
+	PACKET_ISA,
+	PACKET_LEVEL,
+	PACKET_SECURITY,
+	PACKET_BITS,
+	PACKET_HYP,
+	PACKET_CONTEXT_ID,
+	PACKET_VMID,
+	PACKET_REASON,
+	PACKET_EXCEPTION,
+	PACKET_STAMP,
+	PACKET_EVENTS,
+	PACKET_ELEMENTS,
+	PACKET_MISPREDICTED,
+	PACKET_INFO,
+	PACKET_MASTER,
+	PACKET_CHANNEL,
+	PACKET_SOURCE,
+	PACKET_HALF,
+	PACKET_SINK_OFFSET,
 	PACKET_FIELDS
 };
 
@@ -77,5 +98,9 @@ uint64_t packet_size(const struct hwtd_packet *packet);
 /* Fields of a packet, each at most once, in order of id; how many. */
 size_t packet_fields(const struct hwtd_packet *packet,
     struct packet_field fields[PACKET_FIELDS]);
+
+/* Those of CoreSight, of `n` that are there; how many there are then. */
+size_t packet_fields_cs(const struct hwtd_packet *packet,
+    struct packet_field fields[PACKET_FIELDS], size_t n);
 
 #endif /* HWTDECODE_CLI_PACKET_FIELDS_H */

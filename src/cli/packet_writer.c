@@ -22,12 +22,30 @@
 #define WIDTH_BYTES (3 * SHOWN_BYTES + 2)
 #define WIDTH_RAW 47
 #define WIDTH_NAME 9
+#define WIDTH_LONG_NAME 19
 /* What stands behind a payload begins here. */
 #define WIDTH_FIELDS 19
 /* Fields in words: the longest is a long TNT. */
-#define MAX_WORDS 128
+#define MAX_WORDS 160
 /* All of a line but these words and bytes of --raw. */
 #define MAX_COLUMNS 256
+
+/* Columns that not all traces need. */
+static void
+set_columns(struct packet_writer *writer, const struct input *input)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+	writer->name_width = WIDTH_NAME;
+	for (uint32_t i = 0; i < input->info.n_streams; i++) {
+		if (hwtd_trace_stream(input->trace, i, &desc) != HWTD_OK)
+			continue;
+		if (desc.tech == HWTD_TECH_CORESIGHT)
+			writer->name_width = WIDTH_LONG_NAME;
+		if (desc.sink_plus_1 != 0)
+			writer->sinks = true;
+	}
+}
 
 bool
 packet_writer_init(struct packet_writer *writer, struct output *out,
@@ -43,6 +61,7 @@ packet_writer_init(struct packet_writer *writer, struct output *out,
 		.raw = options->raw,
 		.window_stream = HWTD_NO_ID,
 	};
+	set_columns(writer, input);
 	if (options->format != FORMAT_TEXT && !options->raw)
 		return (true);
 	writer->window = malloc(WINDOW_BYTES);
@@ -181,6 +200,19 @@ format_time(char *at, const struct hwtd_packet *packet)
 	return (right_aligned(at, text, end, WIDTH_TIME));
 }
 
+static char *
+format_sink_off(char *at, const struct hwtd_packet *packet)
+{
+	char text[24];
+	char *end = text;
+
+	if ((packet->flags & HWTD_PKF_SINK) != 0)
+		end = format_hex(end, packet->sink_off);
+	else
+		*end++ = '-';
+	return (right_aligned(at, text, end, WIDTH_OFFSET));
+}
+
 /* The whole address, and what is unusual about the packet. */
 static char *
 format_more(char *at, const char *start, const struct hwtd_packet *packet)
@@ -204,11 +236,20 @@ format_more(char *at, const char *start, const struct hwtd_packet *packet)
 	return (at);
 }
 
+/* The protocol's own name where there is one. */
+static const char *
+name_of(const struct hwtd_packet *packet)
+{
+	const char *name = hwtd_packet_code_name(packet->code);
+
+	return (name != NULL ? name : hwtd_packet_kind_name(packet->kind));
+}
+
 static void
 write_text(struct packet_writer *w, const struct hwtd_packet *packet)
 {
 	struct output *out = w->out;
-	const char *name = hwtd_packet_kind_name(packet->kind);
+	const char *name = name_of(packet);
 	const bool is_loss = w->color && packet->kind < HWTD_PK_PT_PAD;
 	const bool is_faint = w->color && packet->kind == HWTD_PK_PT_PAD;
 	char number[24];
@@ -227,6 +268,8 @@ write_text(struct packet_writer *w, const struct hwtd_packet *packet)
 	    WIDTH_STREAM);
 	at = right_aligned(at, number, format_hex(number, packet->stream_off),
 	    WIDTH_OFFSET);
+	if (w->sinks)
+		at = format_sink_off(at, packet);
 	start = at;
 	if (w->raw) {
 		const uint64_t bytes = bytes_there(packet);
@@ -247,7 +290,7 @@ write_text(struct packet_writer *w, const struct hwtd_packet *packet)
 	start = at;
 	while (*name != '\0')
 		*at++ = *name++;
-	at = pad_to(at, start, WIDTH_NAME);
+	at = pad_to(at, start, w->name_width);
 	*at++ = ' ';
 	*at++ = ' ';
 	start = at;
@@ -291,6 +334,8 @@ write_json(struct packet_writer *w, const struct hwtd_packet *packet)
 	json_u64(out, "offset", packet->stream_off);
 	json_u64(out, "bytes", packet_size(packet));
 	json_name(out, "kind", hwtd_packet_kind_name(packet->kind));
+	if (packet->code != 0)
+		json_name(out, "name", name_of(packet));
 	for (size_t i = 0; i < n; i++) {
 		const char *name = packet_field_kinds[fields[i].id].name;
 
@@ -360,6 +405,9 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 		else
 			output_u64(out, field->value);
 	}
+	output_char(out, ',');
+	if (packet->code != 0)
+		output_text(out, name_of(packet));
 	if (w->raw) {
 		output_char(out, ',');
 		write_all_bytes(w, packet, "");
@@ -398,17 +446,20 @@ packet_write_header(struct packet_writer *writer)
 			output_char(out, ',');
 			output_text(out, packet_field_kinds[id].name);
 		}
-		output_text(out, writer->raw ? ",raw\n" : "\n");
+		output_text(out, writer->raw ? ",name,raw\n" : ",name\n");
 		return;
 	}
 	if (writer->color)
 		output_text(out, COLOR_TITLE);
 	if (writer->times)
 		output_format(out, "%*s  ", WIDTH_TIME, "time");
-	output_format(out, "%*s  %*s  %-*s  %-*s  fields", WIDTH_STREAM,
-	    "stream", WIDTH_OFFSET, "offset",
-	    writer->raw ? WIDTH_RAW : WIDTH_BYTES, "bytes", WIDTH_NAME,
-	    "packet");
+	output_format(out, "%*s  %*s  ", WIDTH_STREAM, "stream", WIDTH_OFFSET,
+	    "offset");
+	if (writer->sinks)
+		output_format(out, "%*s  ", WIDTH_OFFSET, "in sink");
+	output_format(out, "%-*s  %-*s  fields",
+	    writer->raw ? WIDTH_RAW : WIDTH_BYTES, "bytes",
+	    (int)writer->name_width, "packet");
 	if (writer->color)
 		output_text(out, COLOR_OFF);
 	output_char(out, '\n');
@@ -431,7 +482,7 @@ packet_write_interrupted(struct packet_writer *writer)
 		output_text(out, "interrupted,,,,,,");
 		for (size_t id = 0; id < PACKET_FIELDS; id++)
 			output_char(out, ',');
-		output_text(out, writer->raw ? ",\n" : "\n");
+		output_text(out, writer->raw ? ",,\n" : ",\n");
 		break;
 	}
 }

@@ -14,6 +14,9 @@ struct packet_writer {
 	bool color;
 	bool header;
 	bool times;
+	/* Some stream lies in a sink: where packets are in it is shown. */
+	bool sinks;
+	size_t name_width;
 	bool raw;
 	/* Bytes [window_off, window_off + window_n) of window_stream. */
 	uint8_t *window;

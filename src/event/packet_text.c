@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "event/packet_text_cs.h"
+
 static const char *const names[HWTD_PACKET_KINDS] = {
 	[HWTD_PK_UNKNOWN] = "unknown",
 	[HWTD_PK_UNSYNCED] = "unsynced",
@@ -44,6 +46,30 @@ static const char *const names[HWTD_PACKET_KINDS] = {
 	[HWTD_PK_PT_CFE] = "cfe",
 	[HWTD_PK_PT_EVD] = "evd",
 	[HWTD_PK_PT_TRIG] = "trig",
+	[HWTD_PK_CS_ASYNC] = "cs.async",
+	[HWTD_PK_CS_INFO] = "cs.info",
+	[HWTD_PK_CS_TRACE_ON] = "cs.trace-on",
+	[HWTD_PK_CS_ATOM] = "cs.atom",
+	[HWTD_PK_CS_ADDRESS] = "cs.address",
+	[HWTD_PK_CS_CONTEXT] = "cs.context",
+	[HWTD_PK_CS_ISYNC] = "cs.isync",
+	[HWTD_PK_CS_EXCEPTION] = "cs.exception",
+	[HWTD_PK_CS_EXCEPTION_RETURN] = "cs.exception-return",
+	[HWTD_PK_CS_TIMESTAMP] = "cs.timestamp",
+	[HWTD_PK_CS_CYCLES] = "cs.cycles",
+	[HWTD_PK_CS_EVENT] = "cs.event",
+	[HWTD_PK_CS_SPECULATION] = "cs.speculation",
+	[HWTD_PK_CS_Q] = "cs.q",
+	[HWTD_PK_CS_OVERFLOW] = "cs.overflow",
+	[HWTD_PK_CS_DISCARD] = "cs.discard",
+	[HWTD_PK_CS_TRANSACTION] = "cs.transaction",
+	[HWTD_PK_CS_MARKER] = "cs.marker",
+	[HWTD_PK_CS_CHANNEL] = "cs.channel",
+	[HWTD_PK_CS_DATA] = "cs.data",
+	[HWTD_PK_CS_TRIGGER] = "cs.trigger",
+	[HWTD_PK_CS_IGNORE] = "cs.ignore",
+	[HWTD_PK_CS_OTHER] = "cs.other",
+	[HWTD_PK_CS_FRAME] = "cs.frame",
 };
 
 const char *
@@ -261,6 +287,12 @@ add_fields(struct text *t, const struct hwtd_packet *p)
 			add(t, "%" PRIu32 " times", p->count);
 		break;
 	default:
+		if (p->kind >= HWTD_PK_CS_ASYNC) {
+			char words[HWTDI_PACKET_WORDS];
+
+			hwtdi_packet_text_cs(p, words);
+			add(t, "%s", words);
+		}
 		if (p->kind < HWTD_PK_PT_PAD)
 			add(t, "%" PRIu64 " bytes",
 			    p->kind == HWTD_PK_LOST ? p->value : p->bytes);

@@ -55,6 +55,7 @@ hwtdi_cs_lexer_create(struct hwtd_context *library,
 	lexer->config = *config;
 	lexer->rows = rows;
 	rows->halves = config->protocol == HWTD_CS_STM;
+	rows->unsynced_code = hwtdi_cs_unsynced_code(config->protocol);
 	args.config = &lexer->config;
 	if (config->protocol != HWTD_CS_ITM)
 		rc = hwtdi_cs_layout_of(hwtdi_cs_library_version(),

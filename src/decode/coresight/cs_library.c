@@ -550,6 +550,30 @@ add_memory(struct hwtdi_cs_tree *tree)
 	    (ocsd_mem_space_acc_t)tree->layout.any_space, read_memory, tree));
 }
 
+/*
+ * Packets of ETE are those of ETMv4 of another version, which the register of the
+ * identification tells; the library gives out none of a decoder for ETE.
+ */
+static void
+use_etmv4(struct source *source)
+{
+	const ocsd_ete_cfg ete = source->cfg.ete;
+	const uint32_t major = ete.reg_devarch >> 12 & 0xf;
+	const uint32_t minor = ete.reg_devarch >> 16 & 0xf;
+
+	source->name = OCSD_BUILTIN_DCD_ETMV4I;
+	memset(&source->cfg, 0, sizeof(source->cfg));
+	source->cfg.etmv4 = (ocsd_etmv4_cfg){ .reg_idr0 = ete.reg_idr0,
+		.reg_idr1 = (ete.reg_idr1 & ~UINT32_C(0xff0)) | major << 8 |
+		    minor << 4,
+		.reg_idr2 = ete.reg_idr2,
+		.reg_idr8 = ete.reg_idr8,
+		.reg_configr = ete.reg_configr,
+		.reg_traceidr = ete.reg_traceidr,
+		.arch_ver = ete.arch_ver,
+		.core_prof = ete.core_prof };
+}
+
 /* With the lock. */
 static ocsd_err_t
 make(struct hwtdi_cs_tree *tree, const struct source *source)
@@ -590,6 +614,8 @@ hwtdi_cs_tree_create(const struct hwtdi_cs_tree_args *args,
 		return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
 		    "OpenCSD decodes no protocol %" PRIu32,
 		    args->config->protocol));
+	if (args->queue == NULL && args->config->protocol == HWTD_CS_ETE)
+		use_etmv4(&source);
 	tree = hwtdi_zalloc(args->library, sizeof(*tree));
 	if (tree == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*tree)));

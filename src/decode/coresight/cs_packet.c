@@ -34,8 +34,7 @@ _Static_assert(sizeof(ocsd_stm_pkt) == 48, "not the layout that is known");
 #define ETMV4_Q_BITS 136
 #define ETMV4_VALID 140
 
-_Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) ==
-	ETMV4_ADDRESS + 8 &&
+_Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
 	offsetof(ocsd_etmv4_i_pkt, context) == ETMV4_CONTEXT &&
 	offsetof(ocsd_etmv4_i_pkt, ts) == ETMV4_STAMP &&
 	offsetof(ocsd_etmv4_i_pkt, atom) == ETMV4_ATOM &&
@@ -149,7 +148,7 @@ etmv4_address(const void *p, struct hwtd_packet *out)
 	out->ip = load64(p, ETMV4_ADDRESS + 8);
 	out->flags |= HWTD_PKF_IP;
 	out->count |= isa_bits(thumb ? HWTD_ISA_T32
-			: wide	     ? HWTD_ISA_A64
+		: wide		     ? HWTD_ISA_A64
 				     : HWTD_ISA_A32);
 }
 
@@ -261,7 +260,8 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 		break;
 	case HWTD_PK_CS_MARKER:
 		if (type != ETE_PKT_I_TS_MARKER)
-			out->value = ((const uint8_t *)p)[ETMV4_MARKER + shift];
+			out->value = ((const uint8_t *)
+				p)[ETMV4_MARKER + shift];
 		break;
 	case HWTD_PK_CS_DATA:
 		etmv4_data(bytes, n, out);
@@ -485,6 +485,23 @@ number_of(uint32_t protocol, const void *packet)
 	if (stm->pkt_has_ts)
 		number |= HWTDI_CS_STM_STAMP;
 	return (number);
+}
+
+uint32_t
+hwtdi_cs_unsynced_code(uint32_t protocol)
+{
+	switch (protocol) {
+	case HWTD_CS_ETMV3:
+		return (HWTDI_CS_CODE(protocol, ETM3_PKT_NOTSYNC));
+	case HWTD_CS_PTM:
+		return (HWTDI_CS_CODE(protocol, PTM_PKT_NOTSYNC));
+	case HWTD_CS_ETMV4:
+	case HWTD_CS_ETE:
+		return (HWTDI_CS_CODE(HWTD_CS_ETMV4, ETM4_PKT_I_NOTSYNC));
+	default:
+		/* STM and ITM: the first of their numbers. */
+		return (HWTDI_CS_CODE(protocol, 0));
+	}
 }
 
 void

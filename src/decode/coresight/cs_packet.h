@@ -35,6 +35,9 @@ uint16_t hwtdi_cs_packet_kind(uint32_t code);
 /* NULL: there is none. */
 const char *hwtdi_cs_packet_name(uint32_t code);
 
+/* Of bytes without synchronisation. */
+uint32_t hwtdi_cs_unsynced_code(uint32_t protocol);
+
 /*
  * What a packet of the library says: all of `out` but where it lies.  `bytes`
  * are those of the packet.

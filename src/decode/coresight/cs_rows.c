@@ -20,8 +20,7 @@ tell(struct hwtdi_cs_rows *rows, const struct hwtd_packet *row)
 	rows->bytes += row->bytes;
 	if (row->kind < HWTD_PK_LOST)
 		rows->bytes_unknown += row->bytes;
-	if ((rows->kinds >> row->kind & 1) != 0 &&
-	    rows->n < HWTDI_CS_ROWS_MAX)
+	if ((rows->kinds >> row->kind & 1) != 0 && rows->n < HWTDI_CS_ROWS_MAX)
 		rows->rows[rows->n++] = *row;
 }
 
@@ -55,7 +54,7 @@ close_row(struct hwtdi_cs_rows *rows, const struct hwtd_packet *row)
 	rows->has_run = true;
 }
 
-/* Bytes up to `off` that nobody gave a name. */
+/* Bytes up to `off` that the library gave no name. */
 static void
 fill_hole(struct hwtdi_cs_rows *rows, uint64_t off)
 {
@@ -65,7 +64,9 @@ fill_hole(struct hwtdi_cs_rows *rows, uint64_t off)
 			.stream_off = rows->at,
 			.bytes = n < RUN_MAX ? (uint32_t)n : RUN_MAX,
 			.stream = rows->stream,
-			.kind = HWTD_PK_UNKNOWN,
+			.kind = rows->synced ? HWTD_PK_UNKNOWN
+					     : HWTD_PK_UNSYNCED,
+			.code = rows->synced ? 0 : rows->unsynced_code,
 		};
 
 		close_row(rows, &hole);
@@ -82,8 +83,12 @@ close_held(struct hwtdi_cs_rows *rows, uint64_t off)
 	if (!rows->has_held)
 		return;
 	rows->has_held = false;
-	if (rows->halves && rows->held.bytes == room + 1 &&
-	    rows->held.kind >= HWTD_PK_CS_ASYNC)
+	/* How many halves are of a synchronisation is not told. */
+	if (rows->halves && rows->held.kind == HWTD_PK_CS_ASYNC &&
+	    rows->held.bytes + 1 == room)
+		rows->held.bytes++;
+	if (rows->halves && rows->held.kind >= HWTD_PK_CS_ASYNC &&
+	    rows->held.bytes == room + 1)
 		rows->held.flags |= HWTD_PKF_HALF;
 	if (rows->held.bytes > room)
 		rows->held.bytes = (uint32_t)room;
@@ -96,6 +101,7 @@ void
 hwtdi_cs_rows_begin(struct hwtdi_cs_rows *rows, uint64_t off)
 {
 	rows->at = off;
+	rows->synced = false;
 	rows->has_held = false;
 	rows->has_run = false;
 }
@@ -108,6 +114,10 @@ hwtdi_cs_rows_put(struct hwtdi_cs_rows *rows, const struct hwtd_packet *packet)
 	rows->held = *packet;
 	rows->held.stream = rows->stream;
 	rows->has_held = true;
+	if (packet->kind == HWTD_PK_UNSYNCED)
+		rows->synced = false;
+	else if (packet->kind >= HWTD_PK_CS_ASYNC)
+		rows->synced = true;
 	/* The library never goes back; if it did, no byte has two names. */
 	if (packet->stream_off < rows->at) {
 		const uint64_t twice = rows->at - packet->stream_off;

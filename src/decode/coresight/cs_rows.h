@@ -18,6 +18,8 @@ struct hwtdi_cs_rows {
 	uint64_t kinds;
 	/* Packets may begin in the middle of a byte. */
 	bool halves;
+	/* Of bytes without synchronisation. */
+	uint32_t unsynced_code;
 
 	/* Bytes that rows were made of, and those that are of no packet. */
 	uint64_t bytes, bytes_unknown;
@@ -26,6 +28,8 @@ struct hwtdi_cs_rows {
 
 	/* Offset of the next byte that has no name yet. */
 	uint64_t at;
+	/* Packets are told: bytes that are of none are none. */
+	bool synced;
 	/* A packet that goes on up to the next one, but not over its size. */
 	bool has_held;
 	struct hwtd_packet held;

@@ -32,10 +32,14 @@ hwtdi_frame_split(const uint8_t frame[HWTDI_FRAME_BYTES], uint8_t *id,
 		if (told && flag != 0 && i + 1 < FLAGS)
 			part->bytes[part->n++] = frame[i + 1];
 		if (told) {
+			const uint8_t old = *id;
+
 			*id = frame[i] >> 1;
-			if (part->n != 0)
-				part = &parts[n++];
-			part = begin_part(part, *id, i);
+			/* The same ID again begins nothing new. */
+			if (part->n != 0 && *id != old)
+				part = begin_part(&parts[n++], *id, i);
+			else if (part->n == 0)
+				part = begin_part(part, *id, i);
 		}
 		if ((!told || flag == 0) && i + 1 < FLAGS)
 			part->bytes[part->n++] = frame[i + 1];

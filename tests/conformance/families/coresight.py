@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from . import ds5
+from . import cs_packets, ds5
 from .case import Case, Fail, Skip
 from .ppl import (Listing, Source, gave_up, parse_listing, parse_ours,
                   range_line, sessions)
@@ -313,6 +313,25 @@ def expectation(case: Case, run: Mapping[str, Any], version: str) -> str:
     return name
 
 
+def check_packets(case: Case, run: Mapping[str, Any], ours: Listing,
+                  tools: Tools) -> str:
+    """Compare the packets of one run of the lister."""
+    if "-decode" not in run["args"]:
+        raise Skip("frames only")
+    try:
+        lines = list(case.lines(expectation(case, run, ours.version)))
+    except Skip:
+        # Those of ITM are ours whatever the library knows.
+        lines = list(case.lines(str(run["expected"])))
+        if not cs_packets.is_itm(lines):
+            raise
+    head = "expected_head" in run or gave_up(lines)
+    count = cs_packets.compare_packets(
+        tools.cli, case.temporary / "snapshot", chosen(case, ours, lines),
+        lines, head, "-dstream_format" in run["args"])
+    return f"{run['name']}: {count} packets"
+
+
 def check_run(case: Case, run: Mapping[str, Any], ours: Listing) -> str:
     """Compare the elements of one run of the lister."""
     reason = why_not(run)
@@ -352,6 +371,13 @@ def run(case: Case, tools: Tools) -> str:
     ours = elements_of(tools, folder)
     said, left, compared = [], [], False
     for item in case.data["runs"]:
+        try:
+            said.append(check_packets(case, item, ours, tools))
+            compared = True
+        except Skip as skip:
+            left.append(f"{item['name']}: packets: {skip}")
+        except Fail as fail:
+            raise Fail(f"{item['name']}: packets: {fail}") from None
         try:
             said.append(f"{item['name']}: {check_run(case, item, ours)}")
             compared = True
