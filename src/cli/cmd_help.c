@@ -224,7 +224,7 @@ help_write_command(struct output *out, const struct command *command)
 		for (uint32_t kind = 0; kind < HWTD_PACKET_KINDS; kind++) {
 			if (is_packet_kind(kind))
 				output_format(out, "%s%s",
-				    at++ % 8 == 0 ? "\n  " : " ",
+				    at++ % 6 == 0 ? "\n  " : " ",
 				    hwtd_packet_kind_name(kind));
 		}
 		output_char(out, '\n');

@@ -47,8 +47,9 @@ enum packet_field_id {
 	PACKET_STATUS,
 	PACKET_GUESSED,
 	PACKET_RESERVED,
-	/* Of CoreSight only. */
-	PACKET_ATOMS,
+	/* Of CoreSight only: no columns of traces that have none. */
+	PACKET_COMMON_FIELDS,
+	PACKET_ATOMS = PACKET_COMMON_FIELDS,
 	PACKET_ISA,
 	PACKET_LEVEL,
 	PACKET_SECURITY,

@@ -26,7 +26,7 @@
 /* What stands behind a payload begins here. */
 #define WIDTH_FIELDS 19
 /* Fields in words: the longest is a long TNT. */
-#define MAX_WORDS 160
+#define MAX_WORDS 128
 /* All of a line but these words and bytes of --raw. */
 #define MAX_COLUMNS 256
 
@@ -37,11 +37,14 @@ set_columns(struct packet_writer *writer, const struct input *input)
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 
 	writer->name_width = WIDTH_NAME;
+	writer->n_fields = PACKET_COMMON_FIELDS;
 	for (uint32_t i = 0; i < input->info.n_streams; i++) {
 		if (hwtd_trace_stream(input->trace, i, &desc) != HWTD_OK)
 			continue;
-		if (desc.tech == HWTD_TECH_CORESIGHT)
+		if (desc.tech == HWTD_TECH_CORESIGHT) {
 			writer->name_width = WIDTH_LONG_NAME;
+			writer->n_fields = PACKET_FIELDS;
+		}
 		if (desc.sink_plus_1 != 0)
 			writer->sinks = true;
 	}
@@ -391,7 +394,7 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 	csv_u64(out, true, packet->stream);
 	csv_u64(out, true, packet->stream_off);
 	csv_u64(out, true, packet_size(packet));
-	for (unsigned int id = 0; id < PACKET_FIELDS; id++) {
+	for (unsigned int id = 0; id < w->n_fields; id++) {
 		const struct packet_field *field = &fields[next];
 
 		output_char(out, ',');
@@ -405,7 +408,8 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 		else
 			output_u64(out, field->value);
 	}
-	output_char(out, ',');
+	if (w->n_fields == PACKET_FIELDS)
+		output_char(out, ',');
 	if (packet->code != 0)
 		output_text(out, name_of(packet));
 	if (w->raw) {
@@ -442,11 +446,13 @@ packet_write_header(struct packet_writer *writer)
 		output_text(out,
 		    "kind,time_ns,time_estimated,time_error_ns,stream,offset,"
 		    "bytes");
-		for (size_t id = 0; id < PACKET_FIELDS; id++) {
+		for (size_t id = 0; id < writer->n_fields; id++) {
 			output_char(out, ',');
 			output_text(out, packet_field_kinds[id].name);
 		}
-		output_text(out, writer->raw ? ",name,raw\n" : ",name\n");
+		if (writer->n_fields == PACKET_FIELDS)
+			output_text(out, ",name");
+		output_text(out, writer->raw ? ",raw\n" : "\n");
 		return;
 	}
 	if (writer->color)
@@ -480,9 +486,11 @@ packet_write_interrupted(struct packet_writer *writer)
 		break;
 	case FORMAT_CSV:
 		output_text(out, "interrupted,,,,,,");
-		for (size_t id = 0; id < PACKET_FIELDS; id++)
+		for (size_t id = 0; id < writer->n_fields; id++)
 			output_char(out, ',');
-		output_text(out, writer->raw ? ",,\n" : ",\n");
+		if (writer->n_fields == PACKET_FIELDS)
+			output_char(out, ',');
+		output_text(out, writer->raw ? ",\n" : "\n");
 		break;
 	}
 }

@@ -17,6 +17,8 @@ struct packet_writer {
 	/* Some stream lies in a sink: where packets are in it is shown. */
 	bool sinks;
 	size_t name_width;
+	/* Columns of CSV. */
+	size_t n_fields;
 	bool raw;
 	/* Bytes [window_off, window_off + window_n) of window_stream. */
 	uint8_t *window;

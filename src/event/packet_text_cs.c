@@ -107,7 +107,8 @@ add_data(struct words *w, const struct hwtd_packet *p)
 {
 	if (p->count == 0)
 		return;
-	add(w, "%0*" PRIx64, (int)(p->count / 4), p->value);
+	add(w, "%0*" PRIx64, (int)(p->count < 64 ? p->count / 4 : 16),
+	    p->value);
 	switch (p->code >> 16) {
 	case HWTD_CS_STM:
 		add(w, "master %" PRIx32 ", channel %" PRIx32, p->aux & 0xffff,

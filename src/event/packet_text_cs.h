@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* No words need more. */
-#define HWTDI_PACKET_WORDS 160
+#define HWTDI_PACKET_WORDS 128
 
 void hwtdi_packet_text_cs(const struct hwtd_packet *packet,
     char text[HWTDI_PACKET_WORDS]);

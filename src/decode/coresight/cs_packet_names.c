@@ -202,7 +202,9 @@ static const struct named sink[] = {
 	{ HWTDI_CS_SINK_FOOTER, HWTD_PK_CS_IGNORE, "FOOTER" },
 };
 
+/* clang-format off */
 #define TABLE(names) { names, sizeof(names) / sizeof((names)[0]) }
+/* clang-format on */
 
 static const struct {
 	const struct named *names;

@@ -300,6 +300,10 @@ fill(struct hwtd_packet *row, const struct hwtdi_pt_packet *packet,
 	row->count = packet->count;
 	row->kind = packet->kind;
 	row->flags = packet->flags;
+	row->sink_off = 0;
+	row->stamp = 0;
+	row->code = 0;
+	row->aux = 0;
 }
 
 /* All packets are wanted, and all functions are there. */

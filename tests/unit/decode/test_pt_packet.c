@@ -205,7 +205,7 @@ static void
 every_kind_has_a_case(void **state)
 {
 	(void)state;
-	for (unsigned int kind = HWTD_PK_PT_PAD; kind < HWTD_PACKET_KINDS;
+	for (unsigned int kind = HWTD_PK_PT_PAD; kind < HWTD_PK_CS_ASYNC;
 	     kind++) {
 		bool found = kind == HWTD_PK_PT_PAD || kind == HWTD_PK_PT_BIP;
 
