@@ -96,7 +96,10 @@ enum hwtd_packet_kind {
 	 */
 	/** Alignment synchronisation. */
 	HWTD_PK_CS_ASYNC = 40,
-	/** How was traced: `value` is the bits of TRACE_INFO or the version. */
+	/**
+	 * How was traced: `value` is the bits of TRACE_INFO, `count` the threshold
+	 * of cycle counts if there are any; or `value` is the version.
+	 */
 	HWTD_PK_CS_INFO = 41,
 	HWTD_PK_CS_TRACE_ON = 42,
 	/** `count` outcomes; in `value`, 1 executed, the oldest in the top bit. */
@@ -114,7 +117,7 @@ enum hwtd_packet_kind {
 	/** `value` is its number. */
 	HWTD_PK_CS_EXCEPTION = 47,
 	HWTD_PK_CS_EXCEPTION_RETURN = 48,
-	/** `stamp` is the timestamp; `count`: bits of it that are told. */
+	/** `stamp` is the timestamp; ITM: `count` bits of it, GTS_2 those from 26. */
 	HWTD_PK_CS_TIMESTAMP = 49,
 	/** `value`: cycles, if they are known. */
 	HWTD_PK_CS_CYCLES = 50,

@@ -30,6 +30,10 @@ struct hwtdi_window {
 	struct hwtdi_hwt_unpacker chunk;
 	/* Of the sink whose frames the bytes are in, once it is looked at. */
 	struct hwtdi_window *sink;
+	/* Where in their piece the bytes of a stretch are, or NULL. */
+	const struct hwtdi_stretch *placed;
+	uint32_t *places;
+	size_t cap_places;
 };
 
 static const uint8_t nothing[1];
@@ -74,6 +78,8 @@ hwtdi_window_destroy(struct hwtdi_window *window)
 		return;
 	ctx = window->trace->library;
 	hwtdi_window_destroy(window->sink);
+	hwtdi_array_free(ctx, window->places, window->cap_places,
+	    sizeof(*window->places));
 	hwtdi_hwt_unpacker_fini(&window->chunk);
 	hwtdi_free(ctx, window->buffer, window->room);
 	hwtdi_free(ctx, window, sizeof(*window));
@@ -334,14 +340,39 @@ hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
 	return (rc);
 }
 
+/* Find the places of all bytes of a stretch: others will be asked for. */
+static int
+find_places(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
+    struct hwtd_error *err)
+{
+	const size_t n = (size_t)stretch->length;
+	const struct hwtdi_sink_piece *piece;
+	const uint8_t *bytes = NULL;
+	int rc;
+
+	if (w->placed == stretch)
+		return (HWTD_OK);
+	w->placed = NULL;
+	rc = hwtdi_array_grow(w->trace->library, &w->places, &w->cap_places, n,
+	    sizeof(*w->places), err);
+	if (rc == HWTD_OK)
+		rc = see_piece(w, stretch, &piece, &bytes, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	hwtdi_sink_places(piece, bytes, (uint8_t)w->stream->coresight.trace_id,
+	    w->places, n);
+	w->placed = stretch;
+	return (HWTD_OK);
+}
+
 int
 hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
     uint64_t *sink_off_out, struct hwtd_error *err)
 {
 	const struct hwtdi_stream *s = window->stream;
 	const size_t index = hwtdi_stream_stretch(s, off);
-	const struct hwtdi_sink_piece *piece;
-	const uint8_t *bytes = NULL;
+	const struct hwtdi_stretch *stretch;
+	uint64_t start;
 	int rc;
 
 	if (index == s->n_stretches ||
@@ -349,12 +380,16 @@ hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
 		return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 		    "byte %" PRIu64 " of stream %" PRIu32 " is in no sink",
 		    off, window->id));
-	rc = see_piece(window, &s->stretches[index], &piece, &bytes, err);
-	if (rc == HWTD_OK)
-		*sink_off_out = hwtdi_sink_place(piece, bytes,
-		    (uint8_t)s->coresight.trace_id,
-		    off - s->stretches[index].start);
-	return (rc);
+	stretch = &s->stretches[index];
+	rc = find_places(window, stretch, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	start = window->trace->streams[s->desc.sink_plus_1 - 1]
+		    ->sink->pieces[stretch->at.piece]
+		    .start;
+	*sink_off_out = start +
+	    (uint64_t)(int64_t)(int32_t)window->places[off - stretch->start];
+	return (HWTD_OK);
 }
 
 /* Copy from one extent; what lies before damage is copied all the same. */

@@ -20,7 +20,6 @@ _Static_assert(sizeof(ocsd_stm_pkt) == 48, "not the layout that is known");
 #define ETMV4_ISA 32
 #define ETMV4_CONTEXT 36
 #define ETMV4_STAMP 48
-#define ETMV4_STAMP_BITS 56
 #define ETMV4_THRESHOLD 64
 #define ETMV4_ATOM 68
 #define ETMV4_CYCLES 76
@@ -43,6 +42,7 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
     "all known versions have these there");
 
 /* Bits of what is valid. */
+#define VALID_THRESHOLD 0x080u
 #define VALID_CYCLES 0x100u
 #define VALID_COMMIT 0x200u
 
@@ -180,7 +180,6 @@ etmv4_times(const void *p, size_t shift, struct hwtd_packet *out)
 	if (out->kind == HWTD_PK_CS_TIMESTAMP) {
 		out->stamp = load64(p, ETMV4_STAMP);
 		out->flags |= HWTD_PKF_STAMP;
-		out->count = ((const uint8_t *)p)[ETMV4_STAMP_BITS];
 		if ((valid & VALID_CYCLES) != 0)
 			set_cycles(cycles, out);
 		return;
@@ -228,7 +227,8 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 	switch (out->kind) {
 	case HWTD_PK_CS_INFO:
 		out->value = load32(p, ETMV4_INFO);
-		out->count = load32(p, ETMV4_THRESHOLD);
+		if ((load32(p, ETMV4_VALID + shift) & VALID_THRESHOLD) != 0)
+			out->count = load32(p, ETMV4_THRESHOLD);
 		break;
 	case HWTD_PK_CS_ATOM:
 		set_atoms(load32(p, ETMV4_ATOM),
@@ -314,10 +314,9 @@ set_exception(uint16_t number, struct hwtd_packet *out)
 }
 
 static void
-set_stamp(uint64_t stamp, uint8_t bits, struct hwtd_packet *out)
+set_stamp(uint64_t stamp, struct hwtd_packet *out)
 {
 	out->stamp = stamp;
-	out->count = bits;
 	out->flags |= HWTD_PKF_STAMP;
 }
 
@@ -362,7 +361,7 @@ read_etmv3(const void *packet, struct hwtd_packet *out)
 		set_context(&context, out);
 		break;
 	case HWTD_PK_CS_TIMESTAMP:
-		set_stamp(p->timestamp, p->ts_update_bits, out);
+		set_stamp(p->timestamp, out);
 		break;
 	case HWTD_PK_CS_EXCEPTION:
 		out->value = p->exception.number;
@@ -410,7 +409,7 @@ read_ptm(const void *packet, struct hwtd_packet *out)
 		set_context(&context, out);
 		break;
 	case HWTD_PK_CS_TIMESTAMP:
-		set_stamp(p->timestamp, p->ts_update_bits, out);
+		set_stamp(p->timestamp, out);
 		break;
 	default:
 		return;
@@ -428,7 +427,7 @@ read_stm(const void *packet, struct hwtd_packet *out)
 
 	out->aux = p->master | (uint32_t)p->channel << 16;
 	if (p->pkt_has_ts)
-		set_stamp(p->timestamp, 0, out);
+		set_stamp(p->timestamp, out);
 	switch (p->type) {
 	case STM_PKT_D4:
 		out->count = 4;

@@ -114,6 +114,11 @@ hwtdi_cs_rows_put(struct hwtdi_cs_rows *rows, const struct hwtd_packet *packet)
 	rows->held = *packet;
 	rows->held.stream = rows->stream;
 	rows->has_held = true;
+	/* What is at hand at the end does not begin a packet for sure. */
+	if (packet->kind == HWTD_PK_TRUNCATED && !rows->synced) {
+		rows->held.kind = HWTD_PK_UNSYNCED;
+		rows->held.code = rows->unsynced_code;
+	}
 	if (packet->kind == HWTD_PK_UNSYNCED)
 		rows->synced = false;
 	else if (packet->kind >= HWTD_PK_CS_ASYNC)

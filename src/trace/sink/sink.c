@@ -83,33 +83,33 @@ hwtdi_sink_take(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
 	}
 }
 
-uint64_t
-hwtdi_sink_place(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
-    uint8_t id, uint64_t off)
+void
+hwtdi_sink_places(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
+    uint8_t id, uint32_t *places, size_t n)
 {
 	struct hwtdi_frame_part parts[HWTDI_FRAME_PARTS];
 	struct hwtdi_framer framer = piece->framer;
 	size_t left = (size_t)(piece->end - piece->start);
 	struct hwtdi_frame frame;
 	uint8_t now = piece->id;
+	size_t at = 0;
 
-	while (left > 0) {
-		size_t n = hwtdi_framer_next(&framer, bytes, left, &frame);
+	while (left > 0 && at < n) {
+		size_t k = hwtdi_framer_next(&framer, bytes, left, &frame);
 
-		bytes += n;
-		left -= n;
+		bytes += k;
+		left -= k;
 		if (frame.kind != HWTDI_FRAME_DATA)
 			continue;
-		n = hwtdi_frame_split(frame.bytes, &now, parts);
-		for (size_t i = 0; i < n; i++) {
-			if (parts[i].id != id)
-				continue;
-			if (off < parts[i].n)
-				return (frame.off + parts[i].at + off);
-			off -= parts[i].n;
-		}
+		k = hwtdi_frame_split(frame.bytes, &now, parts);
+		for (size_t i = 0; i < k; i++)
+			for (size_t b = 0;
+			     parts[i].id == id && b < parts[i].n && at < n;
+			     b++)
+				/* A frame can begin before the piece does. */
+				places[at++] = (uint32_t)(frame.off +
+				    parts[i].at + b - piece->start);
 	}
-	return (piece->end);
 }
 
 static void

@@ -43,9 +43,11 @@ struct hwtdi_sink_ask {
 void hwtdi_sink_take(const struct hwtdi_sink_piece *piece,
     const uint8_t *bytes, const struct hwtdi_sink_ask *ask);
 
-/* Of the source's byte `off` in the piece: its place in the sink. */
-uint64_t hwtdi_sink_place(const struct hwtdi_sink_piece *piece,
-    const uint8_t *bytes, uint8_t id, uint64_t off);
+/*
+ * Where the `n` bytes of a source in a piece are, from its start on, modulo 2^32.
+ */
+void hwtdi_sink_places(const struct hwtdi_sink_piece *piece,
+    const uint8_t *bytes, uint8_t id, uint32_t *places, size_t n);
 
 struct hwtd_trace;
 
