@@ -8,6 +8,9 @@
 /* Instructions are at most as many bytes long. */
 #define INSN_BYTES 4
 
+/* Of T32: the five highest bits of the first halfword, where there are two. */
+#define T32_WIDE 0x1d
+
 void
 hwtdi_cs_forget_code(struct hwtdi_decoder *d)
 {
@@ -35,6 +38,25 @@ find_span(const struct hwtdi_decoder *d, const struct hwtd_exec_context *who,
 	return (rc);
 }
 
+/*
+ * The library asks for four bytes of an instruction of T32 although it may have
+ * two.  Where code ends with one of two, two more bytes follow that are no code:
+ * nothing can begin at them, since of the next four bytes there are only two.
+ */
+static size_t
+pad(const struct hwtdi_decoder *d, uint8_t *buf, size_t have, size_t n,
+    uint64_t address)
+{
+	const size_t missing = 2;
+
+	if ((d->queue.context.flags & HWTDI_CS_BITS64) != 0 || have < 2 ||
+	    n - have < missing || (address + have) % 2 != 0 ||
+	    buf[have - 1] >> 3 >= T32_WIDE)
+		return (0);
+	memset(buf + have, 0, missing);
+	return (missing);
+}
+
 size_t
 hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf, size_t n)
 {
@@ -56,7 +78,7 @@ hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf, size_t n)
 		memcpy(buf + have, d->front_span.bytes + skip, take);
 		have += take;
 	}
-	return (have);
+	return (have + pad(d, buf, have, n, address));
 }
 
 uint32_t
@@ -200,15 +222,18 @@ put_part(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t node,
 	return (HWTD_OK);
 }
 
-/* The last instruction of the range is a branch, if the library says so. */
-static bool
-ends_as_told(const struct hwtdi_decoder *d, uint32_t token)
+/* Why there is no instruction where the library says that one is. */
+static uint32_t
+why_not_found(struct hwtdi_decoder *d)
 {
-	const struct hwtdi_code_block *b = hwtdi_graph_block(d->graph, token);
+	const struct hwtdi_code_span *s = &d->span;
 
-	return ((d->left_last != HWTDI_CS_LAST_BRANCH &&
-		    d->left_last != HWTDI_CS_LAST_INDIRECT) ||
-	    b->runs[b->n_runs - 1].branch != HWTD_BRANCH_NONE);
+	if (s->length == 0)
+		return (hwtdi_cs_why_no_code(d, d->left_ip));
+	/* Of the last one there is a part. */
+	return (s->address + s->length - d->left_ip < INSN_BYTES
+		? HWTD_GAP_NO_CODE
+		: HWTD_GAP_BAD_CODE);
 }
 
 int
@@ -229,9 +254,7 @@ hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			rc = put_part(d, flow, node, err);
 	}
 	if (rc == HWTD_E_NOT_FOUND) {
-		*reason_out = d->span.length == 0
-		    ? hwtdi_cs_why_no_code(d, d->left_ip)
-		    : HWTD_GAP_BAD_CODE;
+		*reason_out = why_not_found(d);
 		return (HWTD_END);
 	}
 	if (rc != HWTD_OK || d->left > 0)
