@@ -40,6 +40,7 @@ cs_close(struct hwtdi_decoder *d)
 		return;
 	library = d->library;
 	hwtdi_cs_tree_destroy(d->tree);
+	hwtdi_cs_tail_fini(&d->tail);
 	hwtdi_cs_queue_fini(&d->queue);
 	hwtdi_array_free(library, d->places, d->cap_places,
 	    sizeof(*d->places));
@@ -66,6 +67,7 @@ cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->base = args->context;
 	d->epoch = 1;
 	hwtdi_cs_queue_init(&d->queue, args->library);
+	hwtdi_cs_tail_init(&d->tail, args->library, &d->config);
 	d->ranges = hwtdi_zalloc(args->library,
 	    HWTDI_CS_RANGES * sizeof(*d->ranges));
 	rc = d->ranges == NULL ? hwtdi_fail_nomem(&why, sizeof(*d->ranges))
@@ -121,6 +123,7 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->has_last_ip = false;
 	d->has_cycles = false;
 	d->off = segment->stream_off;
+	d->reset_off = segment->stream_off;
 	d->anchored = false;
 	d->in_gap = false;
 	d->on = false;
@@ -143,21 +146,49 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	return (hwtdi_cs_tree_reset(d->tree, segment->stream_off, err));
 }
 
-/*
- * What the library gave up with is a gap behind the elements that wait; it goes
- * on behind it.
- */
+/* From a byte on nothing is known, behind the elements that wait. */
 static int
-recover(struct hwtdi_decoder *d, struct hwtd_error *err)
+put_no_sync(struct hwtdi_decoder *d, uint8_t reason, uint64_t off,
+    struct hwtd_error *err)
 {
 	struct hwtdi_cs_element *e = hwtdi_cs_queue_put(&d->queue);
 
 	if (e == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*e)));
 	e->kind = HWTDI_CS_NO_SYNC;
-	e->reason = HWTDI_CS_UNSYNCED_GIVEN_UP;
-	e->off = d->segment.stream_off + d->fed;
-	return (hwtdi_cs_tree_reset(d->tree, e->off, err));
+	e->reason = reason;
+	e->off = off;
+	return (HWTD_OK);
+}
+
+/* Offset of the last element, or of where the library was reset behind it. */
+static uint64_t
+last_known(const struct hwtdi_decoder *d)
+{
+	const struct hwtdi_cs_queue *q = &d->queue;
+	const uint64_t off = q->n > q->first ? q->at[q->n - 1].off : d->off;
+
+	return (off > d->reset_off ? off : d->reset_off);
+}
+
+/*
+ * The library gave up somewhere behind the last element, and with what it kept
+ * back: that is a gap.  It goes on at the next synchronisation, which may be among
+ * the bytes that it was fed.
+ */
+static int
+recover(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	const uint64_t base = d->segment.stream_off;
+	const uint64_t known = last_known(d);
+	int rc = put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP, known, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	d->fed = hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
+	    d->segment.n, (size_t)(known - base) + 1);
+	d->reset_off = base + d->fed;
+	return (hwtdi_cs_tree_reset(d->tree, d->reset_off, err));
 }
 
 static int
@@ -179,6 +210,30 @@ feed_itm(struct hwtdi_decoder *d, struct hwtd_error *err)
 		: HWTD_OK);
 }
 
+/* A packet that is cut off is lost. */
+static int
+put_cut(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	int rc = hwtdi_cs_tail_look(&d->tail, d->segment.stream_off,
+	    d->segment.bytes, d->segment.n, err);
+
+	if (rc != HWTD_OK || !d->tail.cut)
+		return (rc);
+	return (put_no_sync(d, HWTDI_CS_UNSYNCED_END, d->tail.off, err));
+}
+
+static int
+end_of_bytes(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	int rc = hwtdi_cs_tree_end(d->tree, err);
+
+	d->ended = true;
+	if (rc == HWTD_E_CORRUPT)
+		return (put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP,
+		    last_known(d), err));
+	return (rc == HWTD_OK ? put_cut(d, err) : rc);
+}
+
 /* Give the library more bytes, or say that there are none. */
 static int
 feed(struct hwtdi_decoder *d, struct hwtd_error *err)
@@ -187,11 +242,8 @@ feed(struct hwtdi_decoder *d, struct hwtd_error *err)
 	size_t n = d->segment.n - d->fed;
 	int rc;
 
-	if (n == 0) {
-		d->ended = true;
-		rc = hwtdi_cs_tree_end(d->tree, err);
-		return (rc == HWTD_E_CORRUPT ? recover(d, err) : rc);
-	}
+	if (n == 0)
+		return (end_of_bytes(d, err));
 	if (off >= d->until) {
 		set_until(d);
 		d->front_span.length = 0;

@@ -4,7 +4,7 @@
 #ifndef HWTDI_CS_DECODER_H
 #define HWTDI_CS_DECODER_H
 
-#include "decode/coresight/cs_library.h"
+#include "decode/coresight/cs_tail.h"
 #include "decode/coresight/itm_decoder.h"
 #include "decode/decoder.h"
 #include "decode/flow_put.h"
@@ -37,17 +37,20 @@ struct hwtdi_decoder {
 	struct hwtdi_code_source code;
 	struct hwtdi_code_graph *graph;
 	bool timed;
-	/* NULL: the stream cannot be decoded, and why. */
 	/* What makes elements: OpenCSD, or for ITM our own. */
 	struct hwtdi_cs_tree *tree;
 	struct hwtdi_itm itm;
+	/* Neither does, and why: the stream cannot be decoded. */
 	char refusal[64];
+	struct hwtdi_cs_tail tail;
 	struct hwtdi_cs_queue queue;
 
 	struct hwtdi_segment segment;
 	/* Bytes of it that were fed, and up to where answers about code hold. */
 	size_t fed;
 	uint64_t until;
+	/* Where the library last began anew. */
+	uint64_t reset_off;
 	bool ended;
 
 	/* Of the stream itself, at the element at hand, and where it is fed. */

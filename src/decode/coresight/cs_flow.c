@@ -212,12 +212,28 @@ put_no_access(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	const uint32_t reason = hwtdi_cs_why_no_code(d, e->st);
 
+	/* Code ended before, in an instruction that the library has read. */
+	if (d->in_gap && d->gap.reason == HWTD_GAP_NO_CODE &&
+	    d->gap.first == d->off)
+		return;
 	arrive(d, flow, e->st);
 	hwtdi_cs_begin_gap(d, reason, e->off,
 	    reason == HWTD_GAP_NO_CODE ? "no code at the address"
 				       : "several images could lie there");
 	d->gap.addr = e->st;
 	d->gap.flags |= HWTD_GAPF_ADDR;
+}
+
+/* Of STM the library gives up with packets alone. */
+static void
+put_given_up(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e)
+{
+	if (d->config.protocol == HWTD_CS_STM)
+		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, e->off,
+		    "a packet that cannot be");
+	else
+		hwtdi_cs_begin_gap(d, HWTD_GAP_ENGINE, e->off,
+		    "OpenCSD gives up");
 }
 
 static void
@@ -247,8 +263,7 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "the last packet is cut off");
 		break;
 	case HWTDI_CS_UNSYNCED_GIVEN_UP:
-		hwtdi_cs_begin_gap(d, HWTD_GAP_ENGINE, e->off,
-		    "OpenCSD gives up");
+		put_given_up(d, e);
 		break;
 	default:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, e->off,
@@ -349,6 +364,19 @@ static void
 put_cycles(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t cycles)
 {
 	hwtdi_rare_set_value(put_rare(d, flow, HWTD_EV_CYCLES), cycles);
+}
+
+static bool
+tells_cycles(const struct hwtdi_decoder *d, const struct hwtdi_cs_element *e)
+{
+	/* The count of a time stamp is not of the sum. */
+	if ((e->flags & HWTDI_CS_HAS_CYCLES) == 0 ||
+	    e->kind == HWTDI_CS_TIMESTAMP)
+		return (false);
+	/* A count that is not known, as after an overflow; none else is 0. */
+	return (e->cycles != 0 ||
+	    (d->config.protocol != HWTD_CS_ETMV4 &&
+		d->config.protocol != HWTD_CS_ETE));
 }
 
 static void
@@ -513,9 +541,7 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	default:
 		break;
 	}
-	/* The count of a time stamp is not of the sum. */
-	if ((e->flags & HWTDI_CS_HAS_CYCLES) == 0 ||
-	    e->kind == HWTDI_CS_TIMESTAMP)
+	if (!tells_cycles(d, e))
 		return (rc);
 	if (e->kind != HWTDI_CS_RANGE)
 		put_cycles(d, flow, e->cycles);

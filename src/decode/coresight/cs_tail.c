@@ -1,0 +1,104 @@
+/*
+ * Finding the packet that the end of a stream cuts off.
+ */
+#include "decode/coresight/cs_tail.h"
+
+#include <string.h>
+
+#include "decode/coresight/cs_decoder.h"
+#include "decode/coresight/cs_packet.h"
+
+/* A synchronisation is looked for so far before the end, and then farther. */
+#define LOOK_BACK 4096
+
+static void
+see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
+    size_t n)
+{
+	struct hwtdi_cs_tail *tail = arg;
+	struct hwtd_packet row = { .stream_off = off };
+
+	hwtdi_cs_read_packet(tail->config->protocol, &tail->layout, packet,
+	    bytes, n, &row);
+	tail->cut = row.kind == HWTD_PK_TRUNCATED;
+	tail->off = off;
+}
+
+void
+hwtdi_cs_tail_init(struct hwtdi_cs_tail *tail, struct hwtd_context *library,
+    const struct hwtd_coresight_config *config)
+{
+	memset(tail, 0, sizeof(*tail));
+	tail->library = library;
+	tail->config = config;
+}
+
+void
+hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail)
+{
+	hwtdi_cs_tree_destroy(tail->tree);
+	tail->tree = NULL;
+}
+
+/* A synchronisation that is not far from the end, or n. */
+static size_t
+find_last_sync(uint32_t protocol, const uint8_t *bytes, size_t n)
+{
+	size_t back = LOOK_BACK, sync = n;
+
+	while (sync == n) {
+		const size_t from = back < n ? n - back : 0;
+
+		sync = hwtdi_cs_find_sync(protocol, bytes, n, from);
+		if (from == 0)
+			break;
+		back = back < n / 2 ? 2 * back : n;
+	}
+	return (sync);
+}
+
+static int
+make_tree(struct hwtdi_cs_tail *tail, struct hwtd_error *err)
+{
+	const struct hwtdi_cs_tree_args args = { .library = tail->library,
+		.config = tail->config,
+		.see_packet = see_packet,
+		.arg = tail };
+	int rc;
+
+	if (tail->tree != NULL)
+		return (HWTD_OK);
+	rc = hwtdi_cs_layout_of(hwtdi_cs_library_version(), &tail->layout,
+	    err);
+	return (rc == HWTD_OK ? hwtdi_cs_tree_create(&args, &tail->tree, err)
+			      : rc);
+}
+
+int
+hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
+    const uint8_t *bytes, size_t n, struct hwtd_error *err)
+{
+	size_t at = find_last_sync(tail->config->protocol, bytes, n);
+	int rc;
+
+	tail->cut = false;
+	if (at == n)
+		return (HWTD_OK);
+	rc = make_tree(tail, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_cs_tree_reset(tail->tree, off + at, err);
+	while (rc == HWTD_OK && at < n) {
+		const size_t part = n - at < HWTDI_CS_FEED_MAX
+		    ? n - at
+		    : HWTDI_CS_FEED_MAX;
+
+		rc = hwtdi_cs_tree_feed(tail->tree, off + at, bytes + at, part,
+		    err);
+		at += part;
+	}
+	tail->cut = false;
+	if (rc == HWTD_OK)
+		rc = hwtdi_cs_tree_end(tail->tree, err);
+	/* What cannot be read as packets was told by the elements. */
+	return (rc == HWTD_E_CORRUPT ? HWTD_OK : rc);
+}

@@ -1,0 +1,35 @@
+/*
+ * The packet that the end of a stream cuts off.
+ *
+ * The library says nothing of it with its elements, so that the bytes behind the
+ * last synchronisation are read again, as packets.
+ */
+#ifndef HWTDI_CS_TAIL_H
+#define HWTDI_CS_TAIL_H
+
+#include "decode/coresight/cs_library.h"
+
+struct hwtdi_cs_tail {
+	struct hwtd_context *library;
+	const struct hwtd_coresight_config *config;
+	/* Made when it is needed for the first time. */
+	struct hwtdi_cs_tree *tree;
+	struct hwtdi_cs_layout layout;
+	/* Of the packet that is cut off, if one is. */
+	bool cut;
+	uint64_t off;
+};
+
+/* `config` is to stay where it is. */
+void hwtdi_cs_tail_init(struct hwtdi_cs_tail *tail,
+    struct hwtd_context *library, const struct hwtd_coresight_config *config);
+void hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail);
+
+/*
+ * Look at a stream that begins at `off`, and is synchronised at its end: `cut`
+ * and `off` are as found.  HWTD_OK, HWTD_E_NOMEM, HWTD_E_UNSUPPORTED.
+ */
+int hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
+    const uint8_t *bytes, size_t n, struct hwtd_error *err);
+
+#endif /* HWTDI_CS_TAIL_H */
