@@ -219,19 +219,37 @@ put_element(const struct hwtdi_cs_element *e)
 		printf("INSTRUMENTATION(EL%d; 0x%016" PRIx64, e->level,
 		    e->value);
 		break;
+	case HWTDI_CS_ITM:
+		printf("ITMTRACE(ITM_%s (%s: 0x%x; Data: 0x%" PRIx64 ")",
+		    (e->software.flags & HWTD_MARKERF_HARDWARE) != 0 ? "DWT"
+								     : "SWIT",
+		    (e->software.flags & HWTD_MARKERF_HARDWARE) != 0 ? "desc"
+								     : "ch",
+		    (unsigned int)e->software.channel, e->software.payload);
+		break;
 	default:
 		printf("UNKNOWN(");
 		break;
 	}
 }
 
+/* A packet that the end cuts off is no element of the library, but ours. */
+static bool
+is_ours(const struct hwtdi_cs_element *e)
+{
+	return (e->kind == HWTDI_CS_NO_SYNC &&
+	    e->reason == HWTDI_CS_UNSYNCED_END);
+}
+
 int
 __wrap_hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err)
 {
-	printf("%" PRIu32 " %" PRIx32 " ", stream_id, trace_id);
-	put_element(e);
-	puts(")");
+	if (!is_ours(e)) {
+		printf("%" PRIu32 " %" PRIx32 " ", stream_id, trace_id);
+		put_element(e);
+		puts(")");
+	}
 	return (__real_hwtdi_cs_put_element(d, flow, e, stamp, err));
 }
 
