@@ -105,7 +105,7 @@ enum hwtd_packet_kind {
 	/** `count` outcomes; in `value`, 1 executed, the oldest in the top bit. */
 	HWTD_PK_CS_ATOM = 43,
 	/**
-	 * `ip` is the whole address; `count` is the ISA and, with
+	 * `ip` is the whole address, if it is known; `count` is the ISA and, with
 	 * HWTD_PKF_CONTEXT, all that HWTD_PKC_* say.  `value`: with
 	 * HWTD_PKF_EXCEPTION its number, else as of CONTEXT.
 	 */

@@ -17,6 +17,7 @@ _Static_assert(sizeof(ocsd_stm_pkt) == 48, "not the layout that is known");
 
 /* Of ETMv4: what is before that which 1.4.0 put in; what comes behind moves. */
 #define ETMV4_ADDRESS 8
+#define ETMV4_ADDRESS_BITS 25
 #define ETMV4_ISA 32
 #define ETMV4_CONTEXT 36
 #define ETMV4_STAMP 48
@@ -34,6 +35,8 @@ _Static_assert(sizeof(ocsd_stm_pkt) == 48, "not the layout that is known");
 #define ETMV4_VALID 140
 
 _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
+	offsetof(ocsd_etmv4_i_pkt, v_addr.valid_bits) == ETMV4_ADDRESS_BITS &&
+	offsetof(ocsd_etmv4_i_pkt, v_addr_ISA) == ETMV4_ISA &&
 	offsetof(ocsd_etmv4_i_pkt, context) == ETMV4_CONTEXT &&
 	offsetof(ocsd_etmv4_i_pkt, ts) == ETMV4_STAMP &&
 	offsetof(ocsd_etmv4_i_pkt, atom) == ETMV4_ATOM &&
@@ -42,6 +45,7 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
     "all known versions have these there");
 
 /* Bits of what is valid. */
+#define VALID_CONTEXT 0x001u
 #define VALID_THRESHOLD 0x080u
 #define VALID_CYCLES 0x100u
 #define VALID_COMMIT 0x200u
@@ -115,15 +119,35 @@ set_cycles(uint32_t cycles, struct hwtd_packet *out)
 	out->flags |= HWTD_PKF_CYCLES;
 }
 
+/* Before all bits were told, others are what was there before: anything. */
+static void
+set_ip(uint64_t address, unsigned int valid_bits, struct hwtd_packet *out)
+{
+	if (valid_bits < 32)
+		return;
+	out->ip = valid_bits < 64 ? address & ((UINT64_C(1) << valid_bits) - 1)
+				  : address;
+	out->flags |= HWTD_PKF_IP;
+}
+
 /* ETMv4, ETE. */
 
+static bool
+has_valid(const void *p, size_t shift, uint32_t bit)
+{
+	return ((load32(p, ETMV4_VALID + shift) & bit) != 0);
+}
+
 static void
-etmv4_context(const void *p, struct hwtd_packet *out)
+etmv4_context(const void *p, size_t shift, struct hwtd_packet *out)
 {
 	const uint32_t bits = load32(p, ETMV4_CONTEXT);
 	const uint32_t security = ((bits & CONTEXT_NSE) != 0 ? 2 : 0) |
 	    ((bits & CONTEXT_NON_SECURE) != 0 ? 1 : 0);
 
+	/* One that is as before, when none was told. */
+	if (!has_valid(p, shift, VALID_CONTEXT))
+		return;
 	out->flags |= HWTD_PKF_CONTEXT;
 	out->count |= (bits & CONTEXT_LEVEL) |
 	    security << HWTD_PKC_SECURITY_SHIFT;
@@ -139,17 +163,25 @@ etmv4_context(const void *p, struct hwtd_packet *out)
 	}
 }
 
-static void
-etmv4_address(const void *p, struct hwtd_packet *out)
+static uint32_t
+etmv4_isa(const void *p, size_t shift)
 {
-	const bool thumb = ((const uint8_t *)p)[ETMV4_ISA] != 0;
-	const bool wide = (load32(p, ETMV4_CONTEXT) & CONTEXT_64) != 0;
+	if (((const uint8_t *)p)[ETMV4_ISA] != 0)
+		return (isa_bits(HWTD_ISA_T32));
+	/* Without a context, A32 and A64 have the same packets. */
+	if (!has_valid(p, shift, VALID_CONTEXT))
+		return (0);
+	return (isa_bits((load32(p, ETMV4_CONTEXT) & CONTEXT_64) != 0
+		? HWTD_ISA_A64
+		: HWTD_ISA_A32));
+}
 
-	out->ip = load64(p, ETMV4_ADDRESS + 8);
-	out->flags |= HWTD_PKF_IP;
-	out->count |= isa_bits(thumb ? HWTD_ISA_T32
-		: wide		     ? HWTD_ISA_A64
-				     : HWTD_ISA_A32);
+static void
+etmv4_address(const void *p, size_t shift, struct hwtd_packet *out)
+{
+	set_ip(load64(p, ETMV4_ADDRESS + 8),
+	    ((const uint8_t *)p)[ETMV4_ADDRESS_BITS], out);
+	out->count |= etmv4_isa(p, shift);
 }
 
 static bool
@@ -174,21 +206,20 @@ etmv4_data(const uint8_t *bytes, size_t n, struct hwtd_packet *out)
 static void
 etmv4_times(const void *p, size_t shift, struct hwtd_packet *out)
 {
-	const uint32_t valid = load32(p, ETMV4_VALID + shift);
 	const uint32_t cycles = load32(p, ETMV4_CYCLES);
 
 	if (out->kind == HWTD_PK_CS_TIMESTAMP) {
 		out->stamp = load64(p, ETMV4_STAMP);
 		out->flags |= HWTD_PKF_STAMP;
-		if ((valid & VALID_CYCLES) != 0)
+		if (has_valid(p, shift, VALID_CYCLES))
 			set_cycles(cycles, out);
 		return;
 	}
-	if ((valid & VALID_CYCLES) != 0) {
+	if (has_valid(p, shift, VALID_CYCLES)) {
 		out->value = cycles;
 		out->flags |= HWTD_PKF_COUNT;
 	}
-	if ((valid & VALID_COMMIT) != 0)
+	if (has_valid(p, shift, VALID_COMMIT))
 		out->count = load32(p, ETMV4_COMMIT);
 }
 
@@ -214,7 +245,7 @@ etmv4_q(const void *p, size_t shift, struct hwtd_packet *out)
 		out->flags |= HWTD_PKF_COUNT;
 	}
 	if ((bits & Q_ADDRESS) != 0)
-		etmv4_address(p, out);
+		etmv4_address(p, shift, out);
 }
 
 static void
@@ -227,7 +258,7 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 	switch (out->kind) {
 	case HWTD_PK_CS_INFO:
 		out->value = load32(p, ETMV4_INFO);
-		if ((load32(p, ETMV4_VALID + shift) & VALID_THRESHOLD) != 0)
+		if (has_valid(p, shift, VALID_THRESHOLD))
 			out->count = load32(p, ETMV4_THRESHOLD);
 		break;
 	case HWTD_PK_CS_ATOM:
@@ -235,12 +266,12 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 		    ((const uint8_t *)p)[ETMV4_ATOM + 4], out);
 		break;
 	case HWTD_PK_CS_ADDRESS:
-		etmv4_address(p, out);
+		etmv4_address(p, shift, out);
 		if (has_context(type))
-			etmv4_context(p, out);
+			etmv4_context(p, shift, out);
 		break;
 	case HWTD_PK_CS_CONTEXT:
-		etmv4_context(p, out);
+		etmv4_context(p, shift, out);
 		break;
 	case HWTD_PK_CS_EXCEPTION:
 		out->value = load32(p, ETMV4_EXCEPTION + shift) & 0x3ff;
@@ -299,10 +330,10 @@ set_context(const struct context *c, struct hwtd_packet *out)
 }
 
 static void
-set_address(uint64_t address, ocsd_isa isa, struct hwtd_packet *out)
+set_address(const ocsd_pkt_vaddr *address, ocsd_isa isa,
+    struct hwtd_packet *out)
 {
-	out->ip = address;
-	out->flags |= HWTD_PKF_IP;
+	set_ip(address->val, address->valid_bits, out);
 	out->count |= isa_of(isa);
 }
 
@@ -335,13 +366,13 @@ read_etmv3(const void *packet, struct hwtd_packet *out)
 
 	switch (out->kind) {
 	case HWTD_PK_CS_ADDRESS:
-		set_address(p->addr.val, p->curr_isa, out);
+		set_address(&p->addr, p->curr_isa, out);
 		if (p->exception.bits.present)
 			set_exception(p->exception.number, out);
 		break;
 	case HWTD_PK_CS_ISYNC:
 		if (!p->isync_info.no_address)
-			set_address(p->addr.val, p->curr_isa, out);
+			set_address(&p->addr, p->curr_isa, out);
 		set_context(&context, out);
 		out->count |= ((uint32_t)p->isync_info.reason & 0xf)
 		    << HWTD_PKC_REASON_SHIFT;
@@ -392,12 +423,12 @@ read_ptm(const void *packet, struct hwtd_packet *out)
 
 	switch (out->kind) {
 	case HWTD_PK_CS_ADDRESS:
-		set_address(p->addr.val, p->curr_isa, out);
+		set_address(&p->addr, p->curr_isa, out);
 		if (p->exception.bits.present)
 			set_exception(p->exception.number, out);
 		break;
 	case HWTD_PK_CS_ISYNC:
-		set_address(p->addr.val, p->curr_isa, out);
+		set_address(&p->addr, p->curr_isa, out);
 		set_context(&context, out);
 		out->count |= ((uint32_t)p->i_sync_reason & 0xf)
 		    << HWTD_PKC_REASON_SHIFT;

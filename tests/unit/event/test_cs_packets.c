@@ -99,6 +99,8 @@ static const uint8_t ete_bytes[] = {
 	0x88, /* marker of a timestamp */
 	0x2d, 0x03, /* commit 3 */
 	0x2e, 0x02, /* cancel 2 */
+	0x95, 0x04, /* 0x10: trace info made all addresses 0 */
+	0x9a, 0x00, 0x00, 1, 0, /* 0x10000, in no context */
 };
 
 static const struct want ete_want[] = {
@@ -109,10 +111,15 @@ static const struct want ete_want[] = {
 	{ "I_TS_MARKER", HWTD_PK_CS_MARKER, 1, 0, 0, 0, 0, 0, 0 },
 	{ "I_COMMIT", HWTD_PK_CS_SPECULATION, 2, 3, 0, 0, 0, 0, 0 },
 	{ "I_CANCEL_F1", HWTD_PK_CS_SPECULATION, 2, 2, 0, 0, 0, 0, 0 },
+	{ "I_ADDR_S_IS0", HWTD_PK_CS_ADDRESS, 2, 0, 0, 0x10, 0, 0,
+	    HWTD_PKF_IP },
+	{ "I_ADDR_L_32IS0", HWTD_PK_CS_ADDRESS, 5, 0, 0, 0x10000, 0, 0,
+	    HWTD_PKF_IP },
 };
 
 static const uint8_t ptm_bytes[] = {
 	ZEROS_5, 0x80, /* A-sync */
+	0x09, /* a few bits of an address; no others are known */
 	0x08, 0x00, 0x80, 0x00, 0x00, 0x29, /* trace on at 0x8000, NS */
 	0x84, /* E */
 	0x8a, /* E N: the oldest is the highest */
@@ -123,6 +130,7 @@ static const uint8_t ptm_bytes[] = {
 
 static const struct want ptm_want[] = {
 	{ "ASYNC", HWTD_PK_CS_ASYNC, 6, 0, 0, 0, 0, 0, 0 },
+	{ "BRANCH_ADDRESS", HWTD_PK_CS_ADDRESS, 1, 0, 0, 0, 0, 0, 0 },
 	{ "ISYNC", HWTD_PK_CS_ISYNC, 6, 0,
 	    CONTEXT(HWTD_ISA_A32,
 		1u << HWTD_PKC_SECURITY_SHIFT | 1u << HWTD_PKC_REASON_SHIFT),
