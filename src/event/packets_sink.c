@@ -53,18 +53,9 @@ put_lost(struct hwtdi_cs_rows *rows, const struct hwtdi_framer *framer,
 	put_between(rows, framer, framer->off);
 }
 
-/* Frames in memory begin at each 16 bytes; no others can be known so. */
-static size_t
-find_frame(const uint8_t *bytes, size_t n, size_t seen, size_t from)
-{
-	const size_t at = (from + HWTDI_FRAME_BYTES - 1) / HWTDI_FRAME_BYTES *
-	    HWTDI_FRAME_BYTES;
-
-	(void)bytes;
-	(void)seen;
-	return (at < n ? at : n);
-}
-
+/*
+ * Where frames begin, what was before tells, from the start of an extent on.
+ */
 static size_t
 find_none(const uint8_t *bytes, size_t n, size_t seen, size_t from)
 {
@@ -77,18 +68,14 @@ find_none(const uint8_t *bytes, size_t n, size_t seen, size_t from)
 static const struct hwtdi_engine *
 cuts_of_sink(const struct hwtd_packets *p)
 {
-	static const struct hwtdi_engine at_frames = {
-		.name = "frames",
-		.find_sync = find_frame,
-		.tail_bytes = 1,
-	};
 	static const struct hwtdi_engine nowhere = {
 		.name = "sink",
 		.find_sync = find_none,
 		.tail_bytes = 1,
 	};
 
-	return (p->cs.protocol == HWTD_FRAMING_MEMORY ? &at_frames : &nowhere);
+	(void)p;
+	return (&nowhere);
 }
 
 static int
@@ -99,13 +86,13 @@ open_sink(struct hwtd_packets *p, const struct hwtd_stream_desc *desc,
 	return (hwtdi_packets_open_rows(p, err));
 }
 
-/* Of a sink in memory, segments begin with frames. */
 static bool
-begins_frame(const struct hwtd_packets *p, const uint8_t *bytes, size_t n)
+begins_nowhere(const struct hwtd_packets *p, const uint8_t *bytes, size_t n)
 {
+	(void)p;
 	(void)bytes;
 	(void)n;
-	return (p->cs.protocol == HWTD_FRAMING_MEMORY);
+	return (false);
 }
 
 static void
@@ -181,7 +168,7 @@ const struct hwtdi_packets_class hwtdi_packets_sink = {
 	.cuts = cuts_of_sink,
 	.open = open_sink,
 	.close = hwtdi_packets_close_cs,
-	.begins_sync = begins_frame,
+	.begins_sync = begins_nowhere,
 	.take = take_sink,
 	.make_rows = make_sink_rows,
 	.complete = hwtdi_packets_set_sink_offs,
