@@ -51,12 +51,31 @@ clear(struct rows *rows)
 }
 
 static void
+check_row(const struct hwtd_packet *a, const struct hwtd_packet *b, size_t i,
+    const char *what)
+{
+	char text_a[128], text_b[128];
+
+	if (memcmp(a, b, sizeof(*a)) == 0)
+		return;
+	(void)hwtd_packet_text(a, text_a, sizeof(text_a));
+	(void)hwtd_packet_text(b, text_b, sizeof(text_b));
+	fuzz_fail(__FILE__, __LINE__,
+	    "%s: row %zu: %s of %u bytes at %llu (%s, %#llx) is %s of %u at "
+	    "%llu (%s, %#llx)",
+	    what, i, hwtd_packet_kind_name(a->kind), a->bytes,
+	    (unsigned long long)a->stream_off, text_a,
+	    (unsigned long long)a->ip, hwtd_packet_kind_name(b->kind),
+	    b->bytes, (unsigned long long)b->stream_off, text_b,
+	    (unsigned long long)b->ip);
+}
+
+static void
 check_same(const struct hwtd_packet *a, size_t n_a,
     const struct hwtd_packet *b, size_t n_b, const char *what)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++)
-		FUZZ_CHECK(memcmp(&a[i], &b[i], sizeof(a[i])) == 0,
-		    "%s: row %zu differs", what, i);
+		check_row(&a[i], &b[i], i, what);
 	FUZZ_CHECK(n_a == n_b, "%s: %zu rows, not %zu", what, n_b, n_a);
 }
 
@@ -144,6 +163,8 @@ check_stream(struct hwtd_trace *trace, uint32_t stream, uint64_t first,
 
 	read_rows(trace, &o, &all);
 	check_tiles(&all);
+	if (all.n == 0)
+		return;
 	o.first = first;
 	o.end = end > first ? end : first + 1;
 	while (from < all.n && all.at[from].stream_off < o.first)
