@@ -219,14 +219,6 @@ put_element(const struct hwtdi_cs_element *e)
 		printf("INSTRUMENTATION(EL%d; 0x%016" PRIx64, e->level,
 		    e->value);
 		break;
-	case HWTDI_CS_ITM:
-		printf("ITMTRACE(ITM_%s (%s: 0x%x; Data: 0x%" PRIx64 ")",
-		    (e->software.flags & HWTD_MARKERF_HARDWARE) != 0 ? "DWT"
-								     : "SWIT",
-		    (e->software.flags & HWTD_MARKERF_HARDWARE) != 0 ? "desc"
-								     : "ch",
-		    (unsigned int)e->software.channel, e->software.payload);
-		break;
 	default:
 		printf("UNKNOWN(");
 		break;

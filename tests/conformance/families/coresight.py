@@ -239,9 +239,6 @@ def rows_of_elements(elements: Iterable[str]) -> dict[str, list[str]]:
         if kind == "SWTRACE":
             payload = _said(r"\) 0x(\w+) ;", element)
             want["marker"].append(f"stm {int(''.join(payload) or '0', 16):x}")
-        elif kind == "ITMTRACE":
-            for payload in _said(r"(?:SWIT|DWT) .*Data: 0x(\w+)", element):
-                want["marker"].append(f"itm {int(payload, 16):x}")
         elif kind == "EVENT":
             number = _said(r"Numbered:(\d+)", element)
             want["marker"].append(f"event {int(''.join(number) or '0'):x}")

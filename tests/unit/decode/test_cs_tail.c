@@ -62,7 +62,7 @@ static const struct stream streams[] = {
 	{ { .size = sizeof(struct hwtd_coresight_config),
 	      .protocol = HWTD_CS_PTM,
 	      .trace_id = 0x10,
-	      .etmcr = 0x1000,
+	      .etmcr = 0,
 	      .etmidr = 0x411cf312,
 	      .etmccer = 0x34c01ac2 },
 	    { 0, 0, 0, 0, 0, 0x80, 0x08, 0x00, 0x80, 0x00, 0x00, 0x21 }, 12,
