@@ -124,6 +124,7 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->has_cycles = false;
 	d->off = segment->stream_off;
 	d->reset_off = segment->stream_off;
+	d->begun_off = segment->stream_off;
 	d->anchored = false;
 	d->in_gap = false;
 	d->on = false;
@@ -158,6 +159,7 @@ put_no_sync(struct hwtdi_decoder *d, uint8_t reason, uint64_t off,
 	e->kind = HWTDI_CS_NO_SYNC;
 	e->reason = reason;
 	e->off = off;
+	e->value = d->reset_off;
 	return (HWTD_OK);
 }
 
@@ -180,15 +182,21 @@ static int
 recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
 	const uint64_t base = d->segment.stream_off;
-	const uint64_t known = last_known(d);
-	int rc = put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP, known, err);
+	uint64_t known = last_known(d);
+	int rc;
 
-	if (rc != HWTD_OK)
-		return (rc);
 	d->fed = hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
 	    d->segment.n, (size_t)(known - base) + 1);
+	rc = hwtdi_cs_tail_look(&d->tail, base, d->segment.bytes, d->fed, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	/* What is behind the element may have been right. */
+	if (d->tail.bad && d->tail.bad_off > known)
+		known = d->tail.bad_off;
 	d->reset_off = base + d->fed;
-	return (hwtdi_cs_tree_reset(d->tree, d->reset_off, err));
+	rc = put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP, known, err);
+	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(d->tree, d->reset_off, err)
+			      : rc);
 }
 
 static int

@@ -49,8 +49,8 @@ struct hwtdi_decoder {
 	/* Bytes of it that were fed, and up to where answers about code hold. */
 	size_t fed;
 	uint64_t until;
-	/* Where the library last began anew. */
-	uint64_t reset_off;
+	/* Where the library last began anew, and before the element at hand. */
+	uint64_t reset_off, begun_off;
 	bool ended;
 
 	/* Of the stream itself, at the element at hand, and where it is fed. */

@@ -49,7 +49,7 @@ enum hwtdi_cs_unsynced {
 	HWTDI_CS_UNSYNCED_BAD_PACKET,
 	HWTDI_CS_UNSYNCED_END,
 	HWTDI_CS_UNSYNCED_BAD_IMAGE,
-	/* The library gave up; it says nothing of it itself. */
+	/* The library gave up; it says nothing of it itself. `value`. */
 	HWTDI_CS_UNSYNCED_GIVEN_UP
 };
 
@@ -153,7 +153,10 @@ struct hwtdi_cs_element {
 	uint16_t reserved;
 	uint32_t context_id;
 	uint32_t vmid;
-	/* INSTRUMENTATION: the value.  NO_ACCESS: the memory space. */
+	/*
+	 * INSTRUMENTATION: the value.  NO_ACCESS: the memory space.  NO_SYNC
+	 * where the library gave up: the byte at which it begins anew.
+	 */
 	uint64_t value;
 	struct hwtdi_cs_software software;
 };

@@ -228,6 +228,7 @@ put_no_access(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 static void
 put_given_up(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e)
 {
+	d->begun_off = e->value;
 	if (d->config.protocol == HWTD_CS_STM)
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, e->off,
 		    "a packet that cannot be");
@@ -236,9 +237,32 @@ put_given_up(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e)
 		    "OpenCSD gives up");
 }
 
-static void
+/* The library tells of a packet that cannot be with the one behind it. */
+static int
+put_bad_packet(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_segment *s = &d->segment;
+	uint64_t first = e->off;
+	int rc;
+
+	if (d->tree != NULL && !d->in_gap && e->off >= s->stream_off &&
+	    e->off - s->stream_off <= s->n) {
+		rc = hwtdi_cs_tail_look(&d->tail, s->stream_off, s->bytes,
+		    (size_t)(e->off - s->stream_off), err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (d->tail.bad)
+			first = d->tail.bad_off;
+	}
+	hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, first,
+	    "a packet that cannot be");
+	return (HWTD_OK);
+}
+
+static int
 put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
 	put_exception(d, flow, NULL);
 	switch (e->reason) {
@@ -251,9 +275,7 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "the trace unit discarded what it had not committed");
 		break;
 	case HWTDI_CS_UNSYNCED_BAD_PACKET:
-		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, e->off,
-		    "a packet that cannot be");
-		break;
+		return (put_bad_packet(d, e, err));
 	case HWTDI_CS_UNSYNCED_BAD_IMAGE:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
 		    "the code does not fit the trace");
@@ -265,11 +287,18 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	case HWTDI_CS_UNSYNCED_GIVEN_UP:
 		put_given_up(d, e);
 		break;
+	case HWTDI_CS_UNSYNCED_START:
+	case HWTDI_CS_UNSYNCED_RESET:
+		/* Where the library was when it noticed is not where it began. */
+		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, d->begun_off,
+		    "no synchronisation before");
+		break;
 	default:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, e->off,
 		    "no synchronisation before");
 		break;
 	}
+	return (HWTD_OK);
 }
 
 /* Tracing went off, for instance with an exception. */
@@ -423,9 +452,12 @@ put_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	    e->kind == HWTDI_CS_ITM ? HWTD_MARKER_ITM : HWTD_MARKER_STM,
 	    s->payload, (s->bits + 7u) / 8);
 
-	marker->master = s->master;
-	marker->channel = s->channel;
 	marker->flags = s->flags;
+	/* Else the library tells what it had in mind, be it of another trace. */
+	if ((s->flags & HWTD_MARKERF_NO_CHANNEL) == 0) {
+		marker->master = s->master;
+		marker->channel = s->channel;
+	}
 	if ((e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
 		put_timestamp(d, flow, e);
 }
@@ -473,14 +505,13 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc = HWTD_OK;
 
-	(void)err;
 	if (e->off > d->off)
 		d->off = e->off;
 	put_anchor(d, flow);
 	end_gap_of_software(d, flow, e);
 	switch (e->kind) {
 	case HWTDI_CS_NO_SYNC:
-		put_no_sync(d, flow, e);
+		rc = put_no_sync(d, flow, e, err);
 		break;
 	case HWTDI_CS_TRACE_ON:
 		put_trace_on(d, flow, e);

@@ -1,5 +1,5 @@
 /*
- * Finding the packet that the end of a stream cuts off.
+ * Finding packets that are cut off, or cannot be, at the end of some bytes.
  */
 #include "decode/coresight/cs_tail.h"
 
@@ -22,6 +22,10 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	    bytes, n, &row);
 	tail->cut = row.kind == HWTD_PK_TRUNCATED;
 	tail->off = off;
+	if (row.kind != HWTD_PK_UNKNOWN || tail->bad)
+		return;
+	tail->bad = true;
+	tail->bad_off = off;
 }
 
 void
@@ -40,16 +44,19 @@ hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail)
 	tail->tree = NULL;
 }
 
-/* A synchronisation that is not far from the end, or n. */
+/* The last synchronisation, or n. */
 static size_t
 find_last_sync(uint32_t protocol, const uint8_t *bytes, size_t n)
 {
-	size_t back = LOOK_BACK, sync = n;
+	size_t back = LOOK_BACK, sync = n, next;
 
 	while (sync == n) {
 		const size_t from = back < n ? n - back : 0;
 
-		sync = hwtdi_cs_find_sync(protocol, bytes, n, from);
+		for (next = hwtdi_cs_find_sync(protocol, bytes, n, from);
+		     next < n;
+		     next = hwtdi_cs_find_sync(protocol, bytes, n, next + 1))
+			sync = next;
 		if (from == 0)
 			break;
 		back = back < n / 2 ? 2 * back : n;
@@ -82,6 +89,7 @@ hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
 	int rc;
 
 	tail->cut = false;
+	tail->bad = false;
 	if (at == n)
 		return (HWTD_OK);
 	rc = make_tree(tail, err);

@@ -1,8 +1,9 @@
 /*
- * The packet that the end of a stream cuts off.
+ * Packets at the end of some bytes: the one that is cut off there, and the first
+ * one that cannot be.
  *
- * The library says nothing of it with its elements, so that the bytes behind the
- * last synchronisation are read again, as packets.
+ * The library says nothing of them with its elements, or not where they are, so
+ * that the bytes behind the last synchronisation are read again, as packets.
  */
 #ifndef HWTDI_CS_TAIL_H
 #define HWTDI_CS_TAIL_H
@@ -15,9 +16,12 @@ struct hwtdi_cs_tail {
 	/* Made when it is needed for the first time. */
 	struct hwtdi_cs_tree *tree;
 	struct hwtdi_cs_layout layout;
-	/* Of the packet that is cut off, if one is. */
+	/* A packet is cut off, and where it begins. */
 	bool cut;
 	uint64_t off;
+	/* The same of one that cannot be. */
+	bool bad;
+	uint64_t bad_off;
 };
 
 /* `config` is to stay where it is. */
@@ -26,8 +30,8 @@ void hwtdi_cs_tail_init(struct hwtdi_cs_tail *tail,
 void hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail);
 
 /*
- * Look at a stream that begins at `off`, and is synchronised at its end: `cut`
- * and `off` are as found.  HWTD_OK, HWTD_E_NOMEM, HWTD_E_UNSUPPORTED.
+ * Look at the end of `n` bytes of a stream, the first of which is at `off`.
+ * HWTD_OK, HWTD_E_NOMEM, HWTD_E_UNSUPPORTED.
  */
 int hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
     const uint8_t *bytes, size_t n, struct hwtd_error *err);
