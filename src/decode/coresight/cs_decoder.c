@@ -48,14 +48,43 @@ cs_close(struct hwtdi_decoder *d)
 	hwtdi_free(library, d, sizeof(*d));
 }
 
+/* Also again: up to 1.4.1 OpenCSD does not forget masters and channels of STM. */
+static int
+make_tree(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	const struct hwtdi_cs_tree_args args = { .library = d->library,
+		.config = &d->config,
+		.queue = &d->queue,
+		.read_code = hwtdi_cs_read_code_at,
+		.arg = d };
+
+	struct hwtdi_cs_tree *tree;
+	int rc;
+
+	rc = hwtdi_cs_tree_create(&args, &tree, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	hwtdi_cs_tree_destroy(d->tree);
+	d->tree = tree;
+	return (HWTD_OK);
+}
+
+static int
+begin_tree(struct hwtdi_decoder *d, uint64_t off, struct hwtd_error *err)
+{
+	const int rc = d->config.protocol == HWTD_CS_STM ? make_tree(d, err)
+							 : HWTD_OK;
+
+	d->reset_off = off;
+	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(d->tree, off, err) : rc);
+}
+
 static int
 cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
     struct hwtd_error *err)
 {
 	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
 	struct hwtd_error why = { .size = sizeof(why) };
-	struct hwtdi_cs_tree_args tree = { .library = args->library,
-		.read_code = hwtdi_cs_read_code_at };
 	int rc;
 
 	if (d == NULL)
@@ -72,11 +101,8 @@ cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	    HWTDI_CS_RANGES * sizeof(*d->ranges));
 	rc = d->ranges == NULL ? hwtdi_fail_nomem(&why, sizeof(*d->ranges))
 			       : take_config(d, args, &why);
-	tree.config = &d->config;
-	tree.queue = &d->queue;
-	tree.arg = d;
 	if (rc == HWTD_OK && !is_itm(d))
-		rc = hwtdi_cs_tree_create(&tree, &d->tree, &why);
+		rc = make_tree(d, &why);
 	if (rc == HWTD_E_UNSUPPORTED)
 		/* Other streams of the trace may be decoded: this is a gap. */
 		(void)snprintf(d->refusal, sizeof(d->refusal), "%s",
@@ -144,7 +170,7 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 		return (HWTD_OK);
 	}
 	set_until(d);
-	return (hwtdi_cs_tree_reset(d->tree, segment->stream_off, err));
+	return (begin_tree(d, segment->stream_off, err));
 }
 
 /* From a byte on nothing is known, behind the elements that wait. */
@@ -159,7 +185,7 @@ put_no_sync(struct hwtdi_decoder *d, uint8_t reason, uint64_t off,
 	e->kind = HWTDI_CS_NO_SYNC;
 	e->reason = reason;
 	e->off = off;
-	e->value = d->reset_off;
+	e->value = d->segment.stream_off + d->fed;
 	return (HWTD_OK);
 }
 
@@ -193,10 +219,8 @@ recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 	/* What is behind the element may have been right. */
 	if (d->tail.bad && d->tail.bad_off > known)
 		known = d->tail.bad_off;
-	d->reset_off = base + d->fed;
 	rc = put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP, known, err);
-	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(d->tree, d->reset_off, err)
-			      : rc);
+	return (rc == HWTD_OK ? begin_tree(d, base + d->fed, err) : rc);
 }
 
 static int

@@ -83,26 +83,37 @@ put_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t end)
 	rare->detail.gap = d->gap;
 }
 
+/* Offset of the synchronisation that ends the gap before a byte, or that byte. */
+static uint64_t
+find_end(const struct hwtdi_decoder *d, uint64_t before)
+{
+	const uint64_t base = d->segment.stream_off;
+
+	switch (d->gap.reason) {
+	case HWTD_GAP_NO_CODE:
+	case HWTD_GAP_AMBIGUOUS_MAPPING:
+	case HWTD_GAP_BAD_CODE:
+		return (before);
+	default:
+		return (base +
+		    hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
+			(size_t)(before - base),
+			(size_t)(d->gap.first - base)));
+	}
+}
+
 /* Bytes before the next synchronisation gave nothing. */
 static void
 end_unsynced(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
-	const uint64_t base = d->segment.stream_off;
-	const size_t first = (size_t)(d->gap.first - base);
-	const size_t end = (size_t)(d->off - base);
-	size_t sync;
+	uint64_t end;
 
 	if (!d->in_gap)
 		return;
-	sync = d->gap.reason == HWTD_GAP_NO_CODE ||
-		d->gap.reason == HWTD_GAP_AMBIGUOUS_MAPPING ||
-		d->gap.reason == HWTD_GAP_BAD_CODE
-	    ? end
-	    : hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes, end,
-		  first);
-	if (d->gap.reason == HWTD_GAP_UNSYNCED && sync == first)
+	end = find_end(d, d->off);
+	if (d->gap.reason == HWTD_GAP_UNSYNCED && end == d->gap.first)
 		d->in_gap = false;
-	put_gap(d, flow, base + sync);
+	put_gap(d, flow, end);
 }
 
 /* What an element that executes code says of those before. */
@@ -281,6 +292,9 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "the code does not fit the trace");
 		break;
 	case HWTDI_CS_UNSYNCED_END:
+		/* Without elements the packets before it were none, but right. */
+		if (d->in_gap && find_end(d, e->off) < e->off)
+			end_unsynced(d, flow);
 		hwtdi_cs_begin_gap(d, HWTD_GAP_TRUNCATED, e->off,
 		    "the last packet is cut off");
 		break;
@@ -596,5 +610,5 @@ hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	put_exception(d, flow, NULL);
 	if (d->in_gap && d->gap.reason == HWTD_GAP_OVERFLOW)
 		put_gap(d, flow, d->gap.first);
-	put_gap(d, flow, d->off);
+	end_unsynced(d, flow);
 }
