@@ -213,7 +213,8 @@ recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 
 	d->fed = hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
 	    d->segment.n, (size_t)(known - base) + 1);
-	rc = hwtdi_cs_tail_look(&d->tail, base, d->segment.bytes, d->fed, err);
+	rc = hwtdi_cs_tail_look(&d->tail, base, d->segment.bytes, d->fed,
+	    d->fed, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	/* What is behind the element may have been right. */
@@ -242,16 +243,22 @@ feed_itm(struct hwtdi_decoder *d, struct hwtd_error *err)
 		: HWTD_OK);
 }
 
-/* A packet that is cut off is lost. */
+/* What is lost of the last packets. */
 static int
-put_cut(struct hwtdi_decoder *d, struct hwtd_error *err)
+put_lost(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
 	int rc = hwtdi_cs_tail_look(&d->tail, d->segment.stream_off,
-	    d->segment.bytes, d->segment.n, err);
+	    d->segment.bytes, d->segment.n, d->segment.n, err);
 
-	if (rc != HWTD_OK || !d->tail.cut)
+	if (rc != HWTD_OK)
 		return (rc);
-	return (put_no_sync(d, HWTDI_CS_UNSYNCED_END, d->tail.off, err));
+	/* The library would have told of it with the one behind it. */
+	if (d->tail.bad)
+		return (put_no_sync(d, HWTDI_CS_UNSYNCED_BAD_PACKET,
+		    d->tail.bad_off, err));
+	return (d->tail.cut
+		? put_no_sync(d, HWTDI_CS_UNSYNCED_END, d->tail.off, err)
+		: HWTD_OK);
 }
 
 static int
@@ -263,7 +270,7 @@ end_of_bytes(struct hwtdi_decoder *d, struct hwtd_error *err)
 	if (rc == HWTD_E_CORRUPT)
 		return (put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP,
 		    last_known(d), err));
-	return (rc == HWTD_OK ? put_cut(d, err) : rc);
+	return (rc == HWTD_OK ? put_lost(d, err) : rc);
 }
 
 /* Give the library more bytes, or say that there are none. */
@@ -361,8 +368,8 @@ cs_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			continue;
 		}
 		if (e == NULL && d->ended) {
-			hwtdi_cs_put_end(d, flow);
-			return (HWTD_END);
+			rc = hwtdi_cs_put_end(d, flow, err);
+			return (rc == HWTD_OK ? HWTD_END : rc);
 		}
 		rc = is_itm(d) ? feed_itm(d, err) : feed(d, err);
 	}

@@ -168,7 +168,10 @@ void hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason,
 /* All of the range at hand was put. */
 void hwtdi_cs_end_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
 /* What waits for a next element does so in vain. */
-void hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
+int hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err);
+/* There is room for what one element can make. */
+bool hwtdi_cs_has_room(const struct hwtdi_flow *flow);
 
 /* cs_exception.c */
 /* An hwtd_async_type. */

@@ -6,6 +6,19 @@
 
 #include "decode/coresight/cs_decoder.h"
 
+/* Rare events and anchors that one element may make. */
+#define ELEMENT_RARES 7
+#define ELEMENT_ANCHORS 2
+
+bool
+hwtdi_cs_has_room(const struct hwtdi_flow *flow)
+{
+	return (flow->n_tokens < HWTDI_FLOW_TOKENS &&
+	    flow->n_rares + ELEMENT_RARES <= HWTDI_FLOW_RARES &&
+	    flow->n_anchors + ELEMENT_ANCHORS <= HWTDI_FLOW_ANCHORS &&
+	    flow->n_places + 2 <= HWTDI_FLOW_PLACES);
+}
+
 /* The flow stands at the packet of the element at hand. */
 static void
 put_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
@@ -83,37 +96,70 @@ put_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t end)
 	rare->detail.gap = d->gap;
 }
 
-/* Offset of the synchronisation that ends the gap before a byte, or that byte. */
+static bool
+is_of_code(const struct hwtd_gap *gap)
+{
+	return (gap->reason == HWTD_GAP_NO_CODE ||
+	    gap->reason == HWTD_GAP_AMBIGUOUS_MAPPING ||
+	    gap->reason == HWTD_GAP_BAD_CODE);
+}
+
+/* Offset of the first synchronisation from a byte on, or of the element. */
 static uint64_t
-find_end(const struct hwtdi_decoder *d, uint64_t before)
+find_sync(const struct hwtdi_decoder *d, uint64_t from)
 {
 	const uint64_t base = d->segment.stream_off;
 
-	switch (d->gap.reason) {
-	case HWTD_GAP_NO_CODE:
-	case HWTD_GAP_AMBIGUOUS_MAPPING:
-	case HWTD_GAP_BAD_CODE:
-		return (before);
-	default:
-		return (base +
-		    hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
-			(size_t)(before - base),
-			(size_t)(d->gap.first - base)));
-	}
+	return (base +
+	    hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
+		(size_t)(d->off - base), (size_t)(from - base)));
 }
 
-/* Bytes before the next synchronisation gave nothing. */
-static void
-end_unsynced(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+/*
+ * Packets from a byte on gave no element up to now.  The library passes over those
+ * that cannot be, while it waits for what it needs to begin: up to the next
+ * synchronisation all is lost with them.
+ */
+static int
+put_passed_over(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    uint64_t from, struct hwtd_error *err)
+{
+	const uint64_t base = d->segment.stream_off;
+	int rc;
+
+	if (d->tree == NULL || from >= d->off)
+		return (HWTD_OK);
+	/* A synchronisation there is to be seen, too. */
+	rc = hwtdi_cs_tail_look(&d->tail, base, d->segment.bytes,
+	    (size_t)(d->off - base), (size_t)(from - base) + 1, err);
+	if (rc != HWTD_OK || !d->tail.bad)
+		return (rc);
+	hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, d->tail.bad_off,
+	    "a packet that cannot be");
+	put_gap(d, flow, find_sync(d, d->tail.last_bad_off));
+	return (HWTD_OK);
+}
+
+/* The gap ends: bytes before the next synchronisation gave nothing. */
+static int
+end_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
 {
 	uint64_t end;
 
 	if (!d->in_gap)
-		return;
-	end = find_end(d, d->off);
+		return (HWTD_OK);
+	if (is_of_code(&d->gap)) {
+		put_gap(d, flow, d->off);
+		return (HWTD_OK);
+	}
+	/* Of the stream nothing is lost. */
+	end = d->gap.reason == HWTD_GAP_OVERFLOW ? d->gap.first
+						 : find_sync(d, d->gap.first);
 	if (d->gap.reason == HWTD_GAP_UNSYNCED && end == d->gap.first)
 		d->in_gap = false;
 	put_gap(d, flow, end);
+	return (put_passed_over(d, flow, end, err));
 }
 
 /* What an element that executes code says of those before. */
@@ -172,67 +218,73 @@ put_exception(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 }
 
 /* Execution is at an address. */
-static void
-arrive(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip)
+static int
+arrive(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint64_t ip,
+    struct hwtd_error *err)
 {
-	end_unsynced(d, flow);
+	const int rc = end_gap(d, flow, err);
+
 	put_exception(d, flow, &ip);
 	put_on(d, flow, ip);
+	return (rc);
 }
 
 static int
 put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e, uint64_t stamp)
+    const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err)
 {
 	const uint64_t bytes = e->en - e->st;
+	const int rc = arrive(d, flow, e->st, err);
 
-	arrive(d, flow, e->st);
 	put_time(d, flow, stamp, 0);
 	if (e->en <= e->st || e->n == 0 || e->n > HWTDI_CS_RANGE_MAX ||
 	    bytes < (uint64_t)e->n * 2 || bytes > (uint64_t)e->n * 4) {
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
 		    "a range of code that cannot be");
-		return (HWTD_OK);
+		return (rc);
 	}
 	d->left = e->n;
 	d->left_isa = e->isa;
 	d->left_last = e->last;
 	d->left_ip = e->st;
 	d->left_end = e->en;
-	return (HWTD_OK);
+	return (rc);
 }
 
-static void
+static int
 put_no_path(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
+	const int rc = arrive(d, flow, e->st, err);
 	struct hwtdi_rare *rare;
 
-	arrive(d, flow, e->st);
 	rare = put_rare(d, flow, HWTD_EV_BLOCK);
 	rare->row.branch = HWTD_BRANCH_NO_PATH;
 	rare->row.insns = e->n;
 	rare->row.flags |= (uint16_t)(e->isa << HWTD_EVF_ISA_SHIFT);
 	hwtdi_rare_set_ip(rare, e->st);
 	hwtdi_rare_set_target(rare, e->en);
+	return (rc);
 }
 
-static void
+static int
 put_no_access(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
 	const uint32_t reason = hwtdi_cs_why_no_code(d, e->st);
+	int rc;
 
 	/* Code ended before, in an instruction that the library has read. */
 	if (d->in_gap && d->gap.reason == HWTD_GAP_NO_CODE &&
 	    d->gap.first == d->off)
-		return;
-	arrive(d, flow, e->st);
+		return (HWTD_OK);
+	rc = arrive(d, flow, e->st, err);
 	hwtdi_cs_begin_gap(d, reason, e->off,
 	    reason == HWTD_GAP_NO_CODE ? "no code at the address"
 				       : "several images could lie there");
 	d->gap.addr = e->st;
 	d->gap.flags |= HWTD_GAPF_ADDR;
+	return (rc);
 }
 
 /* Of STM the library gives up with packets alone. */
@@ -260,6 +312,7 @@ put_bad_packet(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e,
 	if (d->tree != NULL && !d->in_gap && e->off >= s->stream_off &&
 	    e->off - s->stream_off <= s->n) {
 		rc = hwtdi_cs_tail_look(&d->tail, s->stream_off, s->bytes,
+		    (size_t)(e->off - s->stream_off),
 		    (size_t)(e->off - s->stream_off), err);
 		if (rc != HWTD_OK)
 			return (rc);
@@ -275,6 +328,8 @@ static int
 put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
+	int rc = HWTD_OK;
+
 	put_exception(d, flow, NULL);
 	switch (e->reason) {
 	case HWTDI_CS_UNSYNCED_OVERFLOW:
@@ -293,8 +348,9 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		break;
 	case HWTDI_CS_UNSYNCED_END:
 		/* Without elements the packets before it were none, but right. */
-		if (d->in_gap && find_end(d, e->off) < e->off)
-			end_unsynced(d, flow);
+		if (d->in_gap && !is_of_code(&d->gap) &&
+		    find_sync(d, d->gap.first) < d->off)
+			rc = end_gap(d, flow, err);
 		hwtdi_cs_begin_gap(d, HWTD_GAP_TRUNCATED, e->off,
 		    "the last packet is cut off");
 		break;
@@ -312,7 +368,7 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "no synchronisation before");
 		break;
 	}
-	return (HWTD_OK);
+	return (rc);
 }
 
 /* Tracing went off, for instance with an exception. */
@@ -331,21 +387,21 @@ put_off(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	rare->row.flags |= HWTD_EVF_ASYNC;
 }
 
-static void
+static int
 put_trace_on(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
+	int rc = HWTD_OK;
+
 	put_exception(d, flow, NULL);
 	if (e->reason == HWTDI_CS_ON_OVERFLOW && !d->in_gap)
 		hwtdi_cs_begin_gap(d, HWTD_GAP_OVERFLOW, e->off,
 		    "the trace unit dropped data");
-	if (d->in_gap && d->gap.reason == HWTD_GAP_OVERFLOW)
-		put_gap(d, flow, d->gap.first);
-	else
-		end_unsynced(d, flow);
+	rc = end_gap(d, flow, err);
 	put_off(d, flow);
 	d->to_enable = true;
 	d->has_last_ip = false;
+	return (rc);
 }
 
 /* Everything else. */
@@ -477,19 +533,16 @@ put_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 }
 
 /* Where there is no code, whatever is said ends a gap. */
-static void
+static int
 end_gap_of_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
 	if (!d->in_gap || e->kind == HWTDI_CS_NO_SYNC ||
 	    e->kind == HWTDI_CS_END ||
 	    (d->config.protocol != HWTD_CS_STM &&
 		d->config.protocol != HWTD_CS_ITM))
-		return;
-	if (d->gap.reason == HWTD_GAP_OVERFLOW)
-		put_gap(d, flow, d->gap.first);
-	else
-		end_unsynced(d, flow);
+		return (HWTD_OK);
+	return (end_gap(d, flow, err));
 }
 
 bool
@@ -517,30 +570,32 @@ int
 hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err)
 {
-	int rc = HWTD_OK;
+	int rc;
 
 	if (e->off > d->off)
 		d->off = e->off;
 	put_anchor(d, flow);
-	end_gap_of_software(d, flow, e);
+	rc = end_gap_of_software(d, flow, e, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	switch (e->kind) {
 	case HWTDI_CS_NO_SYNC:
 		rc = put_no_sync(d, flow, e, err);
 		break;
 	case HWTDI_CS_TRACE_ON:
-		put_trace_on(d, flow, e);
+		rc = put_trace_on(d, flow, e, err);
 		break;
 	case HWTDI_CS_CONTEXT:
 		put_context(d, flow, e);
 		break;
 	case HWTDI_CS_RANGE:
-		rc = put_code(d, flow, e, stamp);
+		rc = put_code(d, flow, e, stamp, err);
 		break;
 	case HWTDI_CS_RANGE_NO_PATH:
-		put_no_path(d, flow, e);
+		rc = put_no_path(d, flow, e, err);
 		break;
 	case HWTDI_CS_NO_ACCESS:
-		put_no_access(d, flow, e);
+		rc = put_no_access(d, flow, e, err);
 		break;
 	case HWTDI_CS_ADDRESS_UNKNOWN:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_UNSYNCED, e->off,
@@ -603,12 +658,11 @@ hwtdi_cs_end_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	d->has_cycles = false;
 }
 
-void
-hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+int
+hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
 {
 	d->off = d->segment.stream_off + d->segment.n;
 	put_exception(d, flow, NULL);
-	if (d->in_gap && d->gap.reason == HWTD_GAP_OVERFLOW)
-		put_gap(d, flow, d->gap.first);
-	end_unsynced(d, flow);
+	return (end_gap(d, flow, err));
 }

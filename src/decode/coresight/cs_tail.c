@@ -11,6 +11,9 @@
 /* A synchronisation is looked for so far before the end, and then farther. */
 #define LOOK_BACK 4096
 
+/* Synchronisations are as many bytes long, if they are no longer than needed. */
+#define SYNC_BYTES 12
+
 static void
 see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
     size_t n)
@@ -22,10 +25,12 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	    bytes, n, &row);
 	tail->cut = row.kind == HWTD_PK_TRUNCATED;
 	tail->off = off;
-	if (row.kind != HWTD_PK_UNKNOWN || tail->bad)
+	if (row.kind != HWTD_PK_UNKNOWN || off < tail->bad_from)
 		return;
+	if (!tail->bad)
+		tail->bad_off = off;
 	tail->bad = true;
-	tail->bad_off = off;
+	tail->last_bad_off = off;
 }
 
 void
@@ -44,22 +49,24 @@ hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail)
 	tail->tree = NULL;
 }
 
-/* The last synchronisation, or n. */
+/* The last synchronisation that begins before a byte, or that byte. */
 static size_t
-find_last_sync(uint32_t protocol, const uint8_t *bytes, size_t n)
+find_last_sync(uint32_t protocol, const uint8_t *bytes, size_t n,
+    size_t before)
 {
-	size_t back = LOOK_BACK, sync = n, next;
+	const size_t seen = n - before < SYNC_BYTES ? n : before + SYNC_BYTES;
+	size_t back = LOOK_BACK, sync = before, next;
 
-	while (sync == n) {
-		const size_t from = back < n ? n - back : 0;
+	while (sync == before) {
+		const size_t from = back < before ? before - back : 0;
 
-		for (next = hwtdi_cs_find_sync(protocol, bytes, n, from);
-		     next < n;
-		     next = hwtdi_cs_find_sync(protocol, bytes, n, next + 1))
+		for (next = hwtdi_cs_find_sync(protocol, bytes, seen, from);
+		     next < before; next = hwtdi_cs_find_sync(protocol, bytes,
+					seen, next + 1))
 			sync = next;
 		if (from == 0)
 			break;
-		back = back < n / 2 ? 2 * back : n;
+		back = back < before / 2 ? 2 * back : before;
 	}
 	return (sync);
 }
@@ -83,14 +90,15 @@ make_tree(struct hwtdi_cs_tail *tail, struct hwtd_error *err)
 
 int
 hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
-    const uint8_t *bytes, size_t n, struct hwtd_error *err)
+    const uint8_t *bytes, size_t n, size_t before, struct hwtd_error *err)
 {
-	size_t at = find_last_sync(tail->config->protocol, bytes, n);
+	size_t at = find_last_sync(tail->config->protocol, bytes, n, before);
 	int rc;
 
 	tail->cut = false;
 	tail->bad = false;
-	if (at == n)
+	tail->bad_from = before < n ? off + before : 0;
+	if (at == before)
 		return (HWTD_OK);
 	rc = make_tree(tail, err);
 	if (rc == HWTD_OK)

@@ -19,9 +19,11 @@ struct hwtdi_cs_tail {
 	/* A packet is cut off, and where it begins. */
 	bool cut;
 	uint64_t off;
-	/* The same of one that cannot be. */
+	/* The same of the first and the last one that cannot be. */
 	bool bad;
-	uint64_t bad_off;
+	uint64_t bad_off, last_bad_off;
+	/* Before it they do not count. */
+	uint64_t bad_from;
 };
 
 /* `config` is to stay where it is. */
@@ -30,10 +32,12 @@ void hwtdi_cs_tail_init(struct hwtdi_cs_tail *tail,
 void hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail);
 
 /*
- * Look at the end of `n` bytes of a stream, the first of which is at `off`.
- * HWTD_OK, HWTD_E_NOMEM, HWTD_E_UNSUPPORTED.
+ * Look at `n` bytes of a stream, the first of which is at `off`, from the last
+ * synchronisation on that begins before the byte `before` of them; packets that
+ * cannot be count from that byte on, or if it is `n` all.  HWTD_OK,
+ * HWTD_E_NOMEM, HWTD_E_UNSUPPORTED.
  */
 int hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
-    const uint8_t *bytes, size_t n, struct hwtd_error *err);
+    const uint8_t *bytes, size_t n, size_t before, struct hwtd_error *err);
 
 #endif /* HWTDI_CS_TAIL_H */

@@ -96,7 +96,7 @@ every_cut_is_found(void **state)
 			const size_t cut = find_cut(s, n);
 
 			print_message("stream %zu, %zu bytes\n", i, n);
-			if (hwtdi_cs_tail_look(&tail, OFF, s->bytes, n,
+			if (hwtdi_cs_tail_look(&tail, OFF, s->bytes, n, n,
 				&err) != HWTD_OK)
 				fail_msg("%s", err.message);
 			/* Without a synchronisation nothing is cut off. */
@@ -130,10 +130,11 @@ synchronisation_may_be_far_away(void **state)
 	bytes[n] = 0x9d;
 	bytes[n + 1] = 0x01;
 	hwtdi_cs_tail_init(&tail, ctx, &s->config);
-	assert_int_equal(hwtdi_cs_tail_look(&tail, 0, bytes, n, &err),
+	assert_int_equal(hwtdi_cs_tail_look(&tail, 0, bytes, n, n, &err),
 	    HWTD_OK);
 	assert_false(tail.cut);
-	assert_int_equal(hwtdi_cs_tail_look(&tail, 0, bytes, n + 2, &err),
+	assert_int_equal(hwtdi_cs_tail_look(&tail, 0, bytes, n + 2, n + 2,
+			     &err),
 	    HWTD_OK);
 	assert_true(tail.cut);
 	assert_int_equal(tail.off, n);
