@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/sink/ring.h"
 #include "trace/trace_internal.h"
 
 /* Bytes of a sink in a piece, unless something ends it before. */
@@ -247,16 +248,15 @@ finish_run(struct reader *r, uint32_t why, struct hwtd_error *err)
 	return (rc == HWTD_OK ? end_run(r, why, err) : rc);
 }
 
-/* Read [off, end), which is one extent; what is damaged is lost. */
+/* Read [off, end), which adjoin what was read; what is damaged is lost. */
 static int
-read_extent(struct reader *r, uint64_t off, uint64_t end,
+read_range(struct reader *r, uint64_t off, uint64_t end,
     struct hwtd_error *err)
 {
 	struct hwtd_damage damage = { .size = sizeof(damage) };
 	const uint8_t *bytes = NULL;
 	int rc = HWTD_OK;
 
-	begin_run(r, off);
 	while (off < end && rc == HWTD_OK) {
 		uint64_t n = end - off < LOOK_BYTES ? end - off : LOOK_BYTES;
 
@@ -287,6 +287,92 @@ read_extent(struct reader *r, uint64_t off, uint64_t end,
 		off = n;
 		begin_run(r, off);
 	}
+	return (rc);
+}
+
+static int
+read_extent(struct reader *r, uint64_t off, uint64_t end,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	begin_run(r, off);
+	rc = read_range(r, off, end, err);
+	return (rc == HWTD_OK ? finish_run(r, HWTD_EXTENT_NEW, err) : rc);
+}
+
+/*
+ * Look at all of a memory, whether it is turned.  HWTD_OK also if it cannot be
+ * looked at: that is told when it is read.
+ */
+static int
+look_for_seam(struct reader *r, uint64_t off, uint64_t end,
+    struct hwtdi_ring *ring, struct hwtd_error *err)
+{
+	struct hwtd_damage damage = { .size = sizeof(damage) };
+	const uint8_t *bytes = NULL;
+	uint64_t at = off;
+	int rc = HWTD_OK;
+
+	uint8_t across[HWTDI_FRAME_BYTES];
+
+	for (size_t i = 0; i < HWTDI_TRACE_IDS; i++)
+		ring->known[i] = r->sources[i] != NULL;
+	while (end - at >= HWTDI_FRAME_BYTES && rc == HWTD_OK) {
+		const size_t n = (size_t)(end - at < LOOK_BYTES ? end - at
+								: LOOK_BYTES);
+		size_t i = 0;
+
+		rc = hwtdi_window_see(r->window, at, n, &bytes, &damage, err);
+		if (rc != HWTD_OK)
+			break;
+		if (at == off) {
+			hwtdi_ring_find_phase(ring, bytes, n);
+			i = ring->phase;
+			memcpy(across + HWTDI_FRAME_BYTES - i, bytes, i);
+		}
+		for (; n - i >= HWTDI_FRAME_BYTES; i += HWTDI_FRAME_BYTES)
+			hwtdi_ring_see(ring, at + i, bytes + i);
+		at += i;
+	}
+	/* One may begin at the end and go on at the start. */
+	if (rc == HWTD_OK && end - at + ring->phase == HWTDI_FRAME_BYTES)
+		rc = hwtdi_window_see(r->window, at, (size_t)(end - at),
+		    &bytes, &damage, err);
+	if (rc == HWTD_OK && end - at + ring->phase == HWTDI_FRAME_BYTES) {
+		memcpy(across, bytes, (size_t)(end - at));
+		hwtdi_ring_see(ring, at, across);
+	}
+	if (rc == HWTD_E_CORRUPT) {
+		memset(ring, 0, sizeof(*ring));
+		rc = HWTD_OK;
+	}
+	return (rc);
+}
+
+/* Read a memory that may have been turned: the oldest frame is not the first. */
+static int
+read_memory(struct reader *r, uint64_t off, uint64_t end,
+    struct hwtd_error *err)
+{
+	struct hwtdi_ring ring = { .phase = 0 };
+	int rc = look_for_seam(r, off, end, &ring, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!hwtdi_ring_is_turned(&ring)) {
+		r->sink->info.lost_bytes += ring.phase;
+		return (read_extent(r, off + ring.phase, end, err));
+	}
+	begin_run(r, ring.seam);
+	rc = read_range(r, ring.seam, end, err);
+	if (rc == HWTD_OK)
+		rc = end_piece(r, err);
+	/* A frame that the end cuts goes on at the start. */
+	r->framer.off = off;
+	begin_piece(r);
+	if (rc == HWTD_OK)
+		rc = read_range(r, off, ring.seam, err);
 	return (rc == HWTD_OK ? finish_run(r, HWTD_EXTENT_NEW, err) : rc);
 }
 
@@ -302,8 +388,12 @@ read_extents(struct reader *r, struct hwtd_error *err)
 			if (r->sources[id] != NULL)
 				hwtdi_stream_break(r->sources[id],
 				    s->extents[i].why);
-		rc = read_extent(r, s->extents[i].start, s->extents[i].end,
-		    err);
+		rc = s->n_extents == 1 &&
+			r->sink->info.framing == HWTD_FRAMING_MEMORY
+		    ? read_memory(r, s->extents[i].start, s->extents[i].end,
+			  err)
+		    : read_extent(r, s->extents[i].start, s->extents[i].end,
+			  err);
 	}
 	r->sink->info.sync_bytes = r->framer.sync_bytes;
 	r->sink->info.footer_bytes = r->framer.footer_bytes;

@@ -89,6 +89,12 @@ class Formatter:
         self._do_flush([])
         del self.out[len(self.out) - number(words[0]):]
 
+    def _do_turn(self, words: list[str]) -> None:
+        """Put bytes of the start behind the end, as a ring holds them."""
+        self._do_flush([])
+        count = number(words[0])
+        self.out = self.out[count:] + self.out[:count]
+
     def _next(self, at: int = 0) -> tuple[int, int]:
         return self.waiting[at] if at < len(self.waiting) else (0, 0)
 
