@@ -166,8 +166,17 @@ add_stream(struct hwtd_trace *trace, const struct hwtd_stream_desc *desc)
 	return (id);
 }
 
-struct hwtd_trace *
-cs_case_trace(const struct cs_case *c, size_t first)
+static void
+add_code(struct hwtd_trace *trace, const struct cs_case *c)
+{
+	for (size_t i = 0; i < c->n_code; i++)
+		(void)mt_code(trace, c->code[i].address, c->code[i].bytes,
+		    c->code[i].n);
+}
+
+/* The streams of a case; which one has the bytes. */
+static uint32_t
+add_streams(struct hwtd_trace *trace, const struct cs_case *c)
 {
 	struct hwtd_stream_desc desc = { .size = sizeof(desc),
 		.tech = HWTD_TECH_CORESIGHT,
@@ -175,13 +184,8 @@ cs_case_trace(const struct cs_case *c, size_t first)
 		.pid = HWTD_NO_ID,
 		.tid = HWTD_NO_ID,
 		.clock = { .counts_per = 1, .ns_per = 1 } };
-	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_trace *trace = mt_create();
 	uint32_t sink = 0, id;
 
-	for (size_t i = 0; i < c->n_code; i++)
-		(void)mt_code(trace, c->code[i].address, c->code[i].bytes,
-		    c->code[i].n);
 	if (c->framing != HWTD_FRAMING_NONE) {
 		desc.framing = c->framing;
 		sink = add_stream(trace, &desc);
@@ -194,8 +198,52 @@ cs_case_trace(const struct cs_case *c, size_t first)
 		if (c->framing == HWTD_FRAMING_NONE)
 			sink = id;
 	}
-	if (hwtd_trace_add_bytes(trace, sink, c->bytes + first, c->n - first,
-		&err) != HWTD_OK)
+	return (sink);
+}
+
+static void
+add_bytes(struct hwtd_trace *trace, uint32_t stream, const uint8_t *bytes,
+    size_t n)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+
+	if (hwtd_trace_add_bytes(trace, stream, bytes, n, &err) != HWTD_OK)
 		fail_msg("%s", err.message);
+}
+
+struct hwtd_trace *
+cs_case_trace(const struct cs_case *c, size_t first)
+{
+	struct hwtd_trace *trace = mt_create();
+	uint32_t stream;
+
+	add_code(trace, c);
+	stream = add_streams(trace, c);
+	add_bytes(trace, stream, c->bytes + first, c->n - first);
+	return (mt_seal(trace));
+}
+
+struct hwtd_trace *
+cs_case_trace_cut(const struct cs_case *c, size_t n)
+{
+	struct hwtd_trace *trace = mt_create();
+	uint32_t stream;
+
+	add_code(trace, c);
+	stream = add_streams(trace, c);
+	add_bytes(trace, stream, c->bytes, n);
+	mt_extent(trace, stream, HWTD_EXTENT_NEW, c->bytes, c->n);
+	return (mt_seal(trace));
+}
+
+struct hwtd_trace *
+cs_case_two_sinks(const struct cs_case *a, const struct cs_case *b)
+{
+	struct hwtd_trace *trace = mt_create();
+
+	/* Both have the same code at the same addresses. */
+	add_code(trace, a);
+	add_bytes(trace, add_streams(trace, a), a->bytes, a->n);
+	add_bytes(trace, add_streams(trace, b), b->bytes, b->n);
 	return (mt_seal(trace));
 }

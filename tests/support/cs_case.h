@@ -35,4 +35,11 @@ void cs_case_free(struct cs_case *c);
 /* Of the bytes from `first` on; sealed.  Streams of sources come last. */
 struct hwtd_trace *cs_case_trace(const struct cs_case *c, size_t first);
 
+/* Of the first `n` bytes, and in another extent all of them. */
+struct hwtd_trace *cs_case_trace_cut(const struct cs_case *c, size_t n);
+
+/* Of both, each with its sink; code is that of both. */
+struct hwtd_trace *cs_case_two_sinks(const struct cs_case *a,
+    const struct cs_case *b);
+
 #endif /* TEST_CS_CASE_H */
