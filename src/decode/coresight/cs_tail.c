@@ -25,6 +25,11 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	    bytes, n, &row);
 	tail->cut = row.kind == HWTD_PK_TRUNCATED;
 	tail->off = off;
+	if (row.kind == HWTD_PK_CS_ADDRESS && off > tail->bad_from &&
+	    (row.flags & HWTD_PKF_IP) != 0) {
+		tail->n_addresses++;
+		tail->address = row.ip;
+	}
 	if (row.kind != HWTD_PK_UNKNOWN || off < tail->bad_from)
 		return;
 	if (!tail->bad)
@@ -98,6 +103,7 @@ hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
 	tail->cut = false;
 	tail->bad = false;
 	tail->bad_from = before < n ? off + before : 0;
+	tail->n_addresses = 0;
 	if (at == before)
 		return (HWTD_OK);
 	rc = make_tree(tail, err);

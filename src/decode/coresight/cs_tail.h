@@ -24,6 +24,9 @@ struct hwtdi_cs_tail {
 	uint64_t bad_off, last_bad_off;
 	/* Before it they do not count. */
 	uint64_t bad_from;
+	/* Addresses behind that byte, and the last of them. */
+	size_t n_addresses;
+	uint64_t address;
 };
 
 /* `config` is to stay where it is. */
