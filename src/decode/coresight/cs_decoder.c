@@ -12,6 +12,9 @@
 /* Bytes that are fed at once: what they make waits in memory. */
 #define FEED 256
 
+/* Of each OpenCSD 1.3.3 leaks a little: damage is not to make more. */
+#define MAX_TREES 4096
+
 static bool
 is_itm(const struct hwtdi_decoder *d)
 {
@@ -72,8 +75,12 @@ make_tree(struct hwtdi_decoder *d, struct hwtd_error *err)
 static int
 begin_tree(struct hwtdi_decoder *d, uint64_t off, struct hwtd_error *err)
 {
-	const int rc = d->config.protocol == HWTD_CS_STM ? make_tree(d, err)
-							 : HWTD_OK;
+	int rc = HWTD_OK;
+
+	if (d->config.protocol == HWTD_CS_STM && d->n_trees < MAX_TREES) {
+		d->n_trees++;
+		rc = make_tree(d, err);
+	}
 
 	d->reset_off = off;
 	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(d->tree, off, err) : rc);

@@ -39,6 +39,7 @@ struct hwtdi_decoder {
 	bool timed;
 	/* What makes elements: OpenCSD, or for ITM our own. */
 	struct hwtdi_cs_tree *tree;
+	uint32_t n_trees;
 	struct hwtdi_itm itm;
 	/* Neither does, and why: the stream cannot be decoded. */
 	char refusal[64];
