@@ -9,11 +9,19 @@
 #include "decode/coresight/cs_packet.h"
 #include "decode/coresight/itm_packet.h"
 
+/*
+ * Before any synchronisation OpenCSD counts half bytes of STM modulo 256, and
+ * copies up to 128 bytes from where it began, whether they were fed or not; they
+ * have to be there, and go nowhere.
+ */
+_Static_assert(HWTDI_CS_ROWS_FEED + 128 <= HWTDI_CS_FEED_MAX,
+    "bytes that are read behind those that are fed");
+
 struct hwtdi_cs_lexer {
 	struct hwtd_context *library;
 	struct hwtd_coresight_config config;
 	struct hwtdi_cs_rows *rows;
-	struct hwtdi_cs_layout layout;
+	struct hwtdi_cs_reader reader;
 	/* NULL: ITM. */
 	struct hwtdi_cs_tree *tree;
 	/* The library gave up, and answers no more. */
@@ -33,8 +41,7 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	struct hwtdi_cs_lexer *lexer = arg;
 	struct hwtd_packet row = { .stream_off = off, .bytes = (uint32_t)n };
 
-	hwtdi_cs_read_packet(lexer->config.protocol, &lexer->layout, packet,
-	    bytes, n, &row);
+	hwtdi_cs_read_packet(&lexer->reader, packet, bytes, n, &row);
 	hwtdi_cs_rows_put(lexer->rows, &row);
 }
 
@@ -54,12 +61,13 @@ hwtdi_cs_lexer_create(struct hwtd_context *library,
 	lexer->library = library;
 	lexer->config = *config;
 	lexer->rows = rows;
+	lexer->reader.protocol = config->protocol;
 	rows->halves = config->protocol == HWTD_CS_STM;
 	rows->unsynced_code = hwtdi_cs_unsynced_code(config->protocol);
 	args.config = &lexer->config;
 	if (config->protocol != HWTD_CS_ITM)
 		rc = hwtdi_cs_layout_of(hwtdi_cs_library_version(),
-		    &lexer->layout, err);
+		    &lexer->reader.layout, err);
 	if (rc == HWTD_OK && config->protocol != HWTD_CS_ITM)
 		rc = hwtdi_cs_tree_create(&args, &lexer->tree, err);
 	if (rc != HWTD_OK) {
@@ -193,6 +201,7 @@ void
 hwtdi_cs_lexer_restart(struct hwtdi_cs_lexer *lexer, uint64_t off)
 {
 	hwtdi_cs_rows_begin(lexer->rows, off);
+	lexer->reader.stamp = 0;
 	lexer->synced = false;
 	lexer->zeros = 0;
 	lexer->n = 0;

@@ -10,6 +10,8 @@
 #include <opencsd/ptm/trc_pkt_types_ptm.h>
 #include <opencsd/stm/trc_pkt_types_stm.h>
 
+#include "decode/coresight/stm_stamp.h"
+
 /* These have one layout in all versions that are known. */
 _Static_assert(sizeof(ocsd_etmv3_pkt) == 152, "not the layout that is known");
 _Static_assert(sizeof(ocsd_ptm_pkt) == 104, "not the layout that is known");
@@ -451,14 +453,35 @@ read_ptm(const void *packet, struct hwtd_packet *out)
 
 /* STM. */
 
+/* Half bytes of data before the timestamp. */
+static unsigned int
+stm_data_halves(const struct hwtd_packet *row)
+{
+	if (row->kind == HWTD_PK_CS_TRIGGER)
+		return (2);
+	return (row->kind == HWTD_PK_CS_DATA ? row->count / 4 : 0);
+}
+
 static void
-read_stm(const void *packet, struct hwtd_packet *out)
+stm_stamp(struct hwtdi_cs_reader *reader, const ocsd_stm_pkt *p,
+    const uint8_t *bytes, size_t n, struct hwtd_packet *out)
+{
+	/* Those from 31 bits on the library reads wrong before 1.5.2. */
+	if (p->ts_type == STM_TS_GREY)
+		reader->stamp = hwtdi_stm_gray_stamp(bytes, n,
+		    stm_data_halves(out), reader->stamp);
+	else
+		reader->stamp = p->timestamp;
+	set_stamp(reader->stamp, out);
+}
+
+static void
+read_stm(struct hwtdi_cs_reader *reader, const void *packet,
+    const uint8_t *bytes, size_t n, struct hwtd_packet *out)
 {
 	const ocsd_stm_pkt *p = packet;
 
 	out->aux = p->master | (uint32_t)p->channel << 16;
-	if (p->pkt_has_ts)
-		set_stamp(p->timestamp, out);
 	switch (p->type) {
 	case STM_PKT_D4:
 		out->count = 4;
@@ -499,6 +522,8 @@ read_stm(const void *packet, struct hwtd_packet *out)
 	default:
 		break;
 	}
+	if (p->pkt_has_ts)
+		stm_stamp(reader, p, bytes, n, out);
 }
 
 static uint32_t
@@ -535,12 +560,12 @@ hwtdi_cs_unsynced_code(uint32_t protocol)
 }
 
 void
-hwtdi_cs_read_packet(uint32_t protocol, const struct hwtdi_cs_layout *layout,
-    const void *packet, const uint8_t *bytes, size_t n,
-    struct hwtd_packet *out)
+hwtdi_cs_read_packet(struct hwtdi_cs_reader *reader, const void *packet,
+    const uint8_t *bytes, size_t n, struct hwtd_packet *out)
 {
-	const uint32_t family = protocol == HWTD_CS_ETE ? HWTD_CS_ETMV4
-							: protocol;
+	const uint32_t family = reader->protocol == HWTD_CS_ETE
+	    ? HWTD_CS_ETMV4
+	    : reader->protocol;
 
 	out->code = HWTDI_CS_CODE(family, number_of(family, packet));
 	out->kind = hwtdi_cs_packet_kind(out->code);
@@ -550,7 +575,7 @@ hwtdi_cs_read_packet(uint32_t protocol, const struct hwtdi_cs_layout *layout,
 		return;
 	switch (family) {
 	case HWTD_CS_ETMV4:
-		read_etmv4(layout, packet, bytes, n, out);
+		read_etmv4(&reader->layout, packet, bytes, n, out);
 		break;
 	case HWTD_CS_ETMV3:
 		read_etmv3(packet, out);
@@ -559,7 +584,7 @@ hwtdi_cs_read_packet(uint32_t protocol, const struct hwtdi_cs_layout *layout,
 		read_ptm(packet, out);
 		break;
 	case HWTD_CS_STM:
-		read_stm(packet, out);
+		read_stm(reader, packet, bytes, n, out);
 		break;
 	default:
 		break;

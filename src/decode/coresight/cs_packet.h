@@ -38,12 +38,19 @@ const char *hwtdi_cs_packet_name(uint32_t code);
 /* Of bytes without synchronisation. */
 uint32_t hwtdi_cs_unsynced_code(uint32_t protocol);
 
+/* Reading packets, one after the other. */
+struct hwtdi_cs_reader {
+	uint32_t protocol;
+	struct hwtdi_cs_layout layout;
+	/* STM: the last time that was told; 0 where nothing was before. */
+	uint64_t stamp;
+};
+
 /*
  * What a packet of the library says: all of `out` but where it lies.  `bytes`
  * are those of the packet.
  */
-void hwtdi_cs_read_packet(uint32_t protocol,
-    const struct hwtdi_cs_layout *layout, const void *packet,
+void hwtdi_cs_read_packet(struct hwtdi_cs_reader *reader, const void *packet,
     const uint8_t *bytes, size_t n, struct hwtd_packet *out);
 
 #endif /* HWTDI_CS_PACKET_H */

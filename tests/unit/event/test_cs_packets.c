@@ -183,6 +183,25 @@ static const struct want stm_want[] = {
 	{ "RESERVED", HWTD_PK_UNKNOWN, 1, 0, 0, 0, 0, 0, 0 },
 };
 
+/* Of version 4: timestamps in Gray code, which neighbours differ in one bit of. */
+static const uint8_t gray_bytes[] = {
+	ONES_10, 0x0f, /* 21 f and a 0 */
+	0x0f, 0x40, /* f 0 0 4: version 4 */
+	0x4f, 0xba, 0x19, 0x04, 0, 0, 0x10, /* f 4 a b; 9 halves: 140000001 */
+	0x1e, 0x33, 0x65, /* e; one half: 3; and 3 5 6: channel 0x56 */
+};
+
+static const struct want gray_want[] = {
+	{ "ASYNC", HWTD_PK_CS_ASYNC, 11, 0, 0, 0, 0, 0, 0 },
+	{ "VERSION", HWTD_PK_CS_INFO, 2, 4, 0, 0, 0, 0, 0 },
+	{ "D8TS", HWTD_PK_CS_DATA, 7, 0xab, 8, 0, 0x180000001, 0,
+	    HWTD_PKF_STAMP },
+	{ "FLAGTS", HWTD_PK_CS_MARKER, 2, 0, 0, 0, 0x180000002, 0,
+	    HWTD_PKF_STAMP },
+	{ "C8", HWTD_PK_CS_CHANNEL, 1, 0x56, 0, 0, 0, 0x560000,
+	    HWTD_PKF_HALF },
+};
+
 static const uint8_t itm_bytes[] = {
 	0x11, 0x22, 0x33, /* before any sync */
 	ZEROS_5, 0x80, /* sync */
@@ -242,6 +261,7 @@ static const struct source sources[] = {
 	SOURCE(HWTD_CS_PTM, ptm, .etmidr = 0x411cf300),
 	SOURCE(HWTD_CS_ETMV3, etmv3, .etmidr = 0x410cf250),
 	SOURCE(HWTD_CS_STM, stm, .stmtcsr = 0x100001),
+	SOURCE(HWTD_CS_STM, gray, .stmtcsr = 0x100001),
 	SOURCE(HWTD_CS_ITM, itm, .itmtcr = 0x100001),
 };
 
