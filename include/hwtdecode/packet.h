@@ -27,7 +27,10 @@ enum hwtd_packet_kind {
 	HWTD_PK_UNSYNCED = 1,
 	/** A packet whose end is not there. */
 	HWTD_PK_TRUNCATED = 2,
-	/** `value` bytes are not there: lost, or the file is damaged. */
+	/**
+	 * `value` bytes are not there: lost, or the file is damaged; `count` is
+	 * why, an hwtd_gap_reason.
+	 */
 	HWTD_PK_LOST = 3,
 
 	/** A run of padding; `count` of them. */

@@ -46,6 +46,7 @@ const struct packet_field_kind packet_field_kinds[PACKET_FIELDS] = {
 	[PACKET_STATUS] = { "status", PACKET_BOOL },
 	[PACKET_GUESSED] = { "guessed", PACKET_BOOL },
 	[PACKET_RESERVED] = { "reserved", PACKET_BOOL },
+	[PACKET_LOSS] = { "gap_reason", PACKET_GAP },
 	[PACKET_ATOMS] = { "atoms", PACKET_OUTCOMES },
 	[PACKET_ISA] = { "isa", PACKET_NUMBER },
 	[PACKET_LEVEL] = { "level", PACKET_NUMBER },
@@ -274,5 +275,7 @@ packet_fields(const struct hwtd_packet *packet,
 	add_if(&a, PACKET_STATUS, HWTD_PKF_STATUS);
 	add_if(&a, PACKET_GUESSED, HWTD_PKF_GUESSED);
 	add_if(&a, PACKET_RESERVED, HWTD_PKF_RESERVED);
+	if (packet->kind == HWTD_PK_LOST)
+		add(&a, PACKET_LOSS, packet->count);
 	return (a.n);
 }

@@ -47,6 +47,7 @@ enum packet_field_id {
 	PACKET_STATUS,
 	PACKET_GUESSED,
 	PACKET_RESERVED,
+	PACKET_LOSS,
 	/* Of CoreSight only: no columns of traces that have none. */
 	PACKET_COMMON_FIELDS,
 	PACKET_ATOMS = PACKET_COMMON_FIELDS,
@@ -78,7 +79,9 @@ enum packet_form {
 	PACKET_HEX,
 	PACKET_BOOL,
 	/* `count` of the packet outcomes, the oldest in the top bit. */
-	PACKET_OUTCOMES
+	PACKET_OUTCOMES,
+	/* An hwtd_gap_reason, by name. */
+	PACKET_GAP
 };
 
 struct packet_field {

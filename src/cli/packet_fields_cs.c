@@ -41,7 +41,7 @@ add_common(struct adding *a)
 		add(a, PACKET_COUNT, p->count);
 	if (p->kind == HWTD_PK_CS_DATA && p->count != 0) {
 		add(a, PACKET_PAYLOAD, p->value);
-		add(a, PACKET_PAYLOAD_SIZE, p->count / 8);
+		add(a, PACKET_PAYLOAD_SIZE, (p->count + 7) / 8);
 	}
 	if (has(a, HWTD_PKF_IP))
 		add(a, PACKET_IP, p->ip);

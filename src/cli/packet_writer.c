@@ -358,6 +358,10 @@ write_json(struct packet_writer *w, const struct hwtd_packet *packet)
 			write_outcomes(out, fields[i].value, packet->count);
 			output_char(out, '"');
 			break;
+		case PACKET_GAP:
+			json_name(out, name,
+			    hwtd_gap_reason_name((uint32_t)fields[i].value));
+			break;
 		}
 	}
 	if (w->raw) {
@@ -405,6 +409,9 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 			output_hex(out, field->value);
 		else if (packet_field_kinds[id].form == PACKET_OUTCOMES)
 			write_outcomes(out, field->value, packet->count);
+		else if (packet_field_kinds[id].form == PACKET_GAP)
+			output_text(out,
+			    hwtd_gap_reason_name((uint32_t)field->value));
 		else
 			output_u64(out, field->value);
 	}

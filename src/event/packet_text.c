@@ -1,6 +1,7 @@
 /*
  * Packets in words.
  */
+#include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -296,6 +297,8 @@ add_fields(struct text *t, const struct hwtd_packet *p)
 		if (p->kind < HWTD_PK_PT_PAD)
 			add(t, "%" PRIu64 " bytes",
 			    p->kind == HWTD_PK_LOST ? p->value : p->bytes);
+		if (p->kind == HWTD_PK_LOST && p->count != 0)
+			add(t, ", %s", hwtd_gap_reason_name(p->count));
 		break;
 	}
 }

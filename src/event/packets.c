@@ -137,6 +137,7 @@ take_gap(struct hwtd_packets *p, const struct hwtd_gap *gap)
 	p->lost.stream_off = gap->first;
 	p->lost.bytes = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 	p->lost.value = n;
+	p->lost.count = gap->reason;
 	if (gap->first < p->opts.first || gap->first >= p->opts.end || n == 0)
 		return;
 	p->bytes_lost += n;

@@ -159,7 +159,8 @@ def test_csv_has_the_same_columns_always(case: Case) -> None:
     table = run.table()
     keys = {key for line in lines for key in line} - {"schema", "type"}
     times = {"time_ns", "time_estimated", "time_error_ns"}
-    assert set(table[0]) == keys | times | {"guessed", "reserved"}
+    assert set(table[0]) == keys | times | {
+        "guessed", "reserved", "gap_reason"}
     for line, fields in zip(lines, table, strict=True):
         for key, text in fields.items():
             value = line.get(key, "")
@@ -515,6 +516,7 @@ def test_damaged_file_has_lost_bytes(case: Case) -> None:
     lost = [row for row in found if row["kind"] == "lost"]
     assert len(lost) == 1 and lost[0]["bytes"] > 1000
     assert lost[0]["raw"] == ""
+    assert lost[0]["gap_reason"] == "file-damaged"
     # Every byte of the stream has one row.
     at = 0
     for row in found:
@@ -527,7 +529,7 @@ def test_damaged_file_has_lost_bytes(case: Case) -> None:
             first = row["offset"]
             assert row["raw"] == raw[first : first + row["bytes"]].hex()
     text = case.run("packets", "--kind=lost", "bad.hwt").want(0).out
-    assert text.endswith(f"  lost       {lost[0]['bytes']} bytes\n")
+    assert text.endswith(f"  lost       {lost[0]['bytes']} bytes, file-damaged\n")
     case.run("packets", "--max-loss=0", "bad.hwt").want(
         3, err_has="gave nothing"
     )

@@ -28,6 +28,8 @@ static const struct text_case cases[] = {
 	{ HWTD_PK_UNSYNCED, 0, 0, 0, "unsynced", "5 bytes" },
 	{ HWTD_PK_TRUNCATED, 0, 0, 0, "truncated", "5 bytes" },
 	{ HWTD_PK_LOST, 0x100000000, 0, 0, "lost", "4294967296 bytes" },
+	{ HWTD_PK_LOST, 5, HWTD_GAP_FILE_DAMAGED, 0, "lost",
+	    "5 bytes, file-damaged" },
 	{ HWTD_PK_PT_PAD, 0, 1, 0, "pad", "" },
 	{ HWTD_PK_PT_PAD, 0, 3, 0, "pad", "3 times" },
 	{ HWTD_PK_PT_PSB, 0, 0, 0, "psb", "" },

@@ -477,7 +477,7 @@ no_sync_in_a_hole_begins_behind_it(void **state)
 	o.first = 1;
 	pk_assert_text(trace, &o,
 	    "1 tnt.8 !.\n"
-	    "2 lost 4 bytes\n"
+	    "2 lost 4 bytes, file-damaged\n"
 	    "6 unsynced 2 bytes\n");
 	hwtd_trace_close(trace);
 	pt_free(&p);
@@ -504,7 +504,7 @@ damage_is_a_row_and_what_follows_a_stream_of_its_own(void **state)
 	    "0 psb status\n"
 	    "16 psbend status\n"
 	    "18 truncated 2 bytes\n"
-	    "20 lost 6 bytes\n"
+	    "20 lost 6 bytes, file-damaged\n"
 	    "26 unsynced 2 bytes\n"
 	    "28 psb status\n"
 	    "44 psbend status\n");
