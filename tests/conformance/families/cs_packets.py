@@ -88,8 +88,12 @@ def without_footers(cli: Path, folder: Path, source: Source,
         packet.offset -= frame // BLOCK * FOOTER
 
 
-def packets_of(cli: Path, folder: Path, stream: int) -> list[Packet]:
-    """Return what `hwtdecode packets` shows of one stream."""
+def packets_of(cli: Path, folder: Path, stream: int,
+               size: int | None = None) -> list[Packet]:
+    """Return what `hwtdecode packets` shows of one stream.
+
+    Rows have to be one behind the other, up to the `size` of the stream.
+    """
     try:
         done = subprocess.run(
             [str(cli), "packets", "--format", "jsonl", "--raw",
@@ -101,14 +105,21 @@ def packets_of(cli: Path, folder: Path, stream: int) -> list[Packet]:
     if done.returncode not in (0, 1):
         said = done.stderr.strip().splitlines()
         raise Fail(said[-1] if said else f"exit code {done.returncode}")
-    found = []
+    found, end = [], 0
     for line in done.stdout.splitlines():
         row = json.loads(line)
-        if row.get("type") != "packet" or row["kind"] == "lost":
+        if row.get("type") != "packet":
+            continue
+        if row["offset"] != end:
+            raise Fail(f"a row is at {row['offset']}, not at {end}")
+        end += row["bytes"]
+        if row["kind"] == "lost":
             continue
         found.append(Packet(
             row.get("sink_offset", row["offset"]), bytes.fromhex(row["raw"]),
             row.get("name", row["kind"]), row.get("half", False)))
+    if size is not None and end != size:
+        raise Fail(f"rows have {end} bytes of {size}")
     return list(join_unsynced(found))
 
 
@@ -158,7 +169,7 @@ def compare_packets(cli: Path | None, folder: Path,
         if not source.sink and "0" in wanted:
             trace_id = "0"
         if source.size:
-            found = packets_of(cli, folder, source.stream)
+            found = packets_of(cli, folder, source.stream, source.size)
             if in_blocks and source.sink:
                 without_footers(cli, folder, source, found)
             have.setdefault(trace_id, []).extend(found)

@@ -4,6 +4,7 @@
  * Source: IHI 0064 (ETMv4), DDI 0487 (ETE), IHI 0014 (ETMv3), IHI 0035 (PFT),
  * MIPI STPv2, DDI 0403 (ITM), IHI 0029 (frames): the encodings of packets.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -539,6 +540,63 @@ packets_of_a_sink_are_frames_and_tell_where_sources_are(void **state)
 	hwtd_trace_close(trace);
 }
 
+#define THREADS 4
+
+struct reading {
+	struct hwtd_trace *trace;
+	struct pk_rows rows;
+};
+
+/* Making, using and ending of the library's decoders in several threads. */
+static void *
+read_often(void *arg)
+{
+	struct reading *r = arg;
+
+	for (int i = 0; i < 8; i++) {
+		struct hwtd_packet_batch batch = { .size = sizeof(batch) };
+		struct hwtd_packets *packets = NULL;
+
+		pk_free(&r->rows);
+		if (hwtd_packets_open(r->trace, NULL, &packets, NULL) !=
+		    HWTD_OK)
+			return (NULL);
+		while (hwtd_packets_read(packets, &batch, NULL) == HWTD_OK)
+			for (size_t k = 0; k < batch.n; k++)
+				pk_add(&r->rows, &batch.packets[k]);
+		hwtd_packets_close(packets);
+	}
+	return (NULL);
+}
+
+static void
+threads_read_the_same_packets(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_SOURCES; i++) {
+		struct hwtd_trace *trace = make_trace(&sources[i], 40, 100);
+		struct pk_rows want = all_rows(trace, NULL);
+		struct reading readings[THREADS];
+		pthread_t threads[THREADS];
+
+		memset(readings, 0, sizeof(readings));
+		for (size_t k = 0; k < THREADS; k++) {
+			readings[k].trace = trace;
+			assert_int_equal(pthread_create(&threads[k], NULL,
+					     read_often, &readings[k]),
+			    0);
+		}
+		for (size_t k = 0; k < THREADS; k++) {
+			assert_int_equal(pthread_join(threads[k], NULL), 0);
+			pk_assert_same(want.at, want.n, readings[k].rows.at,
+			    readings[k].rows.n);
+			pk_free(&readings[k].rows);
+		}
+		pk_free(&want);
+		hwtd_trace_close(trace);
+	}
+}
+
 static void
 what_cannot_be_named_is_refused(void **state)
 {
@@ -575,6 +633,7 @@ main(void)
 		cmocka_unit_test(extents_do_not_join),
 		cmocka_unit_test(
 		    packets_of_a_sink_are_frames_and_tell_where_sources_are),
+		cmocka_unit_test(threads_read_the_same_packets),
 		cmocka_unit_test(what_cannot_be_named_is_refused),
 	};
 
