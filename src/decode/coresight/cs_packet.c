@@ -17,7 +17,7 @@ _Static_assert(sizeof(ocsd_etmv3_pkt) == 152, "not the layout that is known");
 _Static_assert(sizeof(ocsd_ptm_pkt) == 104, "not the layout that is known");
 _Static_assert(sizeof(ocsd_stm_pkt) == 48, "not the layout that is known");
 
-/* Of ETMv4: what is before that which 1.4.0 put in; what comes behind moves. */
+/* Of ETMv4.  1.4.0 put something in before the last of these. */
 #define ETMV4_ADDRESS 8
 #define ETMV4_ADDRESS_BITS 25
 #define ETMV4_ISA 32
@@ -43,7 +43,10 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
 	offsetof(ocsd_etmv4_i_pkt, ts) == ETMV4_STAMP &&
 	offsetof(ocsd_etmv4_i_pkt, atom) == ETMV4_ATOM &&
 	offsetof(ocsd_etmv4_i_pkt, cancel_elements) == ETMV4_CANCEL &&
-	offsetof(ocsd_etmv4_i_pkt, trace_info) == ETMV4_INFO,
+	offsetof(ocsd_etmv4_i_pkt, trace_info) == ETMV4_INFO &&
+	offsetof(ocsd_etmv4_i_pkt, exception_info) == ETMV4_EXCEPTION &&
+	offsetof(ocsd_etmv4_i_pkt, event_val) == ETMV4_EVENT &&
+	offsetof(ocsd_etmv4_i_pkt, Q_pkt) == ETMV4_Q_COUNT,
     "all known versions have these there");
 
 /* Bits of what is valid. */
@@ -240,10 +243,10 @@ etmv4_speculation(const void *p, uint32_t type, struct hwtd_packet *out)
 static void
 etmv4_q(const void *p, size_t shift, struct hwtd_packet *out)
 {
-	const uint32_t bits = load32(p, ETMV4_Q_BITS + shift);
+	const uint32_t bits = load32(p, ETMV4_Q_BITS);
 
 	if ((bits & Q_COUNT) != 0) {
-		out->value = load32(p, ETMV4_Q_COUNT + shift);
+		out->value = load32(p, ETMV4_Q_COUNT);
 		out->flags |= HWTD_PKF_COUNT;
 	}
 	if ((bits & Q_ADDRESS) != 0)
@@ -259,7 +262,8 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 
 	switch (out->kind) {
 	case HWTD_PK_CS_INFO:
-		out->value = load32(p, ETMV4_INFO);
+		/* Newer versions put what they think of it above. */
+		out->value = load32(p, ETMV4_INFO) & 0xffff;
 		if (has_valid(p, shift, VALID_THRESHOLD))
 			out->count = load32(p, ETMV4_THRESHOLD);
 		break;
@@ -276,14 +280,14 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 		etmv4_context(p, shift, out);
 		break;
 	case HWTD_PK_CS_EXCEPTION:
-		out->value = load32(p, ETMV4_EXCEPTION + shift) & 0x3ff;
+		out->value = load32(p, ETMV4_EXCEPTION) & 0x3ff;
 		break;
 	case HWTD_PK_CS_TIMESTAMP:
 	case HWTD_PK_CS_CYCLES:
 		etmv4_times(p, shift, out);
 		break;
 	case HWTD_PK_CS_EVENT:
-		out->value = ((const uint8_t *)p)[ETMV4_EVENT + shift];
+		out->value = ((const uint8_t *)p)[ETMV4_EVENT];
 		break;
 	case HWTD_PK_CS_SPECULATION:
 		etmv4_speculation(p, type, out);
@@ -293,8 +297,7 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 		break;
 	case HWTD_PK_CS_MARKER:
 		if (type != ETE_PKT_I_TS_MARKER)
-			out->value = ((const uint8_t *)
-				p)[ETMV4_MARKER + shift];
+			out->value = ((const uint8_t *)p)[ETMV4_MARKER];
 		break;
 	case HWTD_PK_CS_DATA:
 		etmv4_data(bytes, n, out);
