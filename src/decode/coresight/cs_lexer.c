@@ -26,6 +26,8 @@ struct hwtdi_cs_lexer {
 	struct hwtdi_cs_tree *tree;
 	/* The library gave up, and answers no more. */
 	bool broken;
+	/* It is fed what is of no stream. */
+	bool priming;
 
 	/* ITM: a synchronisation was seen; zeros, or a packet that is cut. */
 	bool synced;
@@ -41,6 +43,8 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	struct hwtdi_cs_lexer *lexer = arg;
 	struct hwtd_packet row = { .stream_off = off, .bytes = (uint32_t)n };
 
+	if (lexer->priming)
+		return;
 	hwtdi_cs_read_packet(&lexer->reader, packet, bytes, n, &row);
 	hwtdi_cs_rows_put(lexer->rows, &row);
 }
@@ -197,16 +201,44 @@ end_itm(struct hwtdi_cs_lexer *lexer, uint64_t off)
 
 /* All. */
 
+/*
+ * A reset leaves the context as it is, and none is made at first: a packet that
+ * says that it is as before would give any.  So there is a context before.
+ */
+static int
+prime(struct hwtdi_cs_lexer *lexer, uint64_t off)
+{
+	static const uint8_t bytes[] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, /* A-sync */
+		0x01, 0x00, /* trace info */
+		0x81, 0x00, /* a context */
+	};
+	int rc;
+
+	if (lexer->config.protocol != HWTD_CS_ETMV4 &&
+	    lexer->config.protocol != HWTD_CS_ETE)
+		return (HWTD_OK);
+	rc = hwtdi_cs_tree_reset(lexer->tree, off, NULL);
+	lexer->priming = true;
+	if (rc == HWTD_OK)
+		rc = hwtdi_cs_tree_feed(lexer->tree, off, bytes, sizeof(bytes),
+		    NULL);
+	lexer->priming = false;
+	return (rc);
+}
+
 void
 hwtdi_cs_lexer_restart(struct hwtdi_cs_lexer *lexer, uint64_t off)
 {
 	hwtdi_cs_rows_begin(lexer->rows, off);
 	lexer->reader.stamp = 0;
+	lexer->reader.has_context = false;
 	lexer->synced = false;
 	lexer->zeros = 0;
 	lexer->n = 0;
 	lexer->broken = lexer->tree != NULL &&
-	    hwtdi_cs_tree_reset(lexer->tree, off, NULL) != HWTD_OK;
+	    (prime(lexer, off) != HWTD_OK ||
+		hwtdi_cs_tree_reset(lexer->tree, off, NULL) != HWTD_OK);
 }
 
 void
@@ -221,8 +253,9 @@ hwtdi_cs_lexer_feed(struct hwtdi_cs_lexer *lexer, uint64_t off,
 	if (!lexer->broken &&
 	    hwtdi_cs_tree_feed(lexer->tree, off, bytes, n, NULL) == HWTD_OK)
 		return;
-	/* What is left of these bytes has no name. */
+	/* What is left of these bytes has no name; the time begins anew. */
 	hwtdi_cs_rows_finish(lexer->rows, off + n);
+	lexer->reader.stamp = 0;
 	lexer->broken = hwtdi_cs_tree_reset(lexer->tree, off + n, NULL) !=
 	    HWTD_OK;
 }

@@ -50,7 +50,6 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
     "all known versions have these there");
 
 /* Bits of what is valid. */
-#define VALID_CONTEXT 0x001u
 #define VALID_THRESHOLD 0x080u
 #define VALID_CYCLES 0x100u
 #define VALID_COMMIT 0x200u
@@ -59,6 +58,7 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ETMV4_ADDRESS + 8 &&
 #define CONTEXT_LEVEL 0x03u
 #define CONTEXT_64 0x04u
 #define CONTEXT_NON_SECURE 0x08u
+#define CONTEXT_TOLD 0x10u
 #define CONTEXT_ID 0x20u
 #define CONTEXT_VMID 0x40u
 #define CONTEXT_NSE 0x80u
@@ -138,20 +138,21 @@ set_ip(uint64_t address, unsigned int valid_bits, struct hwtd_packet *out)
 /* ETMv4, ETE. */
 
 static bool
-has_valid(const void *p, size_t shift, uint32_t bit)
+has_valid(const struct hwtdi_cs_reader *r, const void *p, uint32_t bit)
 {
-	return ((load32(p, ETMV4_VALID + shift) & bit) != 0);
+	return ((load32(p, ETMV4_VALID + r->layout.etmv4_shift) & bit) != 0);
 }
 
 static void
-etmv4_context(const void *p, size_t shift, struct hwtd_packet *out)
+etmv4_context(const struct hwtdi_cs_reader *r, const void *p,
+    struct hwtd_packet *out)
 {
 	const uint32_t bits = load32(p, ETMV4_CONTEXT);
 	const uint32_t security = ((bits & CONTEXT_NSE) != 0 ? 2 : 0) |
 	    ((bits & CONTEXT_NON_SECURE) != 0 ? 1 : 0);
 
 	/* One that is as before, when none was told. */
-	if (!has_valid(p, shift, VALID_CONTEXT))
+	if (!r->has_context)
 		return;
 	out->flags |= HWTD_PKF_CONTEXT;
 	out->count |= (bits & CONTEXT_LEVEL) |
@@ -169,12 +170,12 @@ etmv4_context(const void *p, size_t shift, struct hwtd_packet *out)
 }
 
 static uint32_t
-etmv4_isa(const void *p, size_t shift)
+etmv4_isa(const struct hwtdi_cs_reader *r, const void *p)
 {
 	if (((const uint8_t *)p)[ETMV4_ISA] != 0)
 		return (isa_bits(HWTD_ISA_T32));
 	/* Without a context, A32 and A64 have the same packets. */
-	if (!has_valid(p, shift, VALID_CONTEXT))
+	if (!r->has_context)
 		return (0);
 	return (isa_bits((load32(p, ETMV4_CONTEXT) & CONTEXT_64) != 0
 		? HWTD_ISA_A64
@@ -182,11 +183,12 @@ etmv4_isa(const void *p, size_t shift)
 }
 
 static void
-etmv4_address(const void *p, size_t shift, struct hwtd_packet *out)
+etmv4_address(const struct hwtdi_cs_reader *r, const void *p,
+    struct hwtd_packet *out)
 {
 	set_ip(load64(p, ETMV4_ADDRESS + 8),
 	    ((const uint8_t *)p)[ETMV4_ADDRESS_BITS], out);
-	out->count |= etmv4_isa(p, shift);
+	out->count |= etmv4_isa(r, p);
 }
 
 static bool
@@ -209,22 +211,23 @@ etmv4_data(const uint8_t *bytes, size_t n, struct hwtd_packet *out)
 }
 
 static void
-etmv4_times(const void *p, size_t shift, struct hwtd_packet *out)
+etmv4_times(const struct hwtdi_cs_reader *r, const void *p,
+    struct hwtd_packet *out)
 {
 	const uint32_t cycles = load32(p, ETMV4_CYCLES);
 
 	if (out->kind == HWTD_PK_CS_TIMESTAMP) {
 		out->stamp = load64(p, ETMV4_STAMP);
 		out->flags |= HWTD_PKF_STAMP;
-		if (has_valid(p, shift, VALID_CYCLES))
+		if (has_valid(r, p, VALID_CYCLES))
 			set_cycles(cycles, out);
 		return;
 	}
-	if (has_valid(p, shift, VALID_CYCLES)) {
+	if (has_valid(r, p, VALID_CYCLES)) {
 		out->value = cycles;
 		out->flags |= HWTD_PKF_COUNT;
 	}
-	if (has_valid(p, shift, VALID_COMMIT))
+	if (has_valid(r, p, VALID_COMMIT))
 		out->count = load32(p, ETMV4_COMMIT);
 }
 
@@ -241,7 +244,8 @@ etmv4_speculation(const void *p, uint32_t type, struct hwtd_packet *out)
 }
 
 static void
-etmv4_q(const void *p, size_t shift, struct hwtd_packet *out)
+etmv4_q(const struct hwtdi_cs_reader *r, const void *p,
+    struct hwtd_packet *out)
 {
 	const uint32_t bits = load32(p, ETMV4_Q_BITS);
 
@@ -250,21 +254,22 @@ etmv4_q(const void *p, size_t shift, struct hwtd_packet *out)
 		out->flags |= HWTD_PKF_COUNT;
 	}
 	if ((bits & Q_ADDRESS) != 0)
-		etmv4_address(p, shift, out);
+		etmv4_address(r, p, out);
 }
 
 static void
-read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
-    const uint8_t *bytes, size_t n, struct hwtd_packet *out)
+read_etmv4(struct hwtdi_cs_reader *r, const void *p, const uint8_t *bytes,
+    size_t n, struct hwtd_packet *out)
 {
-	const size_t shift = layout->etmv4_shift;
 	const uint32_t type = load32(p, 0);
 
+	if ((load32(p, ETMV4_CONTEXT) & CONTEXT_TOLD) != 0)
+		r->has_context = true;
 	switch (out->kind) {
 	case HWTD_PK_CS_INFO:
 		/* Newer versions put what they think of it above. */
 		out->value = load32(p, ETMV4_INFO) & 0xffff;
-		if (has_valid(p, shift, VALID_THRESHOLD))
+		if (has_valid(r, p, VALID_THRESHOLD))
 			out->count = load32(p, ETMV4_THRESHOLD);
 		break;
 	case HWTD_PK_CS_ATOM:
@@ -272,19 +277,19 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 		    ((const uint8_t *)p)[ETMV4_ATOM + 4], out);
 		break;
 	case HWTD_PK_CS_ADDRESS:
-		etmv4_address(p, shift, out);
+		etmv4_address(r, p, out);
 		if (has_context(type))
-			etmv4_context(p, shift, out);
+			etmv4_context(r, p, out);
 		break;
 	case HWTD_PK_CS_CONTEXT:
-		etmv4_context(p, shift, out);
+		etmv4_context(r, p, out);
 		break;
 	case HWTD_PK_CS_EXCEPTION:
 		out->value = load32(p, ETMV4_EXCEPTION) & 0x3ff;
 		break;
 	case HWTD_PK_CS_TIMESTAMP:
 	case HWTD_PK_CS_CYCLES:
-		etmv4_times(p, shift, out);
+		etmv4_times(r, p, out);
 		break;
 	case HWTD_PK_CS_EVENT:
 		out->value = ((const uint8_t *)p)[ETMV4_EVENT];
@@ -293,7 +298,7 @@ read_etmv4(const struct hwtdi_cs_layout *layout, const void *p,
 		etmv4_speculation(p, type, out);
 		break;
 	case HWTD_PK_CS_Q:
-		etmv4_q(p, shift, out);
+		etmv4_q(r, p, out);
 		break;
 	case HWTD_PK_CS_MARKER:
 		if (type != ETE_PKT_I_TS_MARKER)
@@ -578,7 +583,7 @@ hwtdi_cs_read_packet(struct hwtdi_cs_reader *reader, const void *packet,
 		return;
 	switch (family) {
 	case HWTD_CS_ETMV4:
-		read_etmv4(&reader->layout, packet, bytes, n, out);
+		read_etmv4(reader, packet, bytes, n, out);
 		break;
 	case HWTD_CS_ETMV3:
 		read_etmv3(packet, out);

@@ -5,6 +5,7 @@
 #define HWTDI_CS_PACKET_H
 
 #include <hwtdecode/packet.h>
+#include <stdbool.h>
 
 #include "decode/coresight/cs_library.h"
 
@@ -42,6 +43,8 @@ uint32_t hwtdi_cs_unsynced_code(uint32_t protocol);
 struct hwtdi_cs_reader {
 	uint32_t protocol;
 	struct hwtdi_cs_layout layout;
+	/* ETMv4, ETE: a context was told; it can be as before from then on. */
+	bool has_context;
 	/* STM: the last time that was told; 0 where nothing was before. */
 	uint64_t stamp;
 };

@@ -102,6 +102,7 @@ static const uint8_t ete_bytes[] = {
 	0x2e, 0x02, /* cancel 2 */
 	0x95, 0x04, /* 0x10: trace info made all addresses 0 */
 	0x9a, 0x00, 0x00, 1, 0, /* 0x10000, in no context */
+	0x80, /* the context is as before, when there was none */
 };
 
 static const struct want ete_want[] = {
@@ -116,6 +117,7 @@ static const struct want ete_want[] = {
 	    HWTD_PKF_IP },
 	{ "I_ADDR_L_32IS0", HWTD_PK_CS_ADDRESS, 5, 0, 0, 0x10000, 0, 0,
 	    HWTD_PKF_IP },
+	{ "I_CTXT", HWTD_PK_CS_CONTEXT, 1, 0, 0, 0, 0, 0, 0 },
 };
 
 static const uint8_t ptm_bytes[] = {
