@@ -225,12 +225,13 @@ put_element(const struct hwtdi_cs_element *e)
 	}
 }
 
-/* A packet that the end cuts off is no element of the library, but ours. */
+/* Of the last packet the library tells nothing, if it is cut off or cannot be. */
 static bool
 is_ours(const struct hwtdi_cs_element *e)
 {
 	return (e->kind == HWTDI_CS_NO_SYNC &&
-	    e->reason == HWTDI_CS_UNSYNCED_END);
+	    (e->reason == HWTDI_CS_UNSYNCED_END ||
+		e->reason == HWTDI_CS_UNSYNCED_LAST_BAD));
 }
 
 int

@@ -261,7 +261,7 @@ put_lost(struct hwtdi_decoder *d, struct hwtd_error *err)
 		return (rc);
 	/* The library would have told of it with the one behind it. */
 	if (d->tail.bad)
-		return (put_no_sync(d, HWTDI_CS_UNSYNCED_BAD_PACKET,
+		return (put_no_sync(d, HWTDI_CS_UNSYNCED_LAST_BAD,
 		    d->tail.bad_off, err));
 	return (d->tail.cut
 		? put_no_sync(d, HWTDI_CS_UNSYNCED_END, d->tail.off, err)

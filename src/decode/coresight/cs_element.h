@@ -50,7 +50,9 @@ enum hwtdi_cs_unsynced {
 	HWTDI_CS_UNSYNCED_END,
 	HWTDI_CS_UNSYNCED_BAD_IMAGE,
 	/* The library gave up; it says nothing of it itself. `value`. */
-	HWTDI_CS_UNSYNCED_GIVEN_UP
+	HWTDI_CS_UNSYNCED_GIVEN_UP,
+	/* The same of the last packet, which cannot be. */
+	HWTDI_CS_UNSYNCED_LAST_BAD
 };
 
 /* Reasons of TRACE_ON. */

@@ -342,6 +342,10 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		break;
 	case HWTDI_CS_UNSYNCED_BAD_PACKET:
 		return (put_bad_packet(d, e, err));
+	case HWTDI_CS_UNSYNCED_LAST_BAD:
+		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_PACKET, e->off,
+		    "a packet that cannot be");
+		break;
 	case HWTDI_CS_UNSYNCED_BAD_IMAGE:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
 		    "the code does not fit the trace");
