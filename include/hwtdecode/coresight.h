@@ -135,6 +135,12 @@ struct hwtd_sink_info {
 	uint64_t lost_bytes;
 	/** In frames, before the first ID. */
 	uint64_t untold_bytes;
+	/**
+	 * Offset of the oldest frame, where memory was found to be that of a ring,
+	 * copied as it lay there; frames are read from there on, up to the end
+	 * and then from the start.  0: it was not.
+	 */
+	uint64_t turned_off;
 	/** By trace ID; those of 0 fill frames up. */
 	uint64_t id_bytes[HWTD_CS_TRACE_IDS];
 };

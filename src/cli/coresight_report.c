@@ -62,6 +62,8 @@ text_sink(struct output *out, const struct input *input, uint32_t sink,
 	if (info->n_barriers != 0)
 		output_format(out, "  barriers %" PRIu64, info->n_barriers);
 	output_format(out, "  lost %" PRIu64, info->lost_bytes);
+	if (info->turned_off != 0)
+		output_format(out, "  oldest at 0x%" PRIx64, info->turned_off);
 	if (info->untold_bytes != 0)
 		output_format(out, "  before the first id %" PRIu64,
 		    info->untold_bytes);
@@ -165,6 +167,8 @@ json_sink(struct output *out, const struct input *input, uint32_t sink,
 	json_u64(out, "barriers", info->n_barriers);
 	json_u64(out, "lost_bytes", info->lost_bytes);
 	json_u64(out, "untold_bytes", info->untold_bytes);
+	if (info->turned_off != 0)
+		json_u64(out, "turned_offset", info->turned_off);
 	json_key(out, "ids");
 	output_char(out, '[');
 	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++) {

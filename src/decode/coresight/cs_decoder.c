@@ -51,11 +51,22 @@ cs_close(struct hwtdi_decoder *d)
 	hwtdi_free(library, d, sizeof(*d));
 }
 
+static void
+see_stamp(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
+    size_t n)
+{
+	struct hwtdi_decoder *d = arg;
+	struct hwtd_packet row = { .stream_off = off };
+
+	hwtdi_cs_read_packet(&d->reader, packet, bytes, n, &row);
+	d->queue.stamp = d->reader.stamp;
+}
+
 /* Also again: up to 1.4.1 OpenCSD does not forget masters and channels of STM. */
 static int
 make_tree(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
-	const struct hwtdi_cs_tree_args args = { .library = d->library,
+	struct hwtdi_cs_tree_args args = { .library = d->library,
 		.config = &d->config,
 		.queue = &d->queue,
 		.read_code = hwtdi_cs_read_code_at,
@@ -64,6 +75,16 @@ make_tree(struct hwtdi_decoder *d, struct hwtd_error *err)
 	struct hwtdi_cs_tree *tree;
 	int rc;
 
+	d->reader.protocol = d->config.protocol;
+	d->reader.stamp = 0;
+	rc = hwtdi_cs_layout_of(hwtdi_cs_library_version(), &d->reader.layout,
+	    err);
+	if (rc != HWTD_OK)
+		return (rc);
+	d->queue.has_stamp = d->config.protocol == HWTD_CS_STM &&
+	    d->reader.layout.wrong_gray;
+	if (d->queue.has_stamp)
+		args.see_packet = see_stamp;
 	rc = hwtdi_cs_tree_create(&args, &tree, err);
 	if (rc != HWTD_OK)
 		return (rc);

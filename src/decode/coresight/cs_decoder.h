@@ -45,6 +45,8 @@ struct hwtdi_decoder {
 	char refusal[64];
 	struct hwtdi_cs_tail tail;
 	struct hwtdi_cs_queue queue;
+	/* STM, where the library does not tell its time. */
+	struct hwtdi_cs_reader reader;
 
 	struct hwtdi_segment segment;
 	/* Bytes of it that were fed, and up to where answers about code hold. */

@@ -171,6 +171,9 @@ struct hwtdi_cs_queue {
 	/* The last CONTEXT that was put, and how many were. */
 	struct hwtdi_cs_element context;
 	uint32_t n_contexts;
+	/* The time of STM is told by packets, and not by elements. */
+	bool has_stamp;
+	uint64_t stamp;
 	/* One could not be kept. */
 	bool failed;
 };

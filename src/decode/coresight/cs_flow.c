@@ -585,15 +585,20 @@ put_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e)
 {
 	const struct hwtdi_cs_software *s = &e->software;
-	struct hwtd_marker *marker = put_marker(d, flow,
-	    e->kind == HWTDI_CS_ITM ? HWTD_MARKER_ITM : HWTD_MARKER_STM,
-	    s->payload, (s->bits + 7u) / 8);
+	struct hwtd_marker *marker;
 
-	marker->flags = s->flags;
-	/* Else the library tells what it had in mind, be it of another trace. */
-	if ((s->flags & HWTD_MARKERF_NO_CHANNEL) == 0) {
-		marker->master = s->master;
-		marker->channel = s->channel;
+	/* A NULL packet of STM only has a time. */
+	if (s->bits != 0 || (s->flags & ~HWTD_MARKERF_NO_CHANNEL) != 0) {
+		marker = put_marker(d, flow,
+		    e->kind == HWTDI_CS_ITM ? HWTD_MARKER_ITM
+					    : HWTD_MARKER_STM,
+		    s->payload, (s->bits + 7u) / 8);
+		marker->flags = s->flags;
+		/* Else the library tells what it had in mind, of any trace. */
+		if ((s->flags & HWTD_MARKERF_NO_CHANNEL) == 0) {
+			marker->master = s->master;
+			marker->channel = s->channel;
+		}
 	}
 	if ((e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
 		put_timestamp(d, flow, e);

@@ -86,6 +86,7 @@ hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
 	/* Instrumentation came in the middle. */
 	out->etmv4_shift = version < VERSION(1, 4, 0) ? 0 : 20;
 	out->any_space = version < VERSION(1, 4, 2) ? 0x1f : 0xff;
+	out->wrong_gray = version < VERSION(1, 5, 2);
 	/* A bad image came before it. */
 	out->end_reason = version < VERSION(1, 5, 4) ? 6 : 7;
 	if (version < VERSION(1, 4, 0))
@@ -396,6 +397,8 @@ take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
 		return (OCSD_RESP_CONT);
 	hwtdi_cs_copy_element(&tree->layout, element, e);
 	e->off = full_offset(tree, index);
+	if (tree->queue->has_stamp && (e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
+		e->timestamp = tree->queue->stamp;
 	if (e->kind == HWTDI_CS_CONTEXT) {
 		tree->queue->context = *e;
 		tree->queue->n_contexts++;
@@ -587,10 +590,12 @@ make(struct hwtdi_cs_tree *tree, const struct source *source)
 	    tree->queue == NULL ? OCSD_CREATE_FLG_PACKET_PROC
 				: OCSD_CREATE_FLG_FULL_DECODER,
 	    &source->cfg, &tree->id);
-	if (rc == OCSD_OK && tree->queue == NULL)
-		return (ocsd_dt_attach_packet_callback(tree->handle, tree->id,
+	if (rc == OCSD_OK && tree->see_packet != NULL)
+		rc = ocsd_dt_attach_packet_callback(tree->handle, tree->id,
 		    OCSD_C_API_CB_PKT_MON, (void *)(uintptr_t)take_packet,
-		    tree));
+		    tree);
+	if (tree->queue == NULL)
+		return (rc);
 	if (rc == OCSD_OK)
 		rc = ocsd_dt_set_gen_elem_outfn(tree->handle, take_element,
 		    tree);

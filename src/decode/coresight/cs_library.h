@@ -21,6 +21,10 @@ struct hwtdi_cs_layout {
 	uint8_t n_kinds;
 	/* Bits of all memory spaces. */
 	uint8_t any_space;
+	/* Time stamps of STM in Gray code are others from 31 bits on. */
+	bool wrong_gray;
+	/* Why nothing is known, or trace ends: it is the end of what there is. */
+	uint8_t end_reason;
 	/* Bytes in the struct of an ETMv4 packet that 1.3.3 does not have. */
 	uint8_t etmv4_shift;
 };
@@ -52,7 +56,10 @@ typedef void (*hwtdi_cs_see_packet)(void *arg, uint64_t off,
 struct hwtdi_cs_tree_args {
 	struct hwtd_context *library;
 	const struct hwtd_coresight_config *config;
-	/* Elements are put there.  NULL: see_packet is told packets instead. */
+	/*
+	 * Elements are put there, and see_packet may be told the packet before
+	 * what it makes.  NULL: only see_packet is told.
+	 */
 	struct hwtdi_cs_queue *queue;
 	hwtdi_cs_see_packet see_packet;
 	hwtdi_cs_read_code read_code;

@@ -364,6 +364,7 @@ read_memory(struct reader *r, uint64_t off, uint64_t end,
 		r->sink->info.lost_bytes += ring.phase;
 		return (read_extent(r, off + ring.phase, end, err));
 	}
+	r->sink->info.turned_off = ring.seam;
 	begin_run(r, ring.seam);
 	rc = read_range(r, ring.seam, end, err);
 	if (rc == HWTD_OK)

@@ -40,6 +40,8 @@ class StmStream:
         self.marks: dict[str, int] = {}
         self.packets: list[Packet] = []
         self.halves: list[int] = []
+        # Time stamps are in Gray code, after version 4.
+        self.gray = False
 
     @property
     def data(self) -> bytearray:
@@ -69,12 +71,17 @@ class StmStream:
         return bytes(self.data)
 
     def _stamp(self, words: list[str]) -> str:
-        """`ts=VALUE [halves=N]`, in as few halves as can be."""
+        """`ts=VALUE [halves=N]`, in as few halves as can be.
+
+        In Gray code VALUE is the whole time, of which N halves are sent.
+        """
         field = parse_fields(words, "ts halves", self.labels)
         value = field["ts"]
         count = field.get("halves", -(-value.bit_length() // 4))
         while count not in STM_STAMP:
             count += 1
+        if self.gray:
+            value = (value ^ value >> 1) & ((1 << 4 * count) - 1)
         return f"{STM_STAMP[count]:x}" + (f"{value:0{count}x}" if count
                                           else "")
 
@@ -93,6 +100,8 @@ class StmStream:
             return "".join(words)
         if name in STM_PLAIN:
             opcode, bits = STM_PLAIN[name]
+            if name == "version":
+                self.gray = evaluate(words[0], self.labels) == 4
             tail = ""
             if stamp:
                 opcode, tail = STM_TIMED[name], self._stamp(stamp)
