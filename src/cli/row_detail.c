@@ -1,7 +1,7 @@
 /*
  * What is special about a row, in words: the last column of text and CSV.
  */
-#include "cli/marker_flags.h"
+#include "cli/marker_fields.h"
 #include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
@@ -110,28 +110,14 @@ describe_context(struct words *words, const struct hwtd_exec_context *context)
 static void
 describe_marker(struct words *words, const struct hwtd_marker *marker)
 {
+	const char *channel = marker_channel_name(marker);
+
 	word(words, hwtd_marker_source_name(marker->source));
 	word_hex(words, "payload", marker->payload);
-	switch (marker->source) {
-	case HWTD_MARKER_STM:
-		if ((marker->flags & HWTD_MARKERF_NO_CHANNEL) != 0)
-			break;
+	if (marker_has_master(marker))
 		word_u64(words, "master", marker->master);
-		word_u64(words, "channel", marker->channel);
-		break;
-	case HWTD_MARKER_ITM:
-		word_u64(words,
-		    (marker->flags & HWTD_MARKERF_HARDWARE) != 0
-			? "discriminator"
-			: "port",
-		    marker->channel);
-		break;
-	case HWTD_MARKER_INSTRUMENTATION:
-		word_u64(words, "level", marker->channel);
-		break;
-	default:
-		break;
-	}
+	if (channel != NULL)
+		word_u64(words, channel, marker->channel);
 	for (size_t i = 0; i < N_MARKER_FLAGS; i++)
 		if ((marker->flags & marker_flags[i].bit) != 0)
 			word(words, marker_flags[i].name);

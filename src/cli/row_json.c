@@ -2,7 +2,7 @@
  * Rows as JSON, one object per line, with only the keys that are known.
  */
 #include "cli/json_line.h"
-#include "cli/marker_flags.h"
+#include "cli/marker_fields.h"
 #include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
@@ -33,33 +33,18 @@ write_gap(struct output *out, const struct hwtd_gap *gap)
 static void
 write_marker(struct output *out, const struct hwtd_marker *marker)
 {
+	const char *channel = marker_channel_name(marker);
+
 	json_name(out, "source", hwtd_marker_source_name(marker->source));
 	json_u64(out, "payload_size", marker->size);
 	json_hex(out, "payload", marker->payload);
-	switch (marker->source) {
-	case HWTD_MARKER_STM:
-		if ((marker->flags & HWTD_MARKERF_NO_CHANNEL) != 0)
-			break;
+	if (marker_has_master(marker))
 		json_u64(out, "master", marker->master);
-		json_u64(out, "channel", marker->channel);
-		break;
-	case HWTD_MARKER_ITM:
-		json_u64(out,
-		    (marker->flags & HWTD_MARKERF_HARDWARE) != 0
-			? "discriminator"
-			: "port",
-		    marker->channel);
-		break;
-	case HWTD_MARKER_INSTRUMENTATION:
-		json_u64(out, "level", marker->channel);
-		break;
-	case HWTD_MARKER_TRIGGER:
-		if ((marker->flags & HWTD_MARKERF_MULTIPLE) == 0)
-			json_bool(out, "multiple", false);
-		break;
-	default:
-		break;
-	}
+	if (channel != NULL)
+		json_u64(out, channel, marker->channel);
+	if (marker->source == HWTD_MARKER_TRIGGER &&
+	    (marker->flags & HWTD_MARKERF_MULTIPLE) == 0)
+		json_bool(out, "multiple", false);
 	for (size_t i = 0; i < N_MARKER_FLAGS; i++)
 		if ((marker->flags & marker_flags[i].bit) != 0)
 			json_bool(out, marker_flags[i].name, true);

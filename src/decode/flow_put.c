@@ -37,6 +37,31 @@ hwtdi_tell_place(struct hwtdi_flow *flow, struct hwtdi_unit_place *place,
 	told->address = address;
 }
 
+int
+hwtdi_places_set(struct hwtd_context *library,
+    struct hwtdi_unit_place **places_inout, size_t *cap_inout,
+    struct hwtdi_flow *flow, const struct hwtdi_placement *where,
+    bool *moved_out, struct hwtd_error *err)
+{
+	struct hwtdi_unit_place *place;
+	int rc;
+
+	if (moved_out != NULL)
+		*moved_out = false;
+	rc = hwtdi_places_reserve(library, places_inout, cap_inout,
+	    where->unit, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	place = &(*places_inout)[where->unit];
+	if (hwtdi_place_is(place, where->address, where->section))
+		return (HWTD_OK);
+	if (moved_out != NULL)
+		*moved_out = place->known;
+	hwtdi_tell_place(flow, place, where->unit, where->address,
+	    where->section);
+	return (HWTD_OK);
+}
+
 /* Clear what is read of the details of a kind: a gap is much bigger. */
 static void
 clear_detail(struct hwtdi_rare *rare, uint8_t kind)

@@ -41,6 +41,15 @@ hwtdi_place_is(const struct hwtdi_unit_place *place, uint64_t address,
 void hwtdi_tell_place(struct hwtdi_flow *flow, struct hwtdi_unit_place *place,
     uint32_t unit, uint64_t address, uint32_t section);
 
+/*
+ * The same, if they do not have them already; `at` of `where` is not used.
+ * *moved_out: the unit had other ones in this segment.  May be NULL.
+ */
+int hwtdi_places_set(struct hwtd_context *library,
+    struct hwtdi_unit_place **places_inout, size_t *cap_inout,
+    struct hwtdi_flow *flow, const struct hwtdi_placement *where,
+    bool *moved_out, struct hwtd_error *err);
+
 static inline void
 hwtdi_rare_set_ip(struct hwtdi_rare *rare, uint64_t ip)
 {

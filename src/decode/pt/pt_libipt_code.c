@@ -111,17 +111,12 @@ static int
 set_place(struct hwtdi_decoder *d, struct hwtdi_flow *flow, uint32_t unit,
     uint64_t address, uint32_t section, struct hwtd_error *err)
 {
-	struct hwtdi_unit_place *place;
-	int rc;
+	const struct hwtdi_placement where = { .unit = unit,
+		.section = section,
+		.address = address };
 
-	rc = hwtdi_places_reserve(d->library, &d->places, &d->cap_places, unit,
-	    err);
-	if (rc != HWTD_OK)
-		return (rc);
-	place = &d->places[unit];
-	if (!hwtdi_place_is(place, address, section))
-		hwtdi_tell_place(flow, place, unit, address, section);
-	return (HWTD_OK);
+	return (hwtdi_places_set(d->library, &d->places, &d->cap_places, flow,
+	    &where, NULL, err));
 }
 
 /* The instruction at `ip`, whose bytes are in several spans, as a node. */
