@@ -268,6 +268,27 @@ check(int rc, const char *what, const struct hwtd_error *err)
 	exit(EXIT_TROUBLE);
 }
 
+/* FNV-1a of the bytes of a source. */
+static void
+put_data(const struct hwtd_trace *trace, uint32_t stream, uint64_t n_bytes,
+    struct hwtd_error *err)
+{
+	static uint8_t part[65536];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	size_t n = 0;
+
+	for (uint64_t off = 0; off < n_bytes; off += n) {
+		check(hwtd_trace_read_bytes(trace, stream, off, part,
+			  sizeof(part), &n, err),
+		    "bytes", err);
+		for (size_t i = 0; i < n; i++)
+			hash = (hash ^ part[i]) * UINT64_C(0x100000001b3);
+		if (n == 0)
+			break;
+	}
+	printf("# data %" PRIu32 " %" PRIx64 "\n", stream, hash);
+}
+
 static void
 decode(struct hwtd_trace *trace, uint32_t stream, struct hwtd_error *err)
 {
@@ -322,6 +343,8 @@ main(int argc, char **argv)
 		       " %" PRIu64 " %s\n",
 		    stream_id, trace_id, stream.framing, stream.sink_plus_1,
 		    stream.n_bytes, stream.name);
+		if (stream.coresight != NULL)
+			put_data(trace, stream_id, stream.n_bytes, &err);
 		if (stream.coresight != NULL)
 			decode(trace, stream_id, &err);
 	}

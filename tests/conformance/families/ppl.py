@@ -25,6 +25,8 @@ class Source:
     elements: list[str] = field(default_factory=list)
     # Why it was not decoded.
     refused: str = ""
+    # FNV-1a of its bytes.
+    data: int = 0
 
 
 @dataclass
@@ -77,7 +79,10 @@ def parse_ours(lines: Iterable[str]) -> Listing:
     by_stream: dict[str, Source] = {}
     for line in lines:
         first, _, rest = line.partition(" ")
-        if first == "#":
+        if line.startswith("# data "):
+            stream, value = rest.split()[1:]
+            by_stream[stream].data = int(value, 16)
+        elif first == "#":
             match = _STREAM.match(line)
             if match is None:
                 listing.version = rest.partition(" ")[2]
