@@ -181,6 +181,7 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->begun_off = segment->stream_off;
 	d->anchored = false;
 	d->in_gap = false;
+	d->gap.end = segment->stream_off;
 	d->on = false;
 	d->to_enable = false;
 	d->has_exception = false;
@@ -227,6 +228,21 @@ last_known(const struct hwtdi_decoder *d)
 	return (off > d->reset_off ? off : d->reset_off);
 }
 
+/* The library stopped at a packet; it goes on at the next synchronisation. */
+static int
+refuse(struct hwtdi_decoder *d, struct hwtd_error *err)
+{
+	const struct hwtdi_cs_stop stop = *hwtdi_cs_tree_stop(d->tree);
+	const uint64_t base = d->segment.stream_off;
+	int rc;
+
+	d->fed = hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
+	    d->segment.n, (size_t)(stop.next - base));
+	rc = begin_tree(d, base + d->fed, err);
+	hwtdi_cs_tree_tell(d->tree, &stop);
+	return (rc);
+}
+
 /*
  * The library gave up somewhere behind the last element, and with what it kept
  * back: that is a gap.  It goes on at the next synchronisation, which may be among
@@ -239,6 +255,8 @@ recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 	uint64_t known = last_known(d);
 	int rc;
 
+	if (hwtdi_cs_tree_stop(d->tree)->is_known)
+		return (refuse(d, err));
 	d->fed = hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
 	    d->segment.n, (size_t)(known - base) + 1);
 	rc = hwtdi_cs_tail_look(&d->tail, base, d->segment.bytes, d->fed,
@@ -292,13 +310,26 @@ put_lost(struct hwtdi_decoder *d, struct hwtd_error *err)
 static int
 end_of_bytes(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
-	int rc = hwtdi_cs_tree_end(d->tree, err);
+	const struct hwtdi_cs_stop untold = *hwtdi_cs_tree_untold(d->tree);
+	const uint64_t end = d->segment.stream_off + d->segment.n;
+	int rc = HWTD_OK;
 
 	d->ended = true;
+	if (untold.is_known) {
+		/* The library tells of it with a packet behind it, if any. */
+		rc = put_no_sync(d,
+		    untold.end < end ? HWTDI_CS_UNSYNCED_BAD_PACKET
+				     : HWTDI_CS_UNSYNCED_END,
+		    untold.off, err);
+		if (rc == HWTD_OK)
+			d->queue.at[d->queue.n - 1].n = untold.why;
+	}
+	if (rc == HWTD_OK)
+		rc = hwtdi_cs_tree_end(d->tree, err);
 	if (rc == HWTD_E_CORRUPT)
 		return (put_no_sync(d, HWTDI_CS_UNSYNCED_GIVEN_UP,
 		    last_known(d), err));
-	return (rc == HWTD_OK ? put_lost(d, err) : rc);
+	return (rc == HWTD_OK && !untold.is_known ? put_lost(d, err) : rc);
 }
 
 /* Give the library more bytes, or say that there are none. */

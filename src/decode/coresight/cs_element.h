@@ -135,7 +135,10 @@ struct hwtdi_cs_element {
 	uint64_t en;
 	uint64_t timestamp;
 	uint32_t cycles;
-	/* RANGE: instructions.  EXCEPTION: number.  EVENT: numbers, as bits. */
+	/*
+	 * RANGE: instructions.  EXCEPTION: number.  EVENT: numbers, as bits.
+	 * NO_SYNC: an hwtdi_cs_why of a packet at `off` that was not fed.
+	 */
 	uint32_t n;
 	/* An hwtdi_cs_kind. */
 	uint8_t kind;

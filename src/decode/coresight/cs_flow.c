@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decode/coresight/cs_decoder.h"
+#include "decode/coresight/cs_guard.h"
 
 /* Rare events and anchors that one element may make. */
 #define ELEMENT_RARES 7
@@ -69,9 +70,13 @@ hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason, uint64_t first,
 	/* The first reason is the cause of those that follow. */
 	if (d->in_gap)
 		return;
+	/* What is in one gap is not in the next. */
+	if (first < gap->end)
+		first = gap->end;
 	memset(gap, 0, sizeof(*gap));
 	gap->reason = reason;
 	gap->first = first;
+	gap->end = first;
 	if (d->has_last_ip) {
 		gap->ip_before = d->last_ip;
 		gap->flags |= HWTD_GAPF_IP_BEFORE;
@@ -331,6 +336,11 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	int rc = HWTD_OK;
 
 	put_exception(d, flow, NULL);
+	if (e->n != HWTDI_CS_WHY_NOTHING) {
+		hwtdi_cs_begin_gap(d, hwtdi_cs_why_reason(e->n), e->off,
+		    hwtdi_cs_why_text(e->n));
+		return (HWTD_OK);
+	}
 	switch (e->reason) {
 	case HWTDI_CS_UNSYNCED_OVERFLOW:
 		hwtdi_cs_begin_gap(d, HWTD_GAP_OVERFLOW, e->off,

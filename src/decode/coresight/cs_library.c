@@ -1,14 +1,13 @@
 /*
- * OpenCSD: making trees, feeding them, and its elements as ours.
+ * OpenCSD: making trees, and its elements as ours.
  */
-#include "decode/coresight/cs_library.h"
+#include "decode/coresight/cs_tree.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <opencsd/c_api/opencsd_c_api.h>
 #include <opencsd/ete/trc_pkt_types_ete.h>
 #include <opencsd/etmv3/trc_pkt_types_etmv3.h>
 #include <opencsd/etmv4/trc_pkt_types_etmv4.h>
@@ -17,11 +16,16 @@
 
 #include "base/fail.h"
 
-/* The library reads a little behind what it is given. */
-#define SLACK 64
+/* The library looks at bytes that it does not have where addresses wrap. */
+#define LAST_CODE (UINT64_MAX - 4096)
 
-/* Answers to OCSD_OP_FLUSH until the library can go on. */
-#define MAX_FLUSHES 16
+/*
+ * Code that is followed for the bytes that are fed at once, in pieces as small as
+ * the library asks for any; real traces need less.  And code that lies in one
+ * piece, without anything that is told of it.
+ */
+#define CODE_PIECE 256u
+#define CODE_RUN ((uint64_t)4 * 65536)
 
 /* Kinds of elements that are numbered the same in all versions. */
 #define KINDS_OF_ALL 17
@@ -40,21 +44,6 @@ _Static_assert(FLAGS_AT == 68 && PAYLOAD_AT == 72,
 
 /* Making and destroying trees is not safe in several threads. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-struct hwtdi_cs_tree {
-	struct hwtd_context *library;
-	struct hwtdi_cs_layout layout;
-	struct hwtdi_cs_queue *queue;
-	hwtdi_cs_see_packet see_packet;
-	hwtdi_cs_read_code read_code;
-	void *arg;
-	dcd_tree_handle_t handle;
-	uint8_t id;
-	/* The bytes that are fed: the library's offsets are near it. */
-	uint64_t off;
-	size_t n;
-	uint8_t bytes[HWTDI_CS_FEED_MAX + SLACK];
-};
 
 uint32_t
 hwtdi_cs_library_version(void)
@@ -86,9 +75,7 @@ hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
 	/* Instrumentation came in the middle. */
 	out->etmv4_shift = version < VERSION(1, 4, 0) ? 0 : 20;
 	out->any_space = version < VERSION(1, 4, 2) ? 0x1f : 0xff;
-	out->wrong_gray = version < VERSION(1, 5, 2);
-	/* A bad image came before it. */
-	out->end_reason = version < VERSION(1, 5, 4) ? 6 : 7;
+	out->has_old_speculation = version < VERSION(1, 4, 1);
 	if (version < VERSION(1, 4, 0))
 		out->n_kinds = KINDS_OF_ALL;
 	else if (version < VERSION(1, 7, 1))
@@ -389,16 +376,18 @@ take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
 	struct hwtdi_cs_element *e;
 
 	(void)id;
-	if (element->elem_type == OCSD_GEN_TRC_ELEM_INSTR_RANGE &&
-	    take_range(tree, index, element))
-		return (OCSD_RESP_CONT);
-	e = hwtdi_cs_queue_put(tree->queue);
+	tree->code_run = 0;
 	if (e == NULL)
 		return (OCSD_RESP_CONT);
 	hwtdi_cs_copy_element(&tree->layout, element, e);
 	e->off = full_offset(tree, index);
-	if (tree->queue->has_stamp && (e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
-		e->timestamp = tree->queue->stamp;
+	/* It was reset because of a packet: that is what it has to tell. */
+	if (e->kind == HWTDI_CS_NO_SYNC && tree->untold.is_known) {
+		tree->untold.is_known = false;
+		e->reason = HWTDI_CS_UNSYNCED_BAD_PACKET;
+		e->n = tree->untold.why;
+		e->off = tree->untold.off;
+	}
 	if (e->kind == HWTDI_CS_CONTEXT) {
 		tree->queue->context = *e;
 		tree->queue->n_contexts++;
@@ -423,9 +412,19 @@ read_memory(const void *arg, const ocsd_vaddr_t address,
     const ocsd_mem_space_acc_t space, const uint32_t n, uint8_t *buf)
 {
 	struct hwtdi_cs_tree *tree = (struct hwtdi_cs_tree *)(uintptr_t)arg;
+	uint32_t done;
 
 	(void)space;
-	return ((uint32_t)tree->read_code(tree->arg, address, buf, n));
+	if (address <= tree->code_at || address > tree->code_end)
+		tree->code_run = 0;
+	if (tree->pieces_left == 0 || tree->code_run >= CODE_RUN)
+		return (0);
+	tree->pieces_left--;
+	done = (uint32_t)tree->read_code(tree->arg, address, buf, n);
+	tree->code_run += done < CODE_PIECE ? done : CODE_PIECE;
+	tree->code_at = address;
+	tree->code_end = address + done;
+	return (done);
 }
 
 static ocsd_arch_version_t
@@ -549,7 +548,7 @@ fill_source(const struct hwtd_coresight_config *c, struct source *out)
 static ocsd_err_t
 add_memory(struct hwtdi_cs_tree *tree)
 {
-	return (ocsd_dt_add_callback_mem_acc(tree->handle, 0, UINT64_MAX,
+	return (ocsd_dt_add_callback_mem_acc(tree->handle, 0, LAST_CODE,
 	    (ocsd_mem_space_acc_t)tree->layout.any_space, read_memory, tree));
 }
 
@@ -588,7 +587,8 @@ make(struct hwtdi_cs_tree *tree, const struct source *source)
 		return (OCSD_ERR_MEM);
 	rc = ocsd_dt_create_decoder(tree->handle, source->name,
 	    tree->queue == NULL ? OCSD_CREATE_FLG_PACKET_PROC
-				: OCSD_CREATE_FLG_FULL_DECODER,
+				: OCSD_CREATE_FLG_FULL_DECODER |
+		    (tree->halts ? OCSD_OPFLG_PKTDEC_HALT_BAD_PKTS : 0),
 	    &source->cfg, &tree->id);
 	if (rc == OCSD_OK && tree->see_packet != NULL)
 		rc = ocsd_dt_attach_packet_callback(tree->handle, tree->id,
@@ -630,11 +630,28 @@ hwtdi_cs_tree_create(const struct hwtdi_cs_tree_args *args,
 	tree->see_packet = args->see_packet;
 	tree->read_code = args->read_code;
 	tree->arg = args->arg;
+	tree->is_ptm = args->config->protocol == HWTD_CS_PTM;
+	/* It frees what it still uses when it goes on by itself. */
+	tree->halts = args->queue != NULL && layout.has_old_speculation &&
+	    (args->config->protocol == HWTD_CS_ETMV4 ||
+		args->config->protocol == HWTD_CS_ETE);
+	if (args->queue != NULL)
+		rc = hwtdi_cs_guard_create(args->library, args->config,
+		    &layout, &tree->guard, err);
+	if (rc != HWTD_OK) {
+		hwtdi_cs_tree_destroy(tree);
+		return (rc);
+	}
 	(void)pthread_mutex_lock(&making);
 	/* Else the library writes to the standard error output. */
 	(void)ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
 	made = make(tree, &source);
 	(void)pthread_mutex_unlock(&making);
+	/* What a decoder answers to its registers is told by no function. */
+	if (made == OCSD_OK && tree->queue != NULL &&
+	    !OCSD_DATA_RESP_IS_CONT(ocsd_dt_process_data(tree->handle,
+		OCSD_OP_RESET, 0, 0, NULL, NULL)))
+		made = OCSD_ERR_HW_CFG_UNSUPP;
 	if (made != OCSD_OK) {
 		hwtdi_cs_tree_destroy(tree);
 		if (made == OCSD_ERR_MEM)
@@ -652,6 +669,7 @@ hwtdi_cs_tree_destroy(struct hwtdi_cs_tree *tree)
 {
 	if (tree == NULL)
 		return;
+	hwtdi_cs_guard_destroy(tree->guard);
 	(void)pthread_mutex_lock(&making);
 	if (tree->handle != C_API_INVALID_TREE_HANDLE)
 		ocsd_destroy_dcd_tree(tree->handle);
@@ -673,91 +691,4 @@ hwtdi_cs_tree_forget_code(struct hwtdi_cs_tree *tree, struct hwtd_error *err)
 	return (rc == OCSD_OK
 		? HWTD_OK
 		: hwtdi_fail(err, HWTD_E_NOMEM, "OpenCSD: error %d", (int)rc));
-}
-
-/* Feeding. */
-
-static bool
-has_failed(const struct hwtdi_cs_tree *tree)
-{
-	return (tree->queue != NULL && tree->queue->failed);
-}
-
-static int
-give_up(ocsd_datapath_resp_t answer, uint64_t off, struct hwtd_error *err)
-{
-	return (hwtdi_fail_at(err, HWTD_E_CORRUPT, off,
-	    "OpenCSD gives up (answer %d)", (int)answer));
-}
-
-/* An operation without data, and flushes until the library can go on. */
-static int
-operate(struct hwtdi_cs_tree *tree, ocsd_datapath_op_t op,
-    struct hwtd_error *err)
-{
-	ocsd_datapath_resp_t answer;
-
-	answer = ocsd_dt_process_data(tree->handle, op,
-	    (ocsd_trc_index_t)tree->off, 0, NULL, NULL);
-	for (int i = 0; OCSD_DATA_RESP_IS_WAIT(answer) && i < MAX_FLUSHES; i++)
-		answer = ocsd_dt_process_data(tree->handle, OCSD_OP_FLUSH, 0,
-		    0, NULL, NULL);
-	if (has_failed(tree))
-		return (hwtdi_fail_nomem(err,
-		    sizeof(struct hwtdi_cs_element)));
-	return (OCSD_DATA_RESP_IS_CONT(answer)
-		? HWTD_OK
-		: give_up(answer, tree->off, err));
-}
-
-int
-hwtdi_cs_tree_reset(struct hwtdi_cs_tree *tree, uint64_t off,
-    struct hwtd_error *err)
-{
-	tree->off = off;
-	tree->n = 0;
-	return (operate(tree, OCSD_OP_RESET, err));
-}
-
-int
-hwtdi_cs_tree_end(struct hwtdi_cs_tree *tree, struct hwtd_error *err)
-{
-	tree->off += tree->n;
-	tree->n = 0;
-	return (operate(tree, OCSD_OP_EOT, err));
-}
-
-int
-hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
-    const uint8_t *bytes, size_t n, struct hwtd_error *err)
-{
-	unsigned int idle = 0;
-	size_t at = 0;
-	int rc = HWTD_OK;
-
-	tree->off = off;
-	tree->n = n;
-	memcpy(tree->bytes, bytes, n);
-	memset(tree->bytes + n, 0, SLACK);
-	while (at < n && rc == HWTD_OK) {
-		ocsd_datapath_resp_t answer;
-		uint32_t used = 0;
-
-		answer = ocsd_dt_process_data(tree->handle, OCSD_OP_DATA,
-		    (ocsd_trc_index_t)(off + at), (uint32_t)(n - at),
-		    tree->bytes + at, &used);
-		if (used > n - at || OCSD_DATA_RESP_IS_FATAL(answer))
-			return (has_failed(tree)
-				? hwtdi_fail_nomem(err, n)
-				: give_up(answer, off + at, err));
-		at += used;
-		idle = used == 0 ? idle + 1 : 0;
-		if (idle == 2)
-			return (give_up(answer, off + at, err));
-		if (OCSD_DATA_RESP_IS_WAIT(answer))
-			rc = operate(tree, OCSD_OP_FLUSH, err);
-	}
-	if (rc == HWTD_OK && has_failed(tree))
-		rc = hwtdi_fail_nomem(err, sizeof(struct hwtdi_cs_element));
-	return (rc);
 }

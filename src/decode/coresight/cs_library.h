@@ -27,6 +27,8 @@ struct hwtdi_cs_layout {
 	uint8_t end_reason;
 	/* Bytes in the struct of an ETMv4 packet that 1.3.3 does not have. */
 	uint8_t etmv4_shift;
+	/* What is not committed is kept as hwtdi_cs_speculation does it. */
+	bool has_old_speculation;
 };
 
 /* HWTD_OK; HWTD_E_UNSUPPORTED: what a version hands out is not known. */
@@ -86,6 +88,31 @@ int hwtdi_cs_tree_reset(struct hwtdi_cs_tree *tree, uint64_t off,
  * reset.  HWTD_E_NOMEM.
  */
 #define HWTDI_CS_FEED_MAX 1024
+/* Those of a packet that is not whole, which are fed with the next. */
+#define HWTDI_CS_KEPT_MAX 64
+
+/* Where a tree stopped, behind HWTD_E_CORRUPT. */
+struct hwtdi_cs_stop {
+	/* It is known; else somewhere in what was fed, or what was kept back. */
+	bool is_known;
+	/* An hwtdi_cs_why. */
+	uint8_t why;
+	/* Up to this byte all is decoded; a synchronisation comes not before. */
+	uint64_t off, next;
+	/* Where the packet ends. */
+	uint64_t end;
+};
+
+/* Behind a reset: it was because of this, which the next NO_SYNC tells. */
+void hwtdi_cs_tree_tell(struct hwtdi_cs_tree *tree,
+    const struct hwtdi_cs_stop *stop);
+/* The same while nothing told it. */
+const struct hwtdi_cs_stop *hwtdi_cs_tree_untold(const struct hwtdi_cs_tree
+	*tree);
+
+const struct hwtdi_cs_stop *hwtdi_cs_tree_stop(const struct hwtdi_cs_tree
+	*tree);
+
 int hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
     const uint8_t *bytes, size_t n, struct hwtd_error *err);
 

@@ -1,0 +1,598 @@
+/*
+ * Packets that OpenCSD cannot take are found before it decodes them.
+ *
+ * They are read by the library's own reader of packets, in a tree of its own, so
+ * that both agree on where packets begin, whatever the bytes are.
+ *
+ * Up to 1.4.0 the library reads a Q element whose address is in a packet behind it
+ * when it has freed it.  Such a packet and the address behind it are fed as one Q
+ * packet with that address.
+ */
+#include "decode/coresight/cs_guard.h"
+
+#include <string.h>
+
+#include <opencsd/etmv4/trc_pkt_types_etmv4.h>
+
+#include "base/fail.h"
+
+/* No packet is as long; a longer one has no end. */
+#define PACKET_MAX HWTDI_CS_KEPT_MAX
+
+/* Elements that a trace unit may hold back; there is none that does so many. */
+#define DEPTH_MAX 4096
+
+/* Where ETMv4 packets have what is looked at, in all known versions. */
+#define TYPE_AT 0
+#define ADDRESS_AT 16
+#define ISA_AT 32
+#define CONTEXT_AT 36
+#define ATOMS_AT 72
+#define DEPTH_AT 80
+#define COMMIT_AT 88
+#define CANCEL_AT 92
+#define INFO_AT 96
+/* Moved by the layout's shift. */
+#define Q_COUNT_AT 132
+#define Q_BITS_AT 136
+#define VALID_AT 140
+
+_Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ADDRESS_AT &&
+	offsetof(ocsd_etmv4_i_pkt, v_addr_ISA) == ISA_AT &&
+	offsetof(ocsd_etmv4_i_pkt, context) == CONTEXT_AT &&
+	offsetof(ocsd_etmv4_i_pkt, atom.num) == ATOMS_AT &&
+	offsetof(ocsd_etmv4_i_pkt, curr_spec_depth) == DEPTH_AT &&
+	offsetof(ocsd_etmv4_i_pkt, commit_elements) == COMMIT_AT &&
+	offsetof(ocsd_etmv4_i_pkt, cancel_elements) == CANCEL_AT &&
+	offsetof(ocsd_etmv4_i_pkt, trace_info) == INFO_AT,
+    "all known versions have these there");
+
+#define Q_HAS_ADDRESS 0x1u
+#define VALID_CONTEXT 0x1u
+#define VALID_DEPTH 0x4u
+#define CONTEXT_64 0x04u
+/* Q packets with a count and an address of 32 bits, by instruction set. */
+#define Q_LONG_IS0 0xaa
+#define Q_LONG_IS1 0xab
+/* Of a Trace Info packet: inside of a transaction. */
+#define INFO_TRANSACTION 0x40u
+
+enum state {
+	/* Nothing is decoded up to a synchronisation. */
+	UNSYNCED = 0,
+	/* Up to a Trace Info packet. */
+	WAITS_INFO,
+	DECODES
+};
+
+struct hwtdi_cs_guard {
+	struct hwtd_context *library;
+	struct hwtd_coresight_config config;
+	/* Packets only. */
+	struct hwtdi_cs_tree *tree;
+	/* It gave up, as the one that decodes will. */
+	bool broken;
+	/* Up to where bytes are of packets that were told. */
+	uint64_t told;
+	uint8_t why;
+	uint64_t bad;
+
+	/* What to feed, and up to where bytes are in it or left out. */
+	struct hwtdi_cs_feed *feeds;
+	size_t n_feeds, cap_feeds;
+	uint64_t planned;
+	/* The bytes at hand. */
+	const uint8_t *bytes;
+	uint64_t bytes_off;
+	bool failed;
+	/* Packets are fed when they are whole; what is not yet, and with it new bytes. */
+	bool has_q;
+	size_t n_kept;
+	uint8_t kept[PACKET_MAX + HWTDI_CS_FEED_MAX];
+	/* A Q packet that waits for its address. */
+	bool holds_q;
+	uint64_t q_off;
+	uint32_t q_count;
+	/* Address of the packets before. */
+	uint64_t address;
+
+	/* ETMv4, ETE. */
+	bool speculates;
+	/* Exception returns, or starts of transactions, are P0. */
+	bool returns_count, starts_count;
+	/* Function returns are elements. */
+	bool has_function_returns;
+	bool is_ete;
+	uint8_t shift;
+	uint8_t state;
+	struct hwtdi_cs_speculation open;
+};
+
+static uint32_t
+load32(const void *packet, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, (const uint8_t *)packet + at, sizeof(v));
+	return (v);
+}
+
+static uint64_t
+load64(const void *packet, size_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, (const uint8_t *)packet + at, sizeof(v));
+	return (v);
+}
+
+/* The element that a packet makes besides those with more to them; -1: none. */
+static int
+element_of(const struct hwtdi_cs_guard *g, uint32_t type)
+{
+	switch (type) {
+	case ETM4_PKT_I_TRACE_ON:
+	case ETE_PKT_I_TRANS_COMMIT:
+	case ETE_PKT_I_TRANS_FAIL:
+		return (HWTDI_CS_PENDING_OTHER);
+	case ETM4_PKT_I_EVENT:
+	case ETM4_PKT_I_CCNT_F1:
+	case ETM4_PKT_I_CCNT_F2:
+	case ETM4_PKT_I_CCNT_F3:
+	case ETM4_PKT_I_TIMESTAMP:
+	case ETE_PKT_I_TS_MARKER:
+		return (HWTDI_CS_PENDING_KEPT);
+	case ETM4_PKT_I_CTXT:
+		return (HWTDI_CS_PENDING_CONTEXT);
+	case ETM4_PKT_I_ADDR_MATCH:
+	case ETM4_PKT_I_ADDR_S_IS0:
+	case ETM4_PKT_I_ADDR_S_IS1:
+	case ETM4_PKT_I_ADDR_L_32IS0:
+	case ETM4_PKT_I_ADDR_L_32IS1:
+	case ETM4_PKT_I_ADDR_L_64IS0:
+	case ETM4_PKT_I_ADDR_L_64IS1:
+		return (HWTDI_CS_PENDING_ADDRESS);
+	case ETE_PKT_I_SRC_ADDR_MATCH:
+	case ETE_PKT_I_SRC_ADDR_S_IS0:
+	case ETE_PKT_I_SRC_ADDR_S_IS1:
+	case ETE_PKT_I_SRC_ADDR_L_32IS0:
+	case ETE_PKT_I_SRC_ADDR_L_32IS1:
+	case ETE_PKT_I_SRC_ADDR_L_64IS0:
+	case ETE_PKT_I_SRC_ADDR_L_64IS1:
+		return (HWTDI_CS_PENDING_SOURCE);
+	case ETM4_PKT_I_EXCEPT:
+		return (HWTDI_CS_PENDING_EXCEPTION);
+	case ETM4_PKT_I_EXCEPT_RTN:
+		return (g->returns_count ? HWTDI_CS_PENDING_P0
+					 : HWTDI_CS_PENDING_OTHER);
+	case ETE_PKT_I_TRANS_ST:
+		return (g->starts_count ? HWTDI_CS_PENDING_P0
+					: HWTDI_CS_PENDING_OTHER);
+	case ETM4_PKT_I_FUNC_RET:
+		return (g->has_function_returns ? HWTDI_CS_PENDING_P0 : -1);
+	default:
+		return (-1);
+	}
+}
+
+/* Packets that make no element, or several, and those that cannot be. */
+static uint8_t
+put_special(struct hwtdi_cs_guard *g, uint32_t type, const void *packet,
+    struct hwtdi_cs_resolution *what)
+{
+	const uint8_t atoms = ((const uint8_t *)packet)[ATOMS_AT];
+
+	switch (type) {
+	case ETM4_PKT_I_ASYNC:
+	case ETM4_PKT_I_IGNORE:
+	case ETM4_PKT_I_TRACE_INFO:
+	case ETM4_PKT_I_FUNC_RET:
+		break;
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS1:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS1:
+		hwtdi_cs_speculation_put(&g->open, HWTDI_CS_PENDING_CONTEXT,
+		    0);
+		hwtdi_cs_speculation_put(&g->open, HWTDI_CS_PENDING_ADDRESS,
+		    0);
+		break;
+	case ETM4_PKT_I_MISPREDICT:
+	case ETM4_PKT_I_CANCEL_F1_MISPRED:
+	case ETM4_PKT_I_CANCEL_F2:
+	case ETM4_PKT_I_CANCEL_F3:
+		what->mispredict = true;
+		what->cancel = load32(packet, CANCEL_AT);
+		if (atoms != 0)
+			hwtdi_cs_speculation_put(&g->open,
+			    HWTDI_CS_PENDING_ATOM, atoms);
+		break;
+	case ETM4_PKT_I_CANCEL_F1:
+		what->cancel = load32(packet, CANCEL_AT);
+		break;
+	case ETM4_PKT_I_COMMIT:
+		what->commit = load32(packet, COMMIT_AT);
+		break;
+	case ETM4_PKT_I_OVERFLOW:
+	case ETM4_PKT_I_DISCARD:
+		hwtdi_cs_speculation_begin(&g->open, 0);
+		g->state = UNSYNCED;
+		break;
+	case ETM4_PKT_I_ATOM_F1:
+	case ETM4_PKT_I_ATOM_F2:
+	case ETM4_PKT_I_ATOM_F3:
+	case ETM4_PKT_I_ATOM_F4:
+	case ETM4_PKT_I_ATOM_F5:
+	case ETM4_PKT_I_ATOM_F6:
+		hwtdi_cs_speculation_put(&g->open, HWTDI_CS_PENDING_ATOM,
+		    atoms);
+		break;
+	case ETM4_PKT_I_Q:
+		hwtdi_cs_speculation_put(&g->open, HWTDI_CS_PENDING_Q, 0);
+		break;
+	default:
+		return (HWTDI_CS_WHY_BAD_PACKET);
+	}
+	return (HWTDI_CS_WHY_NOTHING);
+}
+
+static uint8_t
+decode(struct hwtdi_cs_guard *g, uint32_t type, const void *packet)
+{
+	struct hwtdi_cs_resolution what = { 0 };
+	const int kind = element_of(g, type);
+	uint8_t why = HWTDI_CS_WHY_NOTHING;
+
+	if (kind >= 0)
+		hwtdi_cs_speculation_put(&g->open, (uint8_t)kind, 0);
+	else
+		why = put_special(g, type, packet, &what);
+	return (why == HWTDI_CS_WHY_NOTHING
+		? hwtdi_cs_speculation_resolve(&g->open, &what)
+		: why);
+}
+
+static uint8_t
+see_etmv4(struct hwtdi_cs_guard *g, uint32_t type, const void *packet)
+{
+	const uint32_t valid = load32(packet, VALID_AT + g->shift);
+
+	switch (g->state) {
+	case UNSYNCED:
+		if (type == ETM4_PKT_I_ASYNC)
+			g->state = WAITS_INFO;
+		return (HWTDI_CS_WHY_NOTHING);
+	case WAITS_INFO:
+		if (g->is_ete && type == ETM4_PKT_I_EVENT)
+			return (decode(g, type, packet));
+		if (type != ETM4_PKT_I_TRACE_INFO)
+			return (HWTDI_CS_WHY_NOTHING);
+		g->state = DECODES;
+		/* What waits stays, and nothing of it counts. */
+		g->open.depth = (valid & VALID_DEPTH) != 0
+		    ? load32(packet, DEPTH_AT)
+		    : 0;
+		if ((load32(packet, INFO_AT) & INFO_TRANSACTION) != 0)
+			hwtdi_cs_speculation_put(&g->open,
+			    HWTDI_CS_PENDING_OTHER, 0);
+		return (HWTDI_CS_WHY_NOTHING);
+	default:
+		return (decode(g, type, packet));
+	}
+}
+
+/* Feed bytes up to an offset, but for those that are left out. */
+static void
+plan_up_to(struct hwtdi_cs_guard *g, uint64_t off)
+{
+	struct hwtdi_cs_feed *feed;
+
+	if (off <= g->planned)
+		return;
+	if (g->n_feeds == g->cap_feeds &&
+	    hwtdi_array_grow(g->library, &g->feeds, &g->cap_feeds,
+		g->n_feeds + 1, sizeof(*g->feeds), NULL) != HWTD_OK) {
+		g->failed = true;
+		return;
+	}
+	feed = &g->feeds[g->n_feeds++];
+	feed->bytes = g->bytes + (g->planned - g->bytes_off);
+	feed->n = (size_t)(off - g->planned);
+	feed->off = g->planned;
+	g->planned = off;
+}
+
+/* A packet that is not whole is not fed yet, so that it may be left out. */
+static void
+leave_out(struct hwtdi_cs_guard *g, uint64_t off, size_t n)
+{
+	plan_up_to(g, off);
+	g->planned = off + n;
+}
+
+/*
+ * The Q packet that was held back, with its address.  It gives only the lower half
+ * of it; the upper one is as the library has it from before.
+ */
+static uint8_t
+plan_q(struct hwtdi_cs_guard *g, const void *packet, uint64_t off, size_t n)
+{
+	const uint64_t address = load64(packet, ADDRESS_AT);
+	const bool is_thumb = ((const uint8_t *)packet)[ISA_AT] != 0;
+	const bool keeps = (load32(packet, VALID_AT + g->shift) &
+			       VALID_CONTEXT) != 0 &&
+	    (load32(packet, CONTEXT_AT) & CONTEXT_64) != 0;
+	struct hwtdi_cs_feed *feed;
+	uint32_t count = g->q_count;
+	size_t at = 5;
+
+	if (address >> 32 != (keeps ? g->address >> 32 : 0))
+		return (HWTDI_CS_WHY_Q);
+	leave_out(g, off, n);
+	g->holds_q = false;
+	if (g->n_feeds == g->cap_feeds &&
+	    hwtdi_array_grow(g->library, &g->feeds, &g->cap_feeds,
+		g->n_feeds + 1, sizeof(*g->feeds), NULL) != HWTD_OK) {
+		g->failed = true;
+		return (HWTDI_CS_WHY_NOTHING);
+	}
+	feed = &g->feeds[g->n_feeds++];
+	feed->bytes = NULL;
+	feed->off = g->q_off;
+	feed->own[0] = is_thumb ? Q_LONG_IS1 : Q_LONG_IS0;
+	feed->own[1] = (uint8_t)(address >> (is_thumb ? 1 : 2) & 0x7f);
+	feed->own[2] = (uint8_t)(is_thumb ? address >> 8
+					  : address >> 9 & 0x7f);
+	feed->own[3] = (uint8_t)(address >> 16);
+	feed->own[4] = (uint8_t)(address >> 24);
+	do {
+		feed->own[at] = (uint8_t)((count & 0x7f) |
+		    (count > 0x7f ? 0x80 : 0));
+		count >>= 7;
+		at++;
+	} while (count != 0);
+	feed->n = at;
+	return (HWTDI_CS_WHY_NOTHING);
+}
+
+/* Where a Q packet is held back or comes to be. */
+static uint8_t
+see_q(struct hwtdi_cs_guard *g, uint64_t off, const void *packet, size_t n,
+    uint32_t *type_inout)
+{
+	const uint32_t type = *type_inout;
+	uint8_t why;
+
+	if (!g->holds_q) {
+		if (type != ETM4_PKT_I_Q ||
+		    (load32(packet, Q_BITS_AT + g->shift) & Q_HAS_ADDRESS) !=
+			0)
+			return (HWTDI_CS_WHY_NOTHING);
+		leave_out(g, off, n);
+		g->holds_q = true;
+		g->q_off = off;
+		g->q_count = load32(packet, Q_COUNT_AT + g->shift);
+		/* It is no element before it has an address. */
+		*type_inout = ETM4_PKT_I_IGNORE;
+		return (HWTDI_CS_WHY_NOTHING);
+	}
+	switch (type) {
+	case ETM4_PKT_I_ASYNC:
+	case ETM4_PKT_I_IGNORE:
+	case ETM4_PKT_I_TRACE_INFO:
+		return (HWTDI_CS_WHY_NOTHING);
+	case ETM4_PKT_I_OVERFLOW:
+	case ETM4_PKT_I_DISCARD:
+		g->holds_q = false;
+		return (HWTDI_CS_WHY_NOTHING);
+	default:
+		break;
+	}
+	if (element_of(g, type) != HWTDI_CS_PENDING_ADDRESS)
+		return (HWTDI_CS_WHY_Q);
+	why = plan_q(g, packet, off, n);
+	*type_inout = ETM4_PKT_I_Q;
+	return (why);
+}
+
+static void
+see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
+    size_t n)
+{
+	struct hwtdi_cs_guard *g = arg;
+	uint32_t type = load32(packet, TYPE_AT);
+
+	(void)bytes;
+	if (g->why != HWTDI_CS_WHY_NOTHING)
+		return;
+	g->told = off + n;
+	if (!g->speculates)
+		return;
+	g->bad = g->holds_q ? g->q_off : off;
+	if (g->has_q && g->state == DECODES)
+		g->why = see_q(g, off, packet, n, &type);
+	if (g->why == HWTDI_CS_WHY_NOTHING)
+		g->why = see_etmv4(g, type, packet);
+	g->address = load64(packet, ADDRESS_AT);
+}
+
+static void
+set_up_etmv4(struct hwtdi_cs_guard *g, const struct hwtdi_cs_layout *layout)
+{
+	const struct hwtd_coresight_config *c = &g->config;
+	const bool is_m = c->profile == HWTD_ARM_PROFILE_M;
+
+	g->is_ete = c->protocol == HWTD_CS_ETE;
+	g->shift = layout->etmv4_shift;
+	g->speculates = layout->has_old_speculation;
+	g->has_q = g->speculates && (c->idr[0] >> 15 & 3) != 0;
+	g->returns_count = is_m && c->arch == HWTD_ARM_ARCH_V7;
+	g->has_function_returns = is_m && c->arch != HWTD_ARM_ARCH_V7;
+	g->starts_count = (c->idr[0] & UINT32_C(0x40000000)) == 0;
+	hwtdi_cs_speculation_init(&g->open, g->library, c->idr[8]);
+}
+
+int
+hwtdi_cs_guard_create(struct hwtd_context *library,
+    const struct hwtd_coresight_config *config,
+    const struct hwtdi_cs_layout *layout, struct hwtdi_cs_guard **out,
+    struct hwtd_error *err)
+{
+	const bool is_etmv4 = config->protocol == HWTD_CS_ETMV4 ||
+	    config->protocol == HWTD_CS_ETE;
+	struct hwtdi_cs_tree_args args = { .library = library,
+		.see_packet = see_packet };
+	struct hwtdi_cs_guard *g;
+	int rc;
+
+	*out = NULL;
+	if (is_etmv4 && config->idr[8] > DEPTH_MAX)
+		return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
+		    "TRCIDR8 %#x: no trace unit holds back so many elements",
+		    config->idr[8]));
+	if (config->protocol == HWTD_CS_STM)
+		return (HWTD_OK);
+	g = hwtdi_zalloc(library, sizeof(*g));
+	if (g == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*g)));
+	g->library = library;
+	g->config = *config;
+	if (is_etmv4)
+		set_up_etmv4(g, layout);
+	args.config = &g->config;
+	args.arg = g;
+	rc = hwtdi_cs_tree_create(&args, &g->tree, err);
+	if (rc != HWTD_OK) {
+		hwtdi_cs_guard_destroy(g);
+		return (rc);
+	}
+	*out = g;
+	return (HWTD_OK);
+}
+
+void
+hwtdi_cs_guard_destroy(struct hwtdi_cs_guard *guard)
+{
+	if (guard == NULL)
+		return;
+	hwtdi_cs_tree_destroy(guard->tree);
+	hwtdi_cs_speculation_fini(&guard->open);
+	hwtdi_array_free(guard->library, guard->feeds, guard->cap_feeds,
+	    sizeof(*guard->feeds));
+	hwtdi_free(guard->library, guard, sizeof(*guard));
+}
+
+int
+hwtdi_cs_guard_reset(struct hwtdi_cs_guard *guard, uint64_t off,
+    struct hwtd_error *err)
+{
+	guard->broken = false;
+	guard->told = off;
+	guard->why = HWTDI_CS_WHY_NOTHING;
+	guard->n_kept = 0;
+	guard->planned = off;
+	guard->bytes_off = off;
+	guard->holds_q = false;
+	guard->state = UNSYNCED;
+	hwtdi_cs_speculation_begin(&guard->open, 0);
+	return (hwtdi_cs_tree_reset(guard->tree, off, err));
+}
+
+/* Bytes that are new, behind those that were kept. */
+static int
+take_bytes(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
+    size_t n, struct hwtd_error *err)
+{
+	int rc;
+
+	if (g->has_q) {
+		const size_t used = (size_t)(g->planned - g->bytes_off);
+
+		memmove(g->kept, g->kept + used, g->n_kept - used);
+		g->n_kept -= used;
+	}
+	g->n_feeds = 0;
+	g->planned = off - g->n_kept;
+	g->bytes_off = g->planned;
+	g->bytes = bytes;
+	if (g->has_q) {
+		memcpy(g->kept + g->n_kept, bytes, n);
+		g->n_kept += n;
+		g->bytes = g->kept;
+	}
+	if (g->broken)
+		return (HWTD_OK);
+	rc = hwtdi_cs_tree_feed(g->tree, off, bytes, n, err);
+	if (rc == HWTD_E_CORRUPT) {
+		g->broken = true;
+		rc = HWTD_OK;
+	}
+	if (rc == HWTD_OK && (g->open.failed || g->failed))
+		rc = hwtdi_fail_nomem(err, sizeof(*g->feeds));
+	return (rc);
+}
+
+int
+hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
+    const uint8_t *bytes, size_t n, struct hwtdi_cs_plan *out,
+    struct hwtd_error *err)
+{
+	const uint64_t end = off + n;
+	int rc = take_bytes(guard, off, bytes, n, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (guard->why == HWTDI_CS_WHY_NOTHING && !guard->broken &&
+	    end > guard->told + PACKET_MAX) {
+		guard->why = HWTDI_CS_WHY_ENDLESS;
+		guard->bad = guard->told;
+	}
+	if (guard->why != HWTDI_CS_WHY_NOTHING)
+		plan_up_to(guard, guard->bad);
+	else
+		plan_up_to(guard,
+		    guard->has_q && !guard->broken ? guard->told : end);
+	if (guard->failed)
+		return (hwtdi_fail_nomem(err, sizeof(*guard->feeds)));
+	out->feeds = guard->feeds;
+	out->n_feeds = guard->n_feeds;
+	out->why = guard->why;
+	out->bad = guard->bad;
+	out->bad_end = guard->told;
+	return (HWTD_OK);
+}
+
+const char *
+hwtdi_cs_why_text(uint32_t why)
+{
+	static const char *const texts[] = {
+		[HWTDI_CS_WHY_NOTHING] = "OpenCSD gives up",
+		[HWTDI_CS_WHY_BAD_PACKET] = "a packet that cannot be",
+		[HWTDI_CS_WHY_COMMIT] = "more is committed than was traced",
+		[HWTDI_CS_WHY_CANCEL] = "more is cancelled than was traced",
+		[HWTDI_CS_WHY_MISPREDICT] = "no atom to correct",
+		[HWTDI_CS_WHY_NO_ADDRESS] = "an exception without an address",
+		[HWTDI_CS_WHY_Q] = "OpenCSD before 1.4.1 cannot take Q "
+				   "elements "
+				   "without an address",
+		[HWTDI_CS_WHY_ENDLESS] = "a packet without an end",
+		[HWTDI_CS_WHY_LIMIT] = "too much waits to be committed",
+	};
+
+	return (texts[why < sizeof(texts) / sizeof(texts[0]) ? why : 0]);
+}
+
+uint32_t
+hwtdi_cs_why_reason(uint32_t why)
+{
+	switch (why) {
+	case HWTDI_CS_WHY_NOTHING:
+		return (HWTD_GAP_ENGINE);
+	case HWTDI_CS_WHY_Q:
+		return (HWTD_GAP_UNSUPPORTED);
+	case HWTDI_CS_WHY_LIMIT:
+		return (HWTD_GAP_LIMIT);
+	default:
+		return (HWTD_GAP_BAD_PACKET);
+	}
+}
