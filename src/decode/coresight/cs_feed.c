@@ -53,6 +53,42 @@ operate(struct hwtdi_cs_tree *tree, ocsd_datapath_op_t op,
 		: give_up(answer, tree->off, err));
 }
 
+void
+hwtdi_cs_tree_prime(struct hwtdi_cs_tree *tree,
+    const struct hwtd_coresight_config *config)
+{
+	/* Synchronisation, Trace Info, context, address, atom, commit. */
+	static const uint8_t etmv4[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80,
+		0x01, 0x01, 0x00, 0x81, 0x30, 0x9d, 0, 0, 1, 0, 0, 0, 0, 0,
+		0xf7, 0x2d, 0x01 };
+	/* Synchronisation, I-sync with a context of 4 bytes, atom. */
+	static const uint8_t etmv3[] = { 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0, 0, 0,
+		0x28, 0, 0, 1, 0, 0x84 };
+	static const uint8_t context_bytes[] = { 0, 1, 2, 4 };
+	uint8_t bytes[sizeof(etmv4)];
+	size_t n = sizeof(etmv4);
+	uint32_t used;
+
+	memcpy(bytes, etmv4, sizeof(etmv4));
+	if (config->protocol == HWTD_CS_ETMV3) {
+		const size_t context = context_bytes[config->etmcr >> 14 & 3];
+
+		n = sizeof(etmv3) - 4 + context;
+		memcpy(bytes, etmv3, 7 + context);
+		memcpy(bytes + 7 + context, etmv3 + 11, sizeof(etmv3) - 11);
+	} else if (config->protocol != HWTD_CS_ETMV4 &&
+	    config->protocol != HWTD_CS_ETE)
+		return;
+	else if (config->idr[8] == 0)
+		n -= 2;
+	tree->primes = true;
+	(void)ocsd_dt_process_data(tree->handle, OCSD_OP_DATA, 0, (uint32_t)n,
+	    bytes, &used);
+	(void)ocsd_dt_process_data(tree->handle, OCSD_OP_RESET, 0, 0, NULL,
+	    NULL);
+	tree->primes = false;
+}
+
 int
 hwtdi_cs_tree_reset(struct hwtdi_cs_tree *tree, uint64_t off,
     struct hwtd_error *err)

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include <opencsd/etmv3/trc_pkt_types_etmv3.h>
 #include <opencsd/etmv4/trc_pkt_types_etmv4.h>
 
 #include "base/fail.h"
@@ -47,6 +48,12 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ADDRESS_AT &&
 	offsetof(ocsd_etmv4_i_pkt, trace_info) == INFO_AT,
     "all known versions have these there");
 
+/* And ETMv3 packets the instruction set. */
+#define ETMV3_ISA_AT 4
+
+_Static_assert(offsetof(ocsd_etmv3_pkt, curr_isa) == ETMV3_ISA_AT,
+    "all known versions have it there");
+
 #define Q_HAS_ADDRESS 0x1u
 #define VALID_CONTEXT 0x1u
 #define VALID_DEPTH 0x4u
@@ -60,7 +67,7 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ADDRESS_AT &&
 enum state {
 	/* Nothing is decoded up to a synchronisation. */
 	UNSYNCED = 0,
-	/* Up to a Trace Info packet. */
+	/* Up to a Trace Info packet; ETMv3: an I-sync. */
 	WAITS_INFO,
 	DECODES
 };
@@ -395,6 +402,26 @@ see_q(struct hwtdi_cs_guard *g, uint64_t off, const void *packet, size_t n,
 	return (why);
 }
 
+/*
+ * The library has no ranges of other instruction sets, and tells ranges of before
+ * or of nothing.
+ */
+static uint8_t
+see_etmv3(struct hwtdi_cs_guard *g, uint32_t type, const void *packet)
+{
+	const uint32_t isa = load32(packet, ETMV3_ISA_AT);
+
+	if (type == ETM3_PKT_A_SYNC && g->state == UNSYNCED)
+		g->state = WAITS_INFO;
+	if ((type == ETM3_PKT_I_SYNC || type == ETM3_PKT_I_SYNC_CYCLE) &&
+	    g->state == WAITS_INFO)
+		g->state = DECODES;
+	return (g->state == DECODES && type == ETM3_PKT_P_HDR &&
+		    isa != ocsd_isa_arm && isa != ocsd_isa_thumb2
+		? HWTDI_CS_WHY_ISA
+		: HWTDI_CS_WHY_NOTHING);
+}
+
 static void
 see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
     size_t n)
@@ -406,6 +433,10 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	if (g->why != HWTDI_CS_WHY_NOTHING)
 		return;
 	g->told = off + n;
+	if (g->config.protocol == HWTD_CS_ETMV3) {
+		g->bad = off;
+		g->why = see_etmv3(g, type, packet);
+	}
 	if (!g->speculates)
 		return;
 	g->bad = g->holds_q ? g->q_off : off;
@@ -565,21 +596,29 @@ hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
 const char *
 hwtdi_cs_why_text(uint32_t why)
 {
-	static const char *const texts[] = {
-		[HWTDI_CS_WHY_NOTHING] = "OpenCSD gives up",
-		[HWTDI_CS_WHY_BAD_PACKET] = "a packet that cannot be",
-		[HWTDI_CS_WHY_COMMIT] = "more is committed than was traced",
-		[HWTDI_CS_WHY_CANCEL] = "more is cancelled than was traced",
-		[HWTDI_CS_WHY_MISPREDICT] = "no atom to correct",
-		[HWTDI_CS_WHY_NO_ADDRESS] = "an exception without an address",
-		[HWTDI_CS_WHY_Q] = "OpenCSD before 1.4.1 cannot take Q "
-				   "elements "
-				   "without an address",
-		[HWTDI_CS_WHY_ENDLESS] = "a packet without an end",
-		[HWTDI_CS_WHY_LIMIT] = "too much waits to be committed",
-	};
-
-	return (texts[why < sizeof(texts) / sizeof(texts[0]) ? why : 0]);
+	switch (why) {
+	case HWTDI_CS_WHY_BAD_PACKET:
+		return ("a packet that cannot be");
+	case HWTDI_CS_WHY_COMMIT:
+		return ("more is committed than was traced");
+	case HWTDI_CS_WHY_CANCEL:
+		return ("more is cancelled than was traced");
+	case HWTDI_CS_WHY_MISPREDICT:
+		return ("no atom to correct");
+	case HWTDI_CS_WHY_NO_ADDRESS:
+		return ("an exception without an address");
+	case HWTDI_CS_WHY_Q:
+		return ("OpenCSD before 1.4.1 takes no such address of a Q "
+			"element");
+	case HWTDI_CS_WHY_ISA:
+		return ("OpenCSD does not follow Jazelle and ThumbEE code");
+	case HWTDI_CS_WHY_ENDLESS:
+		return ("a packet without an end");
+	case HWTDI_CS_WHY_LIMIT:
+		return ("too much waits to be committed");
+	default:
+		return ("OpenCSD gives up");
+	}
 }
 
 uint32_t
@@ -589,6 +628,7 @@ hwtdi_cs_why_reason(uint32_t why)
 	case HWTDI_CS_WHY_NOTHING:
 		return (HWTD_GAP_ENGINE);
 	case HWTDI_CS_WHY_Q:
+	case HWTDI_CS_WHY_ISA:
 		return (HWTD_GAP_UNSUPPORTED);
 	case HWTDI_CS_WHY_LIMIT:
 		return (HWTD_GAP_LIMIT);

@@ -377,6 +377,12 @@ take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
 
 	(void)id;
 	tree->code_run = 0;
+	if (tree->primes)
+		return (OCSD_RESP_CONT);
+	if (element->elem_type == OCSD_GEN_TRC_ELEM_INSTR_RANGE &&
+	    take_range(tree, index, element))
+		return (OCSD_RESP_CONT);
+	e = hwtdi_cs_queue_put(tree->queue);
 	if (e == NULL)
 		return (OCSD_RESP_CONT);
 	hwtdi_cs_copy_element(&tree->layout, element, e);
@@ -415,6 +421,12 @@ read_memory(const void *arg, const ocsd_vaddr_t address,
 	uint32_t done;
 
 	(void)space;
+	if (tree->primes) {
+		/* A jump to itself, in A64. */
+		for (uint32_t i = 0; i < n; i++)
+			buf[i] = i % 4 == 3 ? 0x14 : 0;
+		return (n);
+	}
 	if (address <= tree->code_at || address > tree->code_end)
 		tree->code_run = 0;
 	if (tree->pieces_left == 0 || tree->code_run >= CODE_RUN)
@@ -659,6 +671,14 @@ hwtdi_cs_tree_create(const struct hwtdi_cs_tree_args *args,
 		return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
 		    "OpenCSD refuses the configuration (error %d)",
 		    (int)made));
+	}
+	if (tree->queue != NULL) {
+		hwtdi_cs_tree_prime(tree, args->config);
+		rc = hwtdi_cs_tree_forget_code(tree, err);
+	}
+	if (rc != HWTD_OK) {
+		hwtdi_cs_tree_destroy(tree);
+		return (rc);
 	}
 	*out = tree;
 	return (HWTD_OK);

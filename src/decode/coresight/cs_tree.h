@@ -35,9 +35,18 @@ struct hwtdi_cs_tree {
 	    bytes[HWTDI_CS_FEED_MAX + HWTDI_CS_KEPT_MAX + HWTDI_CS_TREE_SLACK];
 	/* Where it stopped: told when packets come behind it. */
 	struct hwtdi_cs_stop untold;
+	/* What it says and asks for is of hwtdi_cs_tree_prime(). */
+	bool primes;
 	bool is_ptm;
 	/* Zeros in a row. */
 	uint64_t zeros;
 };
+
+/*
+ * Execute an instruction, and forget it: else the library reads what it never set
+ * where an exception or code that is not there comes first.
+ */
+void hwtdi_cs_tree_prime(struct hwtdi_cs_tree *tree,
+    const struct hwtd_coresight_config *config);
 
 #endif /* HWTDI_CS_TREE_H */
