@@ -90,6 +90,11 @@ hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address)
 	case HWTD_END:
 	case HWTD_E_STATE:
 		return (HWTD_GAP_AMBIGUOUS_MAPPING);
+	case HWTD_OK:
+		/* There is an instruction, and the library was not given it. */
+		if (span.length - (address - span.address) >= INSN_BYTES)
+			return (HWTD_GAP_LIMIT);
+		return (HWTD_GAP_NO_CODE);
 	default:
 		return (HWTD_GAP_NO_CODE);
 	}

@@ -168,10 +168,13 @@ feed_bytes(struct hwtdi_cs_tree *tree, const uint8_t *bytes, size_t n,
 		if (used > n - at || OCSD_DATA_RESP_IS_FATAL(answer)) {
 			if (has_failed(tree))
 				return (hwtdi_fail_nomem(err, n));
-			if (tree->halts && used <= n - at)
+			if (tree->halts && used <= n - at) {
+				const uint64_t end = off + at + used;
+
 				stop_at(tree, HWTDI_CS_WHY_BAD_PACKET,
-				    off + at + used, off + at + used,
-				    off + at + used);
+				    hwtdi_cs_guard_begin_of(tree->guard, end),
+				    end, end);
+			}
 			return (give_up(answer, off + at, err));
 		}
 		at += used;

@@ -106,7 +106,9 @@ is_of_code(const struct hwtd_gap *gap)
 {
 	return (gap->reason == HWTD_GAP_NO_CODE ||
 	    gap->reason == HWTD_GAP_AMBIGUOUS_MAPPING ||
-	    gap->reason == HWTD_GAP_BAD_CODE);
+	    gap->reason == HWTD_GAP_BAD_CODE ||
+	    (gap->reason == HWTD_GAP_LIMIT &&
+		(gap->flags & HWTD_GAPF_ADDR) != 0));
 }
 
 /* Offset of the first synchronisation from a byte on, or of the element. */
@@ -154,7 +156,9 @@ end_gap(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	if (!d->in_gap)
 		return (HWTD_OK);
-	if (is_of_code(&d->gap)) {
+	/* Code, or a stream that is not decoded at all. */
+	if (is_of_code(&d->gap) ||
+	    (d->gap.reason == HWTD_GAP_UNSUPPORTED && d->tree == NULL)) {
 		put_gap(d, flow, d->off);
 		return (HWTD_OK);
 	}
@@ -285,8 +289,9 @@ put_no_access(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		return (HWTD_OK);
 	rc = arrive(d, flow, e->st, err);
 	hwtdi_cs_begin_gap(d, reason, e->off,
-	    reason == HWTD_GAP_NO_CODE ? "no code at the address"
-				       : "several images could lie there");
+	    reason == HWTD_GAP_NO_CODE	   ? "no code at the address"
+		: reason == HWTD_GAP_LIMIT ? "too much code without a packet"
+					   : "several images could lie there");
 	d->gap.addr = e->st;
 	d->gap.flags |= HWTD_GAPF_ADDR;
 	return (rc);
@@ -337,9 +342,13 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 	put_exception(d, flow, NULL);
 	if (e->n != HWTDI_CS_WHY_NOTHING) {
+		/* What was decoded before it made no row. */
+		if (d->in_gap && !is_of_code(&d->gap) &&
+		    find_sync(d, d->gap.first) < d->off)
+			rc = end_gap(d, flow, err);
 		hwtdi_cs_begin_gap(d, hwtdi_cs_why_reason(e->n), e->off,
 		    hwtdi_cs_why_text(e->n));
-		return (HWTD_OK);
+		return (rc);
 	}
 	switch (e->reason) {
 	case HWTDI_CS_UNSYNCED_OVERFLOW:

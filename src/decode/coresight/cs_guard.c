@@ -83,6 +83,11 @@ struct hwtdi_cs_guard {
 	uint64_t told;
 	uint8_t why;
 	uint64_t bad;
+	/* Bytes of the last look at which packets begin, as bits. */
+	uint64_t look_off;
+	uint8_t begins[HWTDI_CS_FEED_MAX / 8];
+	/* The exception that waits for its address. */
+	uint64_t exception_off;
 
 	/* What to feed, and up to where bytes are in it or left out. */
 	struct hwtdi_cs_feed *feeds;
@@ -433,6 +438,9 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	if (g->why != HWTDI_CS_WHY_NOTHING)
 		return;
 	g->told = off + n;
+	if (off >= g->look_off && off - g->look_off < HWTDI_CS_FEED_MAX)
+		g->begins[(off - g->look_off) / 8] |= (uint8_t)(1u
+		    << (off - g->look_off) % 8);
 	if (g->config.protocol == HWTD_CS_ETMV3) {
 		g->bad = off;
 		g->why = see_etmv3(g, type, packet);
@@ -442,8 +450,12 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	g->bad = g->holds_q ? g->q_off : off;
 	if (g->has_q && g->state == DECODES)
 		g->why = see_q(g, off, packet, n, &type);
+	if (type == ETM4_PKT_I_EXCEPT)
+		g->exception_off = off;
 	if (g->why == HWTDI_CS_WHY_NOTHING)
 		g->why = see_etmv4(g, type, packet);
+	if (g->why == HWTDI_CS_WHY_NO_ADDRESS && g->open.awaits_address)
+		g->bad = g->exception_off;
 	g->address = load64(packet, ADDRESS_AT);
 }
 
@@ -542,6 +554,8 @@ take_bytes(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
 		memmove(g->kept, g->kept + used, g->n_kept - used);
 		g->n_kept -= used;
 	}
+	memset(g->begins, 0, sizeof(g->begins));
+	g->look_off = off;
 	g->n_feeds = 0;
 	g->planned = off - g->n_kept;
 	g->bytes_off = g->planned;
@@ -591,6 +605,19 @@ hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
 	out->bad = guard->bad;
 	out->bad_end = guard->told;
 	return (HWTD_OK);
+}
+
+uint64_t
+hwtdi_cs_guard_begin_of(const struct hwtdi_cs_guard *guard, uint64_t end)
+{
+	for (uint64_t off = end; off-- > guard->look_off;) {
+		const uint64_t at = off - guard->look_off;
+
+		if (at < HWTDI_CS_FEED_MAX &&
+		    (guard->begins[at / 8] >> at % 8 & 1) != 0)
+			return (off);
+	}
+	return (end);
 }
 
 const char *

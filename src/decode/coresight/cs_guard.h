@@ -48,6 +48,10 @@ int hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
     const uint8_t *bytes, size_t n, struct hwtdi_cs_plan *out,
     struct hwtd_error *err);
 
+/* Where the packet begins that ends at `end`, of the last look; or `end`. */
+uint64_t hwtdi_cs_guard_begin_of(const struct hwtdi_cs_guard *guard,
+    uint64_t end);
+
 /* Text of the gap where a packet was not fed. */
 const char *hwtdi_cs_why_text(uint32_t why);
 /* And its reason, an hwtd_gap_reason. */
