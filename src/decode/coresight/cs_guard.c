@@ -437,7 +437,9 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	(void)bytes;
 	if (g->why != HWTDI_CS_WHY_NOTHING)
 		return;
-	g->told = off + n;
+	/* PTM has bytes of before its reset in the first one. */
+	if (off + n > g->told)
+		g->told = off + n;
 	if (off >= g->look_off && off - g->look_off < HWTDI_CS_FEED_MAX)
 		g->begins[(off - g->look_off) / 8] |= (uint8_t)(1u
 		    << (off - g->look_off) % 8);

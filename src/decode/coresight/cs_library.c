@@ -282,22 +282,28 @@ hwtdi_cs_copy_element(const struct hwtdi_cs_layout *layout,
 	out->kind = kind_of(layout, load32(element, 0));
 	if (out->kind == HWTDI_CS_OTHER)
 		return;
-	out->isa = FIND(isas, e->isa, HWTD_ISA_UNKNOWN);
-	out->st = e->st_addr;
-	out->en = e->en_addr;
-	out->cycles = e->cycle_count;
-	out->timestamp = e->timestamp;
+	/* What an element does not have was maybe never set. */
 	copy_flags(e, out);
+	if ((out->flags & HWTDI_CS_HAS_CYCLES) != 0)
+		out->cycles = e->cycle_count;
+	if ((out->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
+		out->timestamp = e->timestamp;
 	switch (out->kind) {
 	case HWTDI_CS_CONTEXT:
+		out->isa = FIND(isas, e->isa, HWTD_ISA_UNKNOWN);
 		copy_context(&e->context, out);
 		break;
 	case HWTDI_CS_RANGE:
 	case HWTDI_CS_RANGE_NO_PATH:
+		out->isa = FIND(isas, e->isa, HWTD_ISA_UNKNOWN);
+		out->st = e->st_addr;
+		out->en = e->en_addr;
 		copy_range(e, out);
 		break;
 	case HWTDI_CS_EXCEPTION:
 		out->n = load32(e, PAYLOAD_AT);
+		if ((out->flags & HWTDI_CS_HAS_RETURN) != 0)
+			out->en = e->en_addr;
 		break;
 	case HWTDI_CS_EVENT:
 		out->n = e->trace_event.ev_number;
@@ -305,6 +311,7 @@ hwtdi_cs_copy_element(const struct hwtdi_cs_layout *layout,
 			out->flags |= HWTDI_CS_TRIGGER;
 		break;
 	case HWTDI_CS_NO_ACCESS:
+		out->st = e->st_addr;
 		out->value = load32(e, PAYLOAD_AT);
 		break;
 	case HWTDI_CS_NO_SYNC:
