@@ -67,7 +67,7 @@ _Static_assert(offsetof(ocsd_etmv3_pkt, curr_isa) == ETMV3_ISA_AT,
 enum state {
 	/* Nothing is decoded up to a synchronisation. */
 	UNSYNCED = 0,
-	/* Up to a Trace Info packet; ETMv3: an I-sync. */
+	/* Up to a Trace Info packet; ETMv3: an address. */
 	WAITS_INFO,
 	DECODES
 };
@@ -418,7 +418,9 @@ see_etmv3(struct hwtdi_cs_guard *g, uint32_t type, const void *packet)
 
 	if (type == ETM3_PKT_A_SYNC && g->state == UNSYNCED)
 		g->state = WAITS_INFO;
-	if ((type == ETM3_PKT_I_SYNC || type == ETM3_PKT_I_SYNC_CYCLE) &&
+	/* Behind cycles or a time stamp it takes a branch for a begin, too. */
+	if ((type == ETM3_PKT_I_SYNC || type == ETM3_PKT_I_SYNC_CYCLE ||
+		type == ETM3_PKT_BRANCH_ADDRESS) &&
 	    g->state == WAITS_INFO)
 		g->state = DECODES;
 	return (g->state == DECODES && type == ETM3_PKT_P_HDR &&

@@ -353,6 +353,26 @@ full_offset(const struct hwtdi_cs_tree *tree, ocsd_trc_index_t index)
 	return (back <= end ? end - back : 0);
 }
 
+/*
+ * Of ETMv3 a range is one instruction, and where the library cannot follow it has
+ * the addresses of another one, or of none.  It is told once.
+ */
+static void
+check_etmv3(struct hwtdi_cs_element *e, const ocsd_generic_trace_elem *from)
+{
+	ocsd_generic_trace_elem *told = (ocsd_generic_trace_elem *)(uintptr_t)
+	    from;
+
+	told->st_addr = 0;
+	told->en_addr = 0;
+	if (e->en > e->st && e->en - e->st == e->last_bytes &&
+	    (e->last_bytes == 2 || e->last_bytes == 4))
+		return;
+	e->kind = HWTDI_CS_ADDRESS_UNKNOWN;
+	e->st = 0;
+	e->en = 0;
+}
+
 /* Nearly all elements are ranges: of them only what they have is set. */
 static bool
 take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
@@ -372,6 +392,8 @@ take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
 	e->flags = 0;
 	copy_flags(from, e);
 	copy_range(from, e);
+	if (tree->is_etmv3)
+		check_etmv3(e, from);
 	return (true);
 }
 
@@ -649,6 +671,7 @@ hwtdi_cs_tree_create(const struct hwtdi_cs_tree_args *args,
 	tree->see_packet = args->see_packet;
 	tree->read_code = args->read_code;
 	tree->arg = args->arg;
+	tree->is_etmv3 = args->config->protocol == HWTD_CS_ETMV3;
 	tree->is_ptm = args->config->protocol == HWTD_CS_PTM;
 	/* It frees what it still uses when it goes on by itself. */
 	tree->halts = args->queue != NULL && layout.has_old_speculation &&

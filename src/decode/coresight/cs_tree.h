@@ -37,7 +37,7 @@ struct hwtdi_cs_tree {
 	struct hwtdi_cs_stop untold;
 	/* What it says and asks for is of hwtdi_cs_tree_prime(). */
 	bool primes;
-	bool is_ptm;
+	bool is_etmv3, is_ptm;
 	/* Zeros in a row. */
 	uint64_t zeros;
 };
