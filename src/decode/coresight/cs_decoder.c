@@ -244,21 +244,23 @@ refuse(struct hwtdi_decoder *d, struct hwtd_error *err)
 }
 
 /*
- * The library gave up somewhere behind the last element, and with what it kept
- * back: that is a gap.  It goes on at the next synchronisation, which may be among
- * the bytes that it was fed.
+ * The library gave up with something behind the last element, and with what it
+ * kept back: that is a gap.  It goes on at the next synchronisation.
  */
 static int
 recover(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
 	const uint64_t base = d->segment.stream_off;
-	uint64_t known = last_known(d);
+	const struct hwtdi_cs_stop *stop = hwtdi_cs_tree_stop(d->tree);
+	uint64_t known = last_known(d), from;
 	int rc;
 
-	if (hwtdi_cs_tree_stop(d->tree)->is_known)
+	if (stop->is_known)
 		return (refuse(d, err));
+	/* What is before was taken: to feed it again could go on for long. */
+	from = stop->next > known ? stop->next : known + 1;
 	d->fed = hwtdi_cs_find_sync(d->config.protocol, d->segment.bytes,
-	    d->segment.n, (size_t)(known - base) + 1);
+	    d->segment.n, (size_t)(from - base));
 	rc = hwtdi_cs_tail_look(&d->tail, base, d->segment.bytes, d->fed,
 	    d->fed, err);
 	if (rc != HWTD_OK)

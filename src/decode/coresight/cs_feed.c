@@ -166,15 +166,18 @@ feed_bytes(struct hwtdi_cs_tree *tree, const uint8_t *bytes, size_t n,
 		    (ocsd_trc_index_t)(off + at), (uint32_t)(n - at),
 		    tree->bytes + at, &used);
 		if (used > n - at || OCSD_DATA_RESP_IS_FATAL(answer)) {
+			const uint64_t end = off + at +
+			    (used > n - at ? n - at : used);
+
 			if (has_failed(tree))
 				return (hwtdi_fail_nomem(err, n));
-			if (tree->halts && used <= n - at) {
-				const uint64_t end = off + at + used;
-
-				stop_at(tree, HWTDI_CS_WHY_BAD_PACKET,
-				    hwtdi_cs_guard_begin_of(tree->guard, end),
-				    end, end);
-			}
+			/* Without the flag the place is all that is known. */
+			stop_at(tree, HWTDI_CS_WHY_BAD_PACKET,
+			    tree->guard != NULL
+				? hwtdi_cs_guard_begin_of(tree->guard, end)
+				: end,
+			    end, end);
+			tree->stop.is_known = tree->halts;
 			return (give_up(answer, off + at, err));
 		}
 		at += used;
@@ -248,7 +251,7 @@ hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
 
 	tree->off = off;
 	tree->n = n;
-	tree->stop.is_known = false;
+	tree->stop = (struct hwtdi_cs_stop){ .is_known = false };
 	tree->pieces_left = CODE_PIECES;
 	if (tree->guard == NULL)
 		return (feed_part(tree, bytes, n, off, err));

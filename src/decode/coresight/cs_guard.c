@@ -50,9 +50,14 @@ _Static_assert(offsetof(ocsd_etmv4_i_pkt, v_addr.val) == ADDRESS_AT &&
 
 /* And ETMv3 packets the instruction set. */
 #define ETMV3_ISA_AT 4
+#define ETMV3_ATOMS_AT offsetof(ocsd_etmv3_pkt, atom.num)
 
-_Static_assert(offsetof(ocsd_etmv3_pkt, curr_isa) == ETMV3_ISA_AT,
+_Static_assert(offsetof(ocsd_etmv3_pkt, curr_isa) == ETMV3_ISA_AT &&
+	sizeof(ocsd_etmv3_pkt) == 152,
     "all known versions have it there");
+
+/* ETMCR: cycle-accurate tracing. */
+#define ETMCR_CYCLES 0x1000u
 
 #define Q_HAS_ADDRESS 0x1u
 #define VALID_CONTEXT 0x1u
@@ -408,11 +413,12 @@ see_q(struct hwtdi_cs_guard *g, uint64_t off, const void *packet, size_t n,
 }
 
 /*
- * The library has no ranges of other instruction sets, and tells ranges of before
- * or of nothing.
+ * The library has no ranges of other instruction sets, nor of a packet without
+ * atoms: it tells ranges of before, or what it never set.
  */
 static uint8_t
-see_etmv3(struct hwtdi_cs_guard *g, uint32_t type, const void *packet)
+see_etmv3(struct hwtdi_cs_guard *g, uint32_t type, const void *packet,
+    uint64_t off, size_t n)
 {
 	const uint32_t isa = load32(packet, ETMV3_ISA_AT);
 
@@ -423,8 +429,14 @@ see_etmv3(struct hwtdi_cs_guard *g, uint32_t type, const void *packet)
 		type == ETM3_PKT_BRANCH_ADDRESS) &&
 	    g->state == WAITS_INFO)
 		g->state = DECODES;
-	return (g->state == DECODES && type == ETM3_PKT_P_HDR &&
-		    isa != ocsd_isa_arm && isa != ocsd_isa_thumb2
+	if (type != ETM3_PKT_P_HDR)
+		return (HWTDI_CS_WHY_NOTHING);
+	/* With cycles it counts them. */
+	if ((g->config.etmcr & ETMCR_CYCLES) == 0 &&
+	    ((const uint8_t *)packet)[ETMV3_ATOMS_AT] == 0)
+		leave_out(g, off, n);
+	return (g->state == DECODES && isa != ocsd_isa_arm &&
+		    isa != ocsd_isa_thumb2
 		? HWTDI_CS_WHY_ISA
 		: HWTDI_CS_WHY_NOTHING);
 }
@@ -447,7 +459,7 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 		    << (off - g->look_off) % 8);
 	if (g->config.protocol == HWTD_CS_ETMV3) {
 		g->bad = off;
-		g->why = see_etmv3(g, type, packet);
+		g->why = see_etmv3(g, type, packet, off, n);
 	}
 	if (!g->speculates)
 		return;

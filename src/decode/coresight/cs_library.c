@@ -354,23 +354,20 @@ full_offset(const struct hwtdi_cs_tree *tree, ocsd_trc_index_t index)
 }
 
 /*
- * Of ETMv3 a range is one instruction, and where the library cannot follow it has
- * the addresses of another one, or of none.  It is told once.
+ * Of ETMv3 a range is one instruction.  Where the library sets none it has the
+ * addresses of another one, or of none: each is told once.
  */
-static void
-check_etmv3(struct hwtdi_cs_element *e, const ocsd_generic_trace_elem *from)
+static bool
+is_told_etmv3(const ocsd_generic_trace_elem *from)
 {
 	ocsd_generic_trace_elem *told = (ocsd_generic_trace_elem *)(uintptr_t)
 	    from;
+	const uint64_t n = from->en_addr - from->st_addr;
 
-	told->st_addr = 0;
-	told->en_addr = 0;
-	if (e->en > e->st && e->en - e->st == e->last_bytes &&
-	    (e->last_bytes == 2 || e->last_bytes == 4))
-		return;
-	e->kind = HWTDI_CS_ADDRESS_UNKNOWN;
-	e->st = 0;
-	e->en = 0;
+	if ((n != 2 && n != 4) || n != from->last_instr_sz)
+		return (true);
+	told->last_instr_sz = 0;
+	return (false);
 }
 
 /* Nearly all elements are ranges: of them only what they have is set. */
@@ -392,8 +389,8 @@ take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
 	e->flags = 0;
 	copy_flags(from, e);
 	copy_range(from, e);
-	if (tree->is_etmv3)
-		check_etmv3(e, from);
+	if (tree->is_etmv3 && is_told_etmv3(from))
+		e->kind = HWTDI_CS_OTHER;
 	return (true);
 }
 

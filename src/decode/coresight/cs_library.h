@@ -93,7 +93,7 @@ int hwtdi_cs_tree_reset(struct hwtdi_cs_tree *tree, uint64_t off,
 
 /* Where a tree stopped, behind HWTD_E_CORRUPT. */
 struct hwtdi_cs_stop {
-	/* It is known; else somewhere in what was fed, or what was kept back. */
+	/* It is all known; else `next` is. */
 	bool is_known;
 	/* An hwtdi_cs_why. */
 	uint8_t why;
