@@ -17,7 +17,7 @@
 
 /* The linker calls the one in place of the other. */
 bool __wrap_hwtdi_cs_put_again(struct hwtdi_decoder *d,
-    struct hwtdi_flow *flow, const struct hwtdi_cs_element *e);
+    struct hwtdi_flow *flow);
 int __wrap_hwtdi_cs_put_element(struct hwtdi_decoder *d,
     struct hwtdi_flow *flow, const struct hwtdi_cs_element *e, uint64_t stamp,
     struct hwtd_error *err);
@@ -248,12 +248,10 @@ __wrap_hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 /* Ranges that came before are elements as others are. */
 bool
-__wrap_hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+__wrap_hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
 	(void)d;
 	(void)flow;
-	(void)e;
 	return (false);
 }
 

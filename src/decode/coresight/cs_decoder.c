@@ -420,11 +420,11 @@ cs_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			rc = put_range(d, flow, err);
 			continue;
 		}
+		if (hwtdi_cs_put_again(d, flow))
+			continue;
 		e = hwtdi_cs_queue_at(&d->queue, 0);
 		if (e != NULL && find_stamp(d, e, &stamp)) {
-			if (stamp != 0 || !hwtdi_cs_put_again(d, flow, e))
-				rc = hwtdi_cs_put_element(d, flow, e, stamp,
-				    err);
+			rc = hwtdi_cs_put_element(d, flow, e, stamp, err);
 			hwtdi_cs_queue_drop(&d->queue);
 			continue;
 		}

@@ -162,9 +162,11 @@ void hwtdi_cs_set_context(struct hwtd_exec_context *out,
  */
 int hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err);
-/* The same of a range that came before, where nothing else is to be told. */
-bool hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e);
+/*
+ * Put what waits of ranges that came before, where nothing else is to be told.
+ * False: there is none.
+ */
+bool hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
 /* Begin a gap at a byte of the stream. */
 void hwtdi_cs_begin_gap(struct hwtdi_decoder *d, uint32_t reason,
     uint64_t first, const char *text);

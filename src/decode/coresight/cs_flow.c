@@ -636,23 +636,53 @@ end_gap_of_software(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (end_gap(d, flow, err));
 }
 
-bool
-hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtdi_cs_element *e)
+/* A range whose time is that of what comes behind it, if times are told. */
+static bool
+is_range(const struct hwtdi_cs_element *e)
 {
-	const struct hwtdi_cs_range *r;
+	return (e->kind == HWTDI_CS_RANGE &&
+	    (e->flags & HWTDI_CS_HAS_CYCLES) == 0);
+}
 
-	if (e->kind != HWTDI_CS_RANGE || !d->on || d->in_gap ||
-	    d->has_exception || (e->flags & HWTDI_CS_HAS_CYCLES) != 0)
+/* Tokens that there is room for, each with an anchor. */
+static size_t
+token_room(const struct hwtdi_flow *flow)
+{
+	const size_t tokens = HWTDI_FLOW_TOKENS - flow->n_tokens;
+	const size_t anchors = HWTDI_FLOW_ANCHORS - flow->n_anchors;
+
+	return (tokens < anchors ? tokens : anchors);
+}
+
+bool
+hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
+{
+	struct hwtdi_cs_queue *queue = &d->queue;
+	const size_t room = token_room(flow);
+	/* The time of the last one is not known yet. */
+	const size_t end = queue->n - (d->timed && queue->n > 0 ? 1 : 0);
+	size_t n = 0;
+
+	if (d->left > 0 || !d->on || d->in_gap || d->has_exception)
 		return (false);
-	r = hwtdi_cs_known_range(d, e);
-	if (r == NULL)
+	for (; n < room && queue->first < end; n++) {
+		const struct hwtdi_cs_element *e = &queue->at[queue->first];
+		const struct hwtdi_cs_range *r;
+
+		if (!is_range(e) || (d->timed && !is_range(e + 1)))
+			break;
+		r = hwtdi_cs_known_range(d, e);
+		if (r == NULL)
+			break;
+		if (e->off > d->off)
+			d->off = e->off;
+		put_anchor(d, flow);
+		flow->tokens[flow->n_tokens++] = r->token;
+		d->last_ip = r->last_ip;
+		queue->first++;
+	}
+	if (n == 0)
 		return (false);
-	if (e->off > d->off)
-		d->off = e->off;
-	put_anchor(d, flow);
-	flow->tokens[flow->n_tokens++] = r->token;
-	d->last_ip = r->last_ip;
 	d->has_last_ip = true;
 	return (true);
 }

@@ -441,6 +441,16 @@ see_etmv3(struct hwtdi_cs_guard *g, uint32_t type, const void *packet,
 		: HWTDI_CS_WHY_NOTHING);
 }
 
+/* A packet begins at an offset. */
+static void
+mark_begin(struct hwtdi_cs_guard *g, uint64_t off)
+{
+	const uint64_t at = off - g->look_off;
+
+	if (off >= g->look_off && at < HWTDI_CS_FEED_MAX)
+		g->begins[at / 8] |= (uint8_t)(1u << at % 8);
+}
+
 static void
 see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
     size_t n)
@@ -454,9 +464,7 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	/* PTM has bytes of before its reset in the first one. */
 	if (off + n > g->told)
 		g->told = off + n;
-	if (off >= g->look_off && off - g->look_off < HWTDI_CS_FEED_MAX)
-		g->begins[(off - g->look_off) / 8] |= (uint8_t)(1u
-		    << (off - g->look_off) % 8);
+	mark_begin(g, off);
 	if (g->config.protocol == HWTD_CS_ETMV3) {
 		g->bad = off;
 		g->why = see_etmv3(g, type, packet, off, n);
@@ -558,6 +566,83 @@ hwtdi_cs_guard_reset(struct hwtdi_cs_guard *guard, uint64_t off,
 }
 
 /* Bytes that are new, behind those that were kept. */
+/* Atoms by themselves are of no matter: they are committed with their packet. */
+static bool
+passes_atoms(const struct hwtdi_cs_guard *g)
+{
+	return (g->speculates && !g->has_q && g->state == DECODES &&
+	    g->why == HWTDI_CS_WHY_NOTHING &&
+	    hwtdi_cs_speculation_is_idle(&g->open));
+}
+
+/* ETMv4 and ETE: headers of packets of atoms, all of one byte. */
+static bool
+is_atoms(uint8_t header)
+{
+	return (header >= 0xc0);
+}
+
+/* The packet with a header has so many bytes, or more. */
+static size_t
+least_bytes(uint8_t header)
+{
+	switch (header) {
+	case 0x06:
+	case 0x95:
+	case 0x96:
+		return (2);
+	case 0x9a:
+	case 0x9b:
+		return (5);
+	case 0x82:
+	case 0x83:
+		return (6);
+	case 0x9d:
+	case 0x9e:
+		return (9);
+	case 0x85:
+	case 0x86:
+		return (10);
+	default:
+		return (1);
+	}
+}
+
+/*
+ * Have bytes read.  Most of what there is are atoms, which are passed over where
+ * they are of no matter; all else is read up to the end of its packet.
+ */
+static int
+feed_reader(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
+    size_t n, struct hwtd_error *err)
+{
+	size_t at = 0;
+	int rc = HWTD_OK;
+
+	while (at < n && rc == HWTD_OK) {
+		size_t part = n - at;
+
+		if (passes_atoms(g)) {
+			const bool begins = g->told == off + at;
+
+			if (begins && is_atoms(bytes[at])) {
+				mark_begin(g, off + at);
+				at++;
+				g->told++;
+				continue;
+			}
+			if (part > 1)
+				part = begins ? least_bytes(bytes[at]) : 1;
+			if (part > n - at)
+				part = n - at;
+		}
+		rc = hwtdi_cs_tree_feed(g->tree, off + at, bytes + at, part,
+		    err);
+		at += part;
+	}
+	return (rc);
+}
+
 static int
 take_bytes(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
     size_t n, struct hwtd_error *err)
@@ -583,7 +668,7 @@ take_bytes(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
 	}
 	if (g->broken)
 		return (HWTD_OK);
-	rc = hwtdi_cs_tree_feed(g->tree, off, bytes, n, err);
+	rc = feed_reader(g, off, bytes, n, err);
 	if (rc == HWTD_E_CORRUPT) {
 		g->broken = true;
 		rc = HWTD_OK;

@@ -370,6 +370,18 @@ is_told_etmv3(const ocsd_generic_trace_elem *from)
 	return (false);
 }
 
+/* Flags of a range, which is much asked for; it has no time of its own. */
+static uint16_t
+range_flags(uint32_t bits)
+{
+	_Static_assert(HWTDI_CS_EXECUTED == 1 && HWTDI_CS_CONDITIONAL == 2 &&
+		HWTDI_CS_HAS_CYCLES == 4 && HWTDI_CS_FREQUENCY == 8,
+	    "bits of the library are moved there");
+
+	return ((uint16_t)((bits & 1) | (bits >> 10 & 1) << 1 |
+	    (bits >> 4 & 3) << 2));
+}
+
 /* Nearly all elements are ranges: of them only what they have is set. */
 static bool
 take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
@@ -384,10 +396,9 @@ take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
 	e->isa = FIND(isas, from->isa, HWTD_ISA_UNKNOWN);
 	e->st = from->st_addr;
 	e->en = from->en_addr;
-	e->cycles = from->cycle_count;
-	e->timestamp = from->timestamp;
-	e->flags = 0;
-	copy_flags(from, e);
+	e->flags = range_flags(load32(from, FLAGS_AT));
+	if ((e->flags & HWTDI_CS_HAS_CYCLES) != 0)
+		e->cycles = from->cycle_count;
 	copy_range(from, e);
 	if (tree->is_etmv3 && is_told_etmv3(from))
 		e->kind = HWTDI_CS_OTHER;

@@ -71,6 +71,14 @@ struct hwtdi_cs_speculation {
 	bool failed;
 };
 
+/* Nothing waits, nor would: what is put is committed with its packet. */
+static inline bool
+hwtdi_cs_speculation_is_idle(const struct hwtdi_cs_speculation *s)
+{
+	return (s->first == s->n && s->depth == 0 && s->max_depth == 0 &&
+	    !s->awaits_address && !s->failed);
+}
+
 /* What a packet says behind the elements that it makes. */
 struct hwtdi_cs_resolution {
 	uint32_t commit, cancel;
