@@ -451,6 +451,14 @@ mark_begin(struct hwtdi_cs_guard *g, uint64_t off)
 		g->begins[at / 8] |= (uint8_t)(1u << at % 8);
 }
 
+/* It is the exception that cannot stand there. */
+static void
+name_exception(struct hwtdi_cs_guard *g)
+{
+	if (g->why == HWTDI_CS_WHY_NO_ADDRESS && g->open.awaits_address)
+		g->bad = g->exception_off;
+}
+
 static void
 see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
     size_t n)
@@ -478,8 +486,7 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 		g->exception_off = off;
 	if (g->why == HWTDI_CS_WHY_NOTHING)
 		g->why = see_etmv4(g, type, packet);
-	if (g->why == HWTDI_CS_WHY_NO_ADDRESS && g->open.awaits_address)
-		g->bad = g->exception_off;
+	name_exception(g);
 	g->address = load64(packet, ADDRESS_AT);
 }
 
@@ -565,21 +572,52 @@ hwtdi_cs_guard_reset(struct hwtdi_cs_guard *guard, uint64_t off,
 	return (hwtdi_cs_tree_reset(guard->tree, off, err));
 }
 
-/* Bytes that are new, behind those that were kept. */
-/* Atoms by themselves are of no matter: they are committed with their packet. */
-static bool
-passes_atoms(const struct hwtdi_cs_guard *g)
-{
-	return (g->speculates && !g->has_q && g->state == DECODES &&
-	    g->why == HWTDI_CS_WHY_NOTHING &&
-	    hwtdi_cs_speculation_is_idle(&g->open));
-}
-
-/* ETMv4 and ETE: headers of packets of atoms, all of one byte. */
+/*
+ * Most packets are atoms, of one byte: they need not be read to be looked at.
+ * ETMv4 and ETE, "Atom packets".
+ */
 static bool
 is_atoms(uint8_t header)
 {
 	return (header >= 0xc0);
+}
+
+static uint8_t
+count_atoms(uint8_t header)
+{
+	/* Format 6, whose last atom may be another one than those before. */
+	if (header <= 0xd4 || (header >= 0xe0 && header <= 0xf4))
+		return ((uint8_t)((header & 0x1f) + 4));
+	if (header <= 0xd7 || header == 0xf5)
+		return (5);
+	if (header <= 0xdb)
+		return (2);
+	if (header <= 0xdf)
+		return (4);
+	return (header <= 0xf7 ? 1 : 3);
+}
+
+static bool
+takes_atoms(const struct hwtdi_cs_guard *g)
+{
+	return (g->speculates && !g->has_q && g->state == DECODES &&
+	    g->why == HWTDI_CS_WHY_NOTHING);
+}
+
+static void
+take_atoms(struct hwtdi_cs_guard *g, uint64_t off, uint8_t header)
+{
+	static const struct hwtdi_cs_resolution nothing = { 0 };
+
+	mark_begin(g, off);
+	g->told++;
+	if (hwtdi_cs_speculation_is_idle(&g->open))
+		return;
+	g->bad = off;
+	hwtdi_cs_speculation_put(&g->open, HWTDI_CS_PENDING_ATOM,
+	    count_atoms(header));
+	g->why = hwtdi_cs_speculation_resolve(&g->open, &nothing);
+	name_exception(g);
 }
 
 /* The packet with a header has so many bytes, or more. */
@@ -608,10 +646,7 @@ least_bytes(uint8_t header)
 	}
 }
 
-/*
- * Have bytes read.  Most of what there is are atoms, which are passed over where
- * they are of no matter; all else is read up to the end of its packet.
- */
+/* Have bytes read, but for atoms, up to the end of a packet each time. */
 static int
 feed_reader(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
     size_t n, struct hwtd_error *err)
@@ -622,17 +657,15 @@ feed_reader(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
 	while (at < n && rc == HWTD_OK) {
 		size_t part = n - at;
 
-		if (passes_atoms(g)) {
+		if (takes_atoms(g)) {
 			const bool begins = g->told == off + at;
 
 			if (begins && is_atoms(bytes[at])) {
-				mark_begin(g, off + at);
+				take_atoms(g, off + at, bytes[at]);
 				at++;
-				g->told++;
 				continue;
 			}
-			if (part > 1)
-				part = begins ? least_bytes(bytes[at]) : 1;
+			part = begins ? least_bytes(bytes[at]) : 1;
 			if (part > n - at)
 				part = n - at;
 		}
@@ -643,6 +676,7 @@ feed_reader(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
 	return (rc);
 }
 
+/* Bytes that are new, behind those that were kept. */
 static int
 take_bytes(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
     size_t n, struct hwtd_error *err)
