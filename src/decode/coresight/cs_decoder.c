@@ -62,7 +62,10 @@ see_stamp(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	d->queue.stamp = d->reader.stamp;
 }
 
-/* Also again: up to 1.4.1 OpenCSD does not forget masters and channels of STM. */
+/*
+ * Also again: no version of OpenCSD forgets all with a reset, and what it knows
+ * must not come from another segment.
+ */
 static int
 make_tree(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
@@ -90,6 +93,7 @@ make_tree(struct hwtdi_decoder *d, struct hwtd_error *err)
 		return (rc);
 	hwtdi_cs_tree_destroy(d->tree);
 	d->tree = tree;
+	d->tree_is_new = true;
 	return (HWTD_OK);
 }
 
@@ -98,11 +102,13 @@ begin_tree(struct hwtdi_decoder *d, uint64_t off, struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
 
-	if (d->config.protocol == HWTD_CS_STM && d->n_trees < MAX_TREES) {
+	/* Up to 1.4.1 masters and channels stay. */
+	if (d->config.protocol == HWTD_CS_STM && !d->tree_is_new &&
+	    d->n_trees < MAX_TREES) {
 		d->n_trees++;
 		rc = make_tree(d, err);
 	}
-
+	d->tree_is_new = false;
 	d->reset_off = off;
 	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(d->tree, off, err) : rc);
 }
@@ -162,6 +168,8 @@ static int
 cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
     struct hwtd_error *err)
 {
+	int rc = HWTD_OK;
+
 	d->segment = *segment;
 	d->fed = 0;
 	d->ended = false;
@@ -199,7 +207,11 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 		return (HWTD_OK);
 	}
 	set_until(d);
-	return (begin_tree(d, segment->stream_off, err));
+	d->n_trees = 0;
+	hwtdi_cs_tail_fini(&d->tail);
+	if (!d->tree_is_new)
+		rc = make_tree(d, err);
+	return (rc == HWTD_OK ? begin_tree(d, segment->stream_off, err) : rc);
 }
 
 /* From a byte on nothing is known, behind the elements that wait. */

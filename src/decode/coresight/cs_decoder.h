@@ -40,6 +40,8 @@ struct hwtdi_decoder {
 	/* What makes elements: OpenCSD, or for ITM our own. */
 	struct hwtdi_cs_tree *tree;
 	uint32_t n_trees;
+	/* It has decoded nothing yet. */
+	bool tree_is_new;
 	struct hwtdi_itm itm;
 	/* Neither does, and why: the stream cannot be decoded. */
 	char refusal[64];

@@ -112,7 +112,9 @@ hwtdi_cs_tree_end(struct hwtdi_cs_tree *tree, struct hwtd_error *err)
 	tree->off += tree->n;
 	tree->n = 0;
 	tree->stop.is_known = false;
+	tree->ends = true;
 	rc = operate(tree, OCSD_OP_EOT, err);
+	tree->ends = false;
 	/* That is how it answers to a packet that is cut off. */
 	return (tree->halts && rc == HWTD_E_CORRUPT ? HWTD_OK : rc);
 }

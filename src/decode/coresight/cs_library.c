@@ -355,7 +355,8 @@ full_offset(const struct hwtdi_cs_tree *tree, ocsd_trc_index_t index)
 
 /*
  * Of ETMv3 a range is one instruction.  Where the library sets none it has the
- * addresses of another one, or of none: each is told once.
+ * addresses of another one, or of none: each is told once.  None is left for the
+ * end, where it may tell one of before.
  */
 static bool
 is_told_etmv3(const ocsd_generic_trace_elem *from)
@@ -400,7 +401,7 @@ take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
 	if ((e->flags & HWTDI_CS_HAS_CYCLES) != 0)
 		e->cycles = from->cycle_count;
 	copy_range(from, e);
-	if (tree->is_etmv3 && is_told_etmv3(from))
+	if (tree->is_etmv3 && (tree->ends || is_told_etmv3(from)))
 		e->kind = HWTDI_CS_OTHER;
 	return (true);
 }

@@ -38,6 +38,8 @@ struct hwtdi_cs_tree {
 	/* What it says and asks for is of hwtdi_cs_tree_prime(). */
 	bool primes;
 	bool is_etmv3, is_ptm;
+	/* It is told that there is no more. */
+	bool ends;
 	/* Zeros in a row. */
 	uint64_t zeros;
 };
