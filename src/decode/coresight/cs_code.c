@@ -236,6 +236,17 @@ why_not_found(struct hwtdi_decoder *d)
 		: HWTD_GAP_BAD_CODE);
 }
 
+/* The last instruction of the range is a branch, if the library says so. */
+static bool
+ends_as_told(const struct hwtdi_decoder *d, uint32_t token)
+{
+	const struct hwtdi_code_block *b = hwtdi_graph_block(d->graph, token);
+
+	return ((d->left_last != HWTDI_CS_LAST_BRANCH &&
+		    d->left_last != HWTDI_CS_LAST_INDIRECT) ||
+	    b->runs[b->n_runs - 1].branch != HWTD_BRANCH_NONE);
+}
+
 int
 hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t *reason_out, struct hwtd_error *err)

@@ -16,7 +16,7 @@
 #define HWTDI_CS_RANGES 4096u
 
 /* Rare events and anchors that one element may make. */
-#define HWTDI_CS_RARES 6
+#define HWTDI_CS_RARES 7
 #define HWTDI_CS_ANCHORS 2
 
 /* A range of the library, and the token for all of it. */
@@ -177,8 +177,6 @@ void hwtdi_cs_end_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow);
 /* What waits for a next element does so in vain. */
 int hwtdi_cs_put_end(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err);
-/* There is room for what one element can make. */
-bool hwtdi_cs_has_room(const struct hwtdi_flow *flow);
 
 /* cs_exception.c */
 /* An hwtd_async_type. */

@@ -7,19 +7,6 @@
 #include "decode/coresight/cs_decoder.h"
 #include "decode/coresight/cs_guard.h"
 
-/* Rare events and anchors that one element may make. */
-#define ELEMENT_RARES 7
-#define ELEMENT_ANCHORS 2
-
-bool
-hwtdi_cs_has_room(const struct hwtdi_flow *flow)
-{
-	return (flow->n_tokens < HWTDI_FLOW_TOKENS &&
-	    flow->n_rares + ELEMENT_RARES <= HWTDI_FLOW_RARES &&
-	    flow->n_anchors + ELEMENT_ANCHORS <= HWTDI_FLOW_ANCHORS &&
-	    flow->n_places + 2 <= HWTDI_FLOW_PLACES);
-}
-
 /* The flow stands at the packet of the element at hand. */
 static void
 put_anchor(struct hwtdi_decoder *d, struct hwtdi_flow *flow)

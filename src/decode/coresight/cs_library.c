@@ -75,6 +75,9 @@ hwtdi_cs_layout_of(uint32_t version, struct hwtdi_cs_layout *out,
 	/* Instrumentation came in the middle. */
 	out->etmv4_shift = version < VERSION(1, 4, 0) ? 0 : 20;
 	out->any_space = version < VERSION(1, 4, 2) ? 0x1f : 0xff;
+	out->wrong_gray = version < VERSION(1, 5, 2);
+	/* A bad image came before it. */
+	out->end_reason = version < VERSION(1, 5, 4) ? 6 : 7;
 	out->has_old_speculation = version < VERSION(1, 4, 1);
 	if (version < VERSION(1, 4, 0))
 		out->n_kinds = KINDS_OF_ALL;
@@ -425,6 +428,8 @@ take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
 		return (OCSD_RESP_CONT);
 	hwtdi_cs_copy_element(&tree->layout, element, e);
 	e->off = full_offset(tree, index);
+	if (tree->queue->has_stamp && (e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
+		e->timestamp = tree->queue->stamp;
 	/* It was reset because of a packet: that is what it has to tell. */
 	if (e->kind == HWTDI_CS_NO_SYNC && tree->untold.is_known) {
 		tree->untold.is_known = false;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "decode/coresight/cs_decoder.h"
-#include "decode/coresight/cs_packet.h"
 
 /* A synchronisation is looked for so far before the end, and then farther. */
 #define LOOK_BACK 4096
@@ -21,8 +20,7 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	struct hwtdi_cs_tail *tail = arg;
 	struct hwtd_packet row = { .stream_off = off };
 
-	hwtdi_cs_read_packet(tail->config->protocol, &tail->layout, packet,
-	    bytes, n, &row);
+	hwtdi_cs_read_packet(&tail->reader, packet, bytes, n, &row);
 	tail->cut = row.kind == HWTD_PK_TRUNCATED;
 	tail->off = off;
 	if (row.kind == HWTD_PK_CS_ADDRESS && off > tail->bad_from &&
@@ -87,8 +85,9 @@ make_tree(struct hwtdi_cs_tail *tail, struct hwtd_error *err)
 
 	if (tail->tree != NULL)
 		return (HWTD_OK);
-	rc = hwtdi_cs_layout_of(hwtdi_cs_library_version(), &tail->layout,
-	    err);
+	tail->reader.protocol = tail->config->protocol;
+	rc = hwtdi_cs_layout_of(hwtdi_cs_library_version(),
+	    &tail->reader.layout, err);
 	return (rc == HWTD_OK ? hwtdi_cs_tree_create(&args, &tail->tree, err)
 			      : rc);
 }
@@ -104,6 +103,8 @@ hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
 	tail->bad = false;
 	tail->bad_from = before < n ? off + before : 0;
 	tail->n_addresses = 0;
+	tail->reader.has_context = false;
+	tail->reader.stamp = 0;
 	if (at == before)
 		return (HWTD_OK);
 	rc = make_tree(tail, err);

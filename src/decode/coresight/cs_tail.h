@@ -8,14 +8,14 @@
 #ifndef HWTDI_CS_TAIL_H
 #define HWTDI_CS_TAIL_H
 
-#include "decode/coresight/cs_library.h"
+#include "decode/coresight/cs_packet.h"
 
 struct hwtdi_cs_tail {
 	struct hwtd_context *library;
 	const struct hwtd_coresight_config *config;
 	/* Made when it is needed for the first time. */
 	struct hwtdi_cs_tree *tree;
-	struct hwtdi_cs_layout layout;
+	struct hwtdi_cs_reader reader;
 	/* A packet is cut off, and where it begins. */
 	bool cut;
 	uint64_t off;

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (cs_fixtures, etm_gen, pt_captured, pt_fixtures, pt_gen,
-               pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt)
+from . import (coresight, cs_fixtures, etm_gen, pt_captured, pt_fixtures,
+               pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt)
 
 MODULES: dict[str, ModuleType] = {
+    "coresight-ete": coresight,
+    "coresight-etm": coresight,
     "cs-bad": cs_fixtures,
     "cs-good": cs_fixtures,
     "etm-gen": etm_gen,

@@ -259,12 +259,13 @@ a_range_does_not_follow_a_jump_in_its_middle(void **state)
 static void
 a_protocol_that_is_not_known_is_a_gap(void **state)
 {
-	const struct hwtd_coresight_config none = { .size = sizeof(none) };
+	const struct hwtd_coresight_config unknown = { .size = sizeof(unknown),
+		.protocol = HWTD_CS_UNKNOWN };
 	struct packets p = { .n = 0 };
 
 	(void)state;
 	PUT(&p, 0, 0, 0, 0, 0, 0x80, 1, 2);
-	check(&none, program, sizeof(program), &p, 0,
+	check(&unknown, program, sizeof(program), &p, 0,
 	    "gap unsupported [0,8) @0\n");
 }
 

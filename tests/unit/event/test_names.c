@@ -73,7 +73,7 @@ static void
 details_have_their_names(void **state)
 {
 	static const char *const sources[] = { "unknown", "ptwrite", "mnt",
-		"stm", "itm", "event", "trigger" };
+		"stm", "itm", "event", "trigger", "instrumentation" };
 	static const char *const power[] = { "unknown", "stop", "mwait",
 		"entry", "exit" };
 	static const char *const types[] = { "unknown", "interrupt",

@@ -102,7 +102,7 @@ dumps_have_offsets_lengths_and_spaces(void **state)
 	assert_int_equal(seen_at(trace, 3, 0x600), 'm');
 	assert_int_equal(seen_at(trace, 0, UINT64_MAX), 'm');
 	assert_non_null(strstr(f->log,
-	    "cpu_0.ini: line 26: space 'EL9' is not known"));
+	    "cpu_0.ini: line 32: space 'EL9' is not known"));
 	hwtd_trace_close(trace);
 }
 
