@@ -2,10 +2,12 @@
 
 usage: coresight.py [--rounds N] [--jobs] HWTDECODE BENCH_CORESIGHT CASE...
 
-A CASE is a folder of the families coresight-etm, coresight-ete or etm-gen.
+A CASE is a folder of the families coresight-etm, coresight-ete or etm-gen;
+`corpus:NAME` is one below $HWTDECODE_CORPUS, and skipped (77) if that is not set.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,8 @@ sys.path.insert(0, str(CONFORMANCE))
 
 from families.case import Case  # noqa: E402
 from families.coresight import snapshot  # noqa: E402
+
+SKIPPED = 77
 
 PROTOCOLS = {"ETMV4I": "etmv4", "ETE": "ete"}
 ARCHS = {"ARCH_V7": "v7", "ARCH_V8": "v8", "ARCH_AA64": "v8.3"}
@@ -54,11 +58,19 @@ def main() -> int:
     parser.add_argument("--jobs", action="store_true")
     parser.add_argument("hwtdecode")
     parser.add_argument("bench")
-    parser.add_argument("case", nargs="+", type=Path)
+    parser.add_argument("case", nargs="+")
     args = parser.parse_args()
+    corpus = os.environ.get("HWTDECODE_CORPUS")
+    if corpus is None and any(name.startswith("corpus:")
+                              for name in args.case):
+        print("HWTDECODE_CORPUS is not set")
+        return SKIPPED
+    cases = [Path(corpus or "", name.removeprefix("corpus:"))
+             if name.startswith("corpus:") else Path(name)
+             for name in args.case]
     with tempfile.TemporaryDirectory() as folder:
         traces = []
-        for number, path in enumerate(args.case):
+        for number, path in enumerate(cases):
             place = Path(folder) / str(number)
             place.mkdir()
             name = f"{path.parent.name}/{path.name}"
