@@ -211,6 +211,46 @@ def test_one_configuration_for_many_sources(case: Case) -> None:
     ).want(1, err_has="two configurations are for all other sources")
 
 
+def test_other_sources_of_a_memory_that_begins_within_a_frame(
+    case: Case,
+) -> None:
+    # Off by an odd number of bytes data is taken for IDs, also of nobody.
+    data = [*[0] * 5, 0x80, *[0xFF, 2] * 4]
+    frames = b"".join(
+        bytes([trace_id << 1 | 1, *data, 0])
+        for _ in range(16)
+        for trace_id in (0x10, 0x11, 0x33)
+    )
+    case.write("rest.txt", "protocol=etmv3\ntrace_id=others\n")
+    for lost in range(1, 16, 2):
+        case.write("etb.bin", frames[lost:])
+        rows = case.run(
+            "info",
+            "--format=jsonl",
+            "--tech=coresight",
+            "--framing=memory",
+            "--etm-config=rest.txt",
+            "etb.bin",
+        ).want(0)
+        streams = [row for row in rows.objects() if row["type"] == "stream"]
+        assert streams[0]["frames"] == 47
+        assert [(row["trace_id"], row["bytes"]) for row in streams[1:]] == [
+            (0x10, 15 * 14),
+            (0x11, 16 * 14),
+            (0x33, 16 * 14),
+        ]
+
+
+def test_advice_is_of_coresight(case: Case) -> None:
+    case.write("a.bin", FRAMES)
+    case.run("check", "a.bin").want(
+        4, err_has=("(--tech)\n", "--tech coresight with --etm-config")
+    )
+    case.run("check", "--tech=coresight", "a.bin").want(
+        3, out_has=("was not told how", "--etm-config")
+    )
+
+
 def test_wrong_configurations(case: Case) -> None:
     case.write("etb.bin", FRAMES)
     case.write("a.ini", ETM)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/sink/ring.h"
 #include "trace/sink/sink_ids.h"
 
 /* Source: Intel SDM vol. 3C, "Packet Stream Boundary (PSB) Packet". */
@@ -96,9 +97,40 @@ struct sources {
 	struct hwtdi_sink_ids ids;
 };
 
+/*
+ * Where the first frame of a memory begins.  When the sink is read, with the
+ * sources that are counted from here on, that finds the same: they have all IDs
+ * there, and frames that begin elsewhere can only have more that are of nobody.
+ */
 static int
-count_ids(const struct hwtd_trace *trace, struct hwtdi_sink_ids *ids,
+find_first_frame(const struct hwtd_trace *trace, uint64_t *at_out,
     struct hwtd_error *err)
+{
+	const size_t n = trace->file.size < HWTDI_RING_LOOK
+	    ? (size_t)trace->file.size
+	    : HWTDI_RING_LOOK;
+	struct hwtdi_ring ring = { .phase = 0 };
+	uint8_t *bytes;
+	int rc;
+
+	if (n == 0)
+		return (HWTD_OK);
+	bytes = hwtdi_alloc(trace->library, n);
+	if (bytes == NULL)
+		return (hwtdi_fail_nomem(err, n));
+	for (uint32_t i = HWTD_CS_FIRST_ID; i <= HWTD_CS_LAST_ID; i++)
+		ring.known[i] = true;
+	rc = hwtdi_trace_file_read(&trace->file, 0, bytes, n, err);
+	if (rc == HWTD_OK)
+		hwtdi_ring_find_phase(&ring, bytes, n);
+	hwtdi_free(trace->library, bytes, n);
+	*at_out = ring.phase;
+	return (rc);
+}
+
+static int
+count_ids(const struct hwtd_trace *trace, uint64_t from,
+    struct hwtdi_sink_ids *ids, struct hwtd_error *err)
 {
 	const uint64_t size = trace->file.size;
 	uint8_t *part = hwtdi_alloc(trace->library, SEARCH_PART);
@@ -106,7 +138,8 @@ count_ids(const struct hwtd_trace *trace, struct hwtdi_sink_ids *ids,
 
 	if (part == NULL)
 		return (hwtdi_fail_nomem(err, SEARCH_PART));
-	for (uint64_t at = 0; rc == HWTD_OK && at < size; at += SEARCH_PART) {
+	for (uint64_t at = from; rc == HWTD_OK && at < size;
+	     at += SEARCH_PART) {
 		const size_t n = size - at < SEARCH_PART ? (size_t)(size - at)
 							 : SEARCH_PART;
 
@@ -125,9 +158,14 @@ add_others(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
     struct hwtd_error *err)
 {
 	struct hwtd_coresight_config config = *rule;
+	uint64_t from = 0;
 	uint32_t id = 0;
-	int rc = count_ids(trace, &sources->ids, err);
+	int rc = HWTD_OK;
 
+	if (sources->ids.framer.framing == HWTDI_FRAMING_MEMORY)
+		rc = find_first_frame(trace, &from, err);
+	if (rc == HWTD_OK)
+		rc = count_ids(trace, from, &sources->ids, err);
 	desc->coresight = &config;
 	config.ids = HWTD_CS_IDS_ONE;
 	for (uint32_t i = HWTD_CS_FIRST_ID;
@@ -226,12 +264,10 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 			return (rc);
 		if (!found)
 			return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
-			    "neither a .hwt header nor an LLDB trace bundle "
-			    "nor a snapshot nor an Intel PT sync pattern in "
-			    "the first "
-			    "%" PRIu64
-			    " bytes; if it is a raw trace, name its "
-			    "technology (--tech pt)",
+			    "no .hwt header, LLDB trace bundle, snapshot, "
+			    "nor Intel PT sync pattern in the first %" PRIu64
+			    " bytes; a raw trace needs its technology named "
+			    "(--tech)",
 			    trace->file.size < SEARCH_BYTES ? trace->file.size
 							    : SEARCH_BYTES));
 		desc.tech = HWTD_TECH_INTEL_PT;

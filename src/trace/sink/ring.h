@@ -12,6 +12,9 @@
 
 #include "trace/sink/frame.h"
 
+/* Bytes of a memory that say where frames begin, at most. */
+#define HWTDI_RING_LOOK ((size_t)256 << 10)
+
 struct hwtdi_ring {
 	/* By trace ID: there is such a source. */
 	bool known[HWTDI_TRACE_IDS];

@@ -13,7 +13,7 @@
 #define PIECE_BYTES ((uint64_t)64 << 10)
 
 /* Bytes looked at at a time. */
-#define LOOK_BYTES ((uint64_t)256 << 10)
+#define LOOK_BYTES ((uint64_t)HWTDI_RING_LOOK)
 
 /* Reading one sink. */
 struct reader {
