@@ -57,9 +57,10 @@ loss_advice(uint32_t reason)
 		    "Decoding starts at the first synchronisation packet.  A "
 		    "ring buffer that wrapped starts in the middle; ask for "
 		    "synchronisation packets more often when recording (Intel "
-		    "PT: psb_period).  If the whole stream is lost, it may "
-		    "not "
-		    "be of this technology.",
+		    "PT: psb_period; CoreSight: TRCSYNCPR, ETMSYNCFR).  If "
+		    "the whole stream is lost, it may not be of this "
+		    "technology, or of CoreSight not of this protocol or "
+		    "--framing.",
 		[HWTD_GAP_OVERFLOW] =
 		    "The hardware could not write fast enough.  Record less: "
 		    "filter by address, leave out timing packets or user or "
@@ -67,7 +68,9 @@ loss_advice(uint32_t reason)
 		[HWTD_GAP_BAD_PACKET] =
 		    "The bytes are no packets.  Check that the raw bytes were "
 		    "copied unchanged, in order, and without bytes of another "
-		    "stream; name the processor with --pt-cpu.",
+		    "stream; name the processor with --pt-cpu, or of "
+		    "CoreSight compare the registers that 'hwtdecode info' "
+		    "shows with those of the source.",
 		[HWTD_GAP_BAD_FLOW] =
 		    "The code is not what ran.  Give the very files that were "
 		    "loaded, at the addresses where they were; code that "
@@ -94,8 +97,11 @@ loss_advice(uint32_t reason)
 					  "from where it was "
 					  "recorded.",
 		[HWTD_GAP_UNSUPPORTED] =
-		    "This build cannot decode streams of that technology; "
-		    "'hwtdecode version' shows what it has.",
+		    "This build cannot decode that, or was not told how: "
+		    "'hwtdecode version' shows what it has.  Of CoreSight the "
+		    "protocol and registers of the source of each trace ID "
+		    "are needed: --etm-config, or the files of a snapshot; "
+		    "--gaps shows what is missing.",
 		[HWTD_GAP_ENGINE] = "The decoding library failed; try another "
 				    "--engine, and "
 				    "report it with the trace.",

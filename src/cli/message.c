@@ -93,8 +93,9 @@ say_library_error(const char *file, const struct hwtd_error *err)
 	say_library_message(file, err);
 	switch (err->code) {
 	case HWTD_E_UNRECOGNIZED:
-		say_hint("if these are raw trace bytes, name their kind, for "
-			 "instance --tech pt");
+		say_hint("if these are raw trace bytes, name their kind: "
+			 "--tech pt, or --tech coresight with --etm-config, "
+			 "and --framing of what a trace sink wrote");
 		return (EXIT_BAD_INPUT);
 	case HWTD_E_CORRUPT:
 		/* No byte of it is damaged: what it says is wrong. */

@@ -159,9 +159,9 @@ read_head(struct hwtdi_snapshot *s)
 	if (entry != NULL && strcmp(entry->value, "1") != 0 &&
 	    strncmp(entry->value, "1.", 2) != 0)
 		return (hwtdi_fail(s->err, HWTD_E_UNSUPPORTED,
-		    "line %" PRIu32 ": snapshot of version '%.40s'; 1.0 is "
-		    "known",
-		    entry->line, entry->value));
+		    "%s: line %" PRIu32 ": snapshot of version '%.40s'; 1.0 "
+		    "is known",
+		    s->ini.name, entry->line, entry->value));
 	rc = hwtdi_ini_entry(&s->ini, section, "description", &entry, s->err);
 	if (rc != HWTD_OK || entry == NULL || entry->value[0] == '\0')
 		return (rc);

@@ -388,8 +388,8 @@ hwtdi_snapshot_add_device(struct hwtdi_snapshot *s,
 
 	if (s->n_devices >= HWTDI_SNAPSHOT_MAX_DEVICES)
 		return (hwtdi_fail(s->err, HWTD_E_LIMIT,
-		    "line %" PRIu32 ": more than %u devices", listed->line,
-		    HWTDI_SNAPSHOT_MAX_DEVICES));
+		    "%s: line %" PRIu32 ": more than %u devices", s->ini.name,
+		    listed->line, HWTDI_SNAPSHOT_MAX_DEVICES));
 	d = hwtdi_zalloc(ctx, sizeof(*d));
 	if (d == NULL)
 		return (hwtdi_fail_nomem(s->err, sizeof(*d)));

@@ -251,7 +251,8 @@ what_is_not_understood_is_refused_with_its_place(void **state)
 		const char *want;
 	} cases[] = {
 		{ "snapshot.ini", "[snapshot]\nversion=2.0\n",
-		    HWTD_E_UNSUPPORTED, "line 2: snapshot of version '2.0'" },
+		    HWTD_E_UNSUPPORTED,
+		    "snapshot.ini: line 2: snapshot of version '2.0'" },
 		{ "snapshot.ini", "[snapshot]\nx\n", HWTD_E_CORRUPT,
 		    "snapshot.ini: line 2: neither [section] nor key=value" },
 		{ "snapshot.ini", "[snapshot]\n\n=3\n", HWTD_E_CORRUPT,
