@@ -19,6 +19,33 @@ hwtdi_cs_forget_code(struct hwtdi_decoder *d)
 	d->epoch++;
 }
 
+uint64_t
+hwtdi_cs_code_until(const struct hwtdi_decoder *d,
+    const struct hwtd_exec_context *who, uint64_t off)
+{
+	const struct hwtdi_code_query query = {
+		.context = who,
+		.stream_off = off,
+	};
+	uint64_t until = UINT64_MAX, count;
+
+	if (!d->code.fixed && d->code.until != NULL)
+		d->code.until(d->code.arg, &query, &until, &count);
+	return (until);
+}
+
+/* What waited since before more was fed is of code of before. */
+void
+hwtdi_cs_go_to(struct hwtdi_decoder *d, uint64_t off)
+{
+	if (off > d->off)
+		d->off = off;
+	if (d->off < d->rows_until)
+		return;
+	d->rows_until = hwtdi_cs_code_until(d, &d->context, d->off);
+	hwtdi_cs_forget_code(d);
+}
+
 static int
 find_span(const struct hwtdi_decoder *d, const struct hwtd_exec_context *who,
     uint64_t off, uint64_t address, struct hwtdi_code_span *out)

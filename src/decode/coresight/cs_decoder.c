@@ -153,15 +153,8 @@ cs_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 static void
 set_until(struct hwtdi_decoder *d)
 {
-	const struct hwtdi_code_query query = {
-		.context = &d->front,
-		.stream_off = d->segment.stream_off + d->fed,
-	};
-	uint64_t count;
-
-	d->until = UINT64_MAX;
-	if (!d->code.fixed && d->code.until != NULL)
-		d->code.until(d->code.arg, &query, &d->until, &count);
+	d->until = hwtdi_cs_code_until(d, &d->front,
+	    d->segment.stream_off + d->fed);
 }
 
 static int
@@ -185,6 +178,7 @@ cs_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->has_last_ip = false;
 	d->has_cycles = false;
 	d->off = segment->stream_off;
+	d->rows_until = segment->stream_off;
 	d->reset_off = segment->stream_off;
 	d->begun_off = segment->stream_off;
 	d->anchored = false;
@@ -359,7 +353,6 @@ feed(struct hwtdi_decoder *d, struct hwtd_error *err)
 	if (off >= d->until) {
 		set_until(d);
 		d->front_span.length = 0;
-		hwtdi_cs_forget_code(d);
 		rc = hwtdi_cs_tree_forget_code(d->tree, err);
 		if (rc != HWTD_OK)
 			return (rc);

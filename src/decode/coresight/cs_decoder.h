@@ -63,8 +63,9 @@ struct hwtdi_decoder {
 	struct hwtdi_code_span front_span;
 	uint32_t n_contexts;
 
-	/* Code of the element at hand. */
+	/* Code of the element at hand, and up to where it holds. */
 	struct hwtdi_code_span span;
+	uint64_t rows_until;
 	bool has_unit;
 	uint8_t unit_isa;
 	uint32_t unit;
@@ -142,6 +143,11 @@ hwtdi_cs_known_range(const struct hwtdi_decoder *d,
 /* cs_code.c */
 /* Code is looked up anew: another context, or another time. */
 void hwtdi_cs_forget_code(struct hwtdi_decoder *d);
+/* Answers about code do not change between a byte and this one. */
+uint64_t hwtdi_cs_code_until(const struct hwtdi_decoder *d,
+    const struct hwtd_exec_context *who, uint64_t off);
+/* The element at hand is of a byte, if that is not before. */
+void hwtdi_cs_go_to(struct hwtdi_decoder *d, uint64_t off);
 /* For the library. */
 size_t hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf,
     size_t n);

@@ -658,6 +658,8 @@ hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 
 		if (!is_range(e) || (d->timed && !is_range(e + 1)))
 			break;
+		if (e->off >= d->rows_until)
+			break;
 		r = hwtdi_cs_known_range(d, e);
 		if (r == NULL)
 			break;
@@ -680,8 +682,7 @@ hwtdi_cs_put_element(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 {
 	int rc;
 
-	if (e->off > d->off)
-		d->off = e->off;
+	hwtdi_cs_go_to(d, e->off);
 	put_anchor(d, flow);
 	rc = end_gap_of_software(d, flow, e, err);
 	if (rc != HWTD_OK)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "support/mapped_trace.h"
 #include "support/row_text.h"
 
 #define BASE 0x10000u
@@ -269,6 +270,63 @@ a_protocol_that_is_not_known_is_a_gap(void **state)
 	    "gap unsupported [0,8) @0\n");
 }
 
+/* Where code changes, a range of before waits for what comes behind it. */
+static void
+code_changes_between_packets(void **state)
+{
+	/* nop; b.ne +8; nop; nop. */
+	static const uint32_t newer[] = { 0xd503201f, 0x54000041, 0xd503201f,
+		0xd503201f };
+
+	(void)state;
+	for (uint64_t counts_per = 0; counts_per < 2; counts_per++) {
+		struct hwtd_error err = { .size = sizeof(err) };
+		const struct hwtd_stream_desc desc = { .size = sizeof(desc),
+			.tech = HWTD_TECH_CORESIGHT,
+			.cpu = HWTD_NO_ID,
+			.pid = 1,
+			.tid = 1,
+			.coresight = &etmv4,
+			.clock = { .counts_per = counts_per,
+			    .ns_per = counts_per } };
+		struct hwtd_trace *trace = mt_create();
+		struct packets p = { .n = 0 };
+		struct hwtd_record r;
+		uint32_t stream;
+
+		put_sync(&p);
+		put_trace_on(&p);
+		put_context(&p);
+		put_address(&p, BASE);
+		put_atom(&p, 'N');
+		mr_mmap(trace, 1, BASE, 16,
+		    mr_image(trace, "a", program, sizeof(program)));
+		r = mr_record(HWTD_REC_MMAP, 1, BASE, 16);
+		r.flags |= HWTD_RECF_FILE_OFF;
+		r.image = mr_image(trace, "b", newer, sizeof(newer));
+		assert_int_equal(hwtd_trace_add_stream(trace, &desc, &stream,
+				     &err),
+		    HWTD_OK);
+		mr_place(&r, stream, p.n);
+		mr_add(trace, &r);
+		for (int i = 0; i < 2; i++) {
+			put_address(&p, BASE);
+			put_atom(&p, 'N');
+		}
+		assert_int_equal(hwtd_trace_add_bytes(trace, stream, p.bytes,
+				     p.n, &err),
+		    HWTD_OK);
+		mt_seal(trace);
+		assert_rows(trace, NULL,
+		    "context pid=1 tid=1\n"
+		    "enable 10000\n"
+		    "block 10000 2/8 conditional ->10000 taken a64 sec0\n"
+		    "block 10000 2/8 conditional ->10000 taken a64 sec1\n"
+		    "block 10000 2/8 conditional a64 sec1\n");
+		hwtd_trace_close(trace);
+	}
+}
+
 int
 main(void)
 {
@@ -280,6 +338,7 @@ main(void)
 		cmocka_unit_test(an_exception_goes_where_tracing_goes_on),
 		cmocka_unit_test(a_range_does_not_follow_a_jump_in_its_middle),
 		cmocka_unit_test(a_protocol_that_is_not_known_is_a_gap),
+		cmocka_unit_test(code_changes_between_packets),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
