@@ -16,6 +16,7 @@
 #include <opencsd/etmv4/trc_pkt_types_etmv4.h>
 
 #include "base/fail.h"
+#include "decode/coresight/cs_skim.h"
 
 /* No packet is as long; a longer one has no end. */
 #define PACKET_MAX HWTDI_CS_KEPT_MAX
@@ -572,81 +573,50 @@ hwtdi_cs_guard_reset(struct hwtdi_cs_guard *guard, uint64_t off,
 	return (hwtdi_cs_tree_reset(guard->tree, off, err));
 }
 
-/*
- * Most packets are atoms, of one byte: they need not be read to be looked at.
- * ETMv4 and ETE, "Atom packets".
- */
+/* Packets are known by their headers. */
 static bool
-is_atoms(uint8_t header)
-{
-	return (header >= 0xc0);
-}
-
-static uint8_t
-count_atoms(uint8_t header)
-{
-	/* Format 6, whose last atom may be another one than those before. */
-	if (header <= 0xd4 || (header >= 0xe0 && header <= 0xf4))
-		return ((uint8_t)((header & 0x1f) + 4));
-	if (header <= 0xd7 || header == 0xf5)
-		return (5);
-	if (header <= 0xdb)
-		return (2);
-	if (header <= 0xdf)
-		return (4);
-	return (header <= 0xf7 ? 1 : 3);
-}
-
-static bool
-takes_atoms(const struct hwtdi_cs_guard *g)
+skims(const struct hwtdi_cs_guard *g)
 {
 	return (g->speculates && !g->has_q && g->state == DECODES &&
 	    g->why == HWTDI_CS_WHY_NOTHING);
 }
 
+/* One element makes a packet of so many bytes. */
 static void
-take_atoms(struct hwtdi_cs_guard *g, uint64_t off, uint8_t header)
+skim_packet(struct hwtdi_cs_guard *g, size_t n, uint8_t kind, uint8_t atoms)
 {
 	static const struct hwtdi_cs_resolution nothing = { 0 };
 
-	mark_begin(g, off);
-	g->told++;
-	if (hwtdi_cs_speculation_is_idle(&g->open))
+	mark_begin(g, g->told);
+	g->bad = g->told;
+	g->told += n;
+	/* It is committed at once. */
+	if (atoms != 0 && hwtdi_cs_speculation_is_idle(&g->open))
 		return;
-	g->bad = off;
-	hwtdi_cs_speculation_put(&g->open, HWTDI_CS_PENDING_ATOM,
-	    count_atoms(header));
+	hwtdi_cs_speculation_put(&g->open, kind, atoms);
 	g->why = hwtdi_cs_speculation_resolve(&g->open, &nothing);
 	name_exception(g);
 }
 
-/* The packet with a header has so many bytes, or more. */
+/* Bytes that begin a packet, as far as they are passed; 0: it has to be read. */
 static size_t
-least_bytes(uint8_t header)
+skim(struct hwtdi_cs_guard *g, const uint8_t *bytes, size_t n)
 {
-	switch (header) {
-	case 0x06:
-	case 0x95:
-	case 0x96:
-		return (2);
-	case 0x9a:
-	case 0x9b:
-		return (5);
-	case 0x82:
-	case 0x83:
-		return (6);
-	case 0x9d:
-	case 0x9e:
-		return (9);
-	case 0x85:
-	case 0x86:
-		return (10);
-	default:
-		return (1);
-	}
+	const unsigned int atoms = hwtdi_cs_skim_atoms(bytes[0]);
+	const size_t length = atoms != 0 ? 1 : hwtdi_cs_skim_address(bytes, n);
+
+	if (length != 0)
+		skim_packet(g, length,
+		    atoms != 0 ? HWTDI_CS_PENDING_ATOM
+			       : HWTDI_CS_PENDING_ADDRESS,
+		    (uint8_t)atoms);
+	return (length);
 }
 
-/* Have bytes read, but for atoms, up to the end of a packet each time. */
+/*
+ * Have bytes read, up to the end of a packet each time, but for packets that are
+ * known by their headers.
+ */
 static int
 feed_reader(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
     size_t n, struct hwtd_error *err)
@@ -657,15 +627,17 @@ feed_reader(struct hwtdi_cs_guard *g, uint64_t off, const uint8_t *bytes,
 	while (at < n && rc == HWTD_OK) {
 		size_t part = n - at;
 
-		if (takes_atoms(g)) {
+		if (skims(g)) {
 			const bool begins = g->told == off + at;
+			const size_t passed = begins
+			    ? skim(g, bytes + at, n - at)
+			    : 0;
 
-			if (begins && is_atoms(bytes[at])) {
-				take_atoms(g, off + at, bytes[at]);
-				at++;
+			if (passed != 0) {
+				at += passed;
 				continue;
 			}
-			part = begins ? least_bytes(bytes[at]) : 1;
+			part = begins ? hwtdi_cs_skim_least(bytes[at]) : 1;
 			if (part > n - at)
 				part = n - at;
 		}
