@@ -238,7 +238,12 @@ struct hwtd_packet {
 	uint16_t kind;
 	/** HWTD_PKF_* bits. */
 	uint16_t flags;
-	/** With HWTD_PKF_SINK: where it begins in what the sink wrote. */
+	/**
+	 * With HWTD_PKF_SINK: where it begins in what the sink wrote, in the
+	 * frame with its first byte.  Bytes of a source are counted from the
+	 * trace ID before them, as OpenCSD does, so that it is one or more
+	 * bytes before where an ID stands in the frame.
+	 */
 	uint64_t sink_off;
 	/** With HWTD_PKF_STAMP: a raw timestamp. */
 	uint64_t stamp;

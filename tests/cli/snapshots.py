@@ -1,5 +1,7 @@
 """Snapshots and raw bytes of CoreSight: folders, configurations, sinks."""
 
+import random
+
 from runner import Case
 
 # Frames whose first byte says whose 14 bytes follow: of 0x10, 0x11, 0x33.
@@ -238,6 +240,44 @@ def test_other_sources_of_a_memory_that_begins_within_a_frame(
             (0x10, 15 * 14),
             (0x11, 16 * 14),
             (0x33, 16 * 14),
+        ]
+
+
+def test_places_in_a_memory_that_was_turned(case: Case) -> None:
+    rng = random.Random(3)
+    # Packets of two bytes, and a synchronisation before every twelfth.
+    data = b"".join(
+        (bytes([0] * 5 + [0x80]) if i % 12 == 0 else b"")
+        + bytes([0x09, rng.randrange(1, 256)])
+        for i in range(369)
+    )
+    frames = b"".join(
+        bytes([0x10 << 1 | 1])
+        # The low bits of even bytes of the frame are in its last one.
+        + bytes(b & 0xFE if i % 2 else b for i, b in enumerate(part))
+        + bytes([sum((b & 1) << i // 2 + 1 for i, b in enumerate(part) if i % 2)])
+        for part in (data[at : at + 14] for at in range(0, len(data), 14))
+    ) + bytes([1, *[0] * 15]) * 2
+    case.write("itm.txt", "protocol=itm\ntrace_id=0x10\n")
+
+    def places(turned: int) -> list[int]:
+        case.write("etb.bin", frames[-turned:] + frames[:-turned])
+        rows = case.run(
+            "packets",
+            "--format=jsonl",
+            "--stream=1",
+            "--tech=coresight",
+            "--framing=memory",
+            "--etm-config=itm.txt",
+            "etb.bin",
+        ).want(0)
+        return [row["sink_offset"] for row in rows.objects()]
+
+    plain = places(len(frames))
+    assert len(plain) == 369 + 31
+    for turned in (16, 33, 55, len(frames) - 9, len(frames) - 20):
+        assert places(turned) == [
+            (place + turned) % len(frames) for place in plain
         ]
 
 

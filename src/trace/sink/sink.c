@@ -84,12 +84,29 @@ hwtdi_sink_take(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
 	}
 }
 
+/* Where a byte of a frame is, of which some were before the piece. */
+static uint32_t
+place_of(const struct hwtdi_frame *frame, size_t before, size_t at,
+    const struct hwtdi_sink_piece *piece)
+{
+	const bool is_turned = before != 0 && frame->off > piece->start;
+
+	return (is_turned && at >= before
+		? (uint32_t)(at - before)
+		: (uint32_t)(frame->off + at - piece->start));
+}
+
 void
 hwtdi_sink_places(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
     uint8_t id, uint32_t *places, size_t n)
 {
 	struct hwtdi_frame_part parts[HWTDI_FRAME_PARTS];
 	struct hwtdi_framer framer = piece->framer;
+	/*
+	 * Bytes of the first frame that are not in the piece: it begins before it,
+	 * or in memory that was turned at the end of that.
+	 */
+	size_t before = piece->framer.n;
 	size_t left = (size_t)(piece->end - piece->start);
 	struct hwtdi_frame frame;
 	uint8_t now = piece->id;
@@ -107,9 +124,9 @@ hwtdi_sink_places(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
 			for (size_t b = 0;
 			     parts[i].id == id && b < parts[i].n && at < n;
 			     b++)
-				/* A frame can begin before the piece does. */
-				places[at++] = (uint32_t)(frame.off +
-				    parts[i].at + b - piece->start);
+				places[at++] = place_of(&frame, before,
+				    parts[i].at + b, piece);
+		before = 0;
 	}
 }
 
