@@ -71,13 +71,12 @@ def test_text_of_both_sets_of_32_bit_code(case: Case) -> None:
 
 
 def test_saved_traces_have_the_same_rows(case: Case) -> None:
-    for folder in sorted((case.fixtures / "cs-good").iterdir()):
-        if not folder.is_dir():
-            continue
+    folders = sorted((case.fixtures / "cs-good").glob("*/case.json"))
+    # All kinds of sources are among a third of them.
+    for folder in (path.parent for path in folders[::3]):
         words = open_words(case, folder)
         rows = case.run("events", "--format=jsonl", *words).want(0).out
-        for path in (case.folder / "x.hwt",):
-            path.unlink(missing_ok=True)
+        (case.folder / "x.hwt").unlink(missing_ok=True)
         case.run("import", "--embed", *words, "-o", "x.hwt").want(0)
         saved = case.run("events", "--format=jsonl", "x.hwt").want(0)
         assert saved.out == rows, folder.name
