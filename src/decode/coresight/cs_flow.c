@@ -448,8 +448,8 @@ find_handler(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e,
 		at += address_bytes(s->bytes + at, (size_t)(end - at));
 	if (at >= end)
 		return (HWTD_OK);
-	rc = hwtdi_cs_tail_look(&d->tail, s->stream_off, s->bytes, (size_t)end,
-	    (size_t)from, err);
+	rc = hwtdi_cs_tail_addresses(&d->tail, s->stream_off, s->bytes,
+	    (size_t)end, (size_t)from, err);
 	*found_out = rc == HWTD_OK && d->tail.n_addresses > 1;
 	return (rc);
 }

@@ -50,6 +50,7 @@ hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail)
 {
 	hwtdi_cs_tree_destroy(tail->tree);
 	tail->tree = NULL;
+	tail->goes_on = false;
 }
 
 /* The last synchronisation that begins before a byte, or that byte. */
@@ -92,24 +93,25 @@ make_tree(struct hwtdi_cs_tail *tail, struct hwtd_error *err)
 			      : rc);
 }
 
-int
-hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
-    const uint8_t *bytes, size_t n, size_t before, struct hwtd_error *err)
+/* Begin to read at a byte of the stream. */
+static int
+begin(struct hwtdi_cs_tail *tail, uint64_t off, struct hwtd_error *err)
 {
-	size_t at = find_last_sync(tail->config->protocol, bytes, n, before);
-	int rc;
+	int rc = make_tree(tail, err);
 
-	tail->cut = false;
-	tail->bad = false;
-	tail->bad_from = before < n ? off + before : 0;
-	tail->n_addresses = 0;
 	tail->reader.has_context = false;
 	tail->reader.stamp = 0;
-	if (at == before)
-		return (HWTD_OK);
-	rc = make_tree(tail, err);
-	if (rc == HWTD_OK)
-		rc = hwtdi_cs_tree_reset(tail->tree, off + at, err);
+	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(tail->tree, off, err)
+			      : rc);
+}
+
+/* Read bytes from one of them on. */
+static int
+read_bytes(struct hwtdi_cs_tail *tail, uint64_t off, const uint8_t *bytes,
+    size_t n, size_t at, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
 	while (rc == HWTD_OK && at < n) {
 		const size_t part = n - at < HWTDI_CS_FEED_MAX
 		    ? n - at
@@ -119,9 +121,55 @@ hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
 		    err);
 		at += part;
 	}
+	return (rc);
+}
+
+int
+hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
+    const uint8_t *bytes, size_t n, size_t before, struct hwtd_error *err)
+{
+	const size_t at = find_last_sync(tail->config->protocol, bytes, n,
+	    before);
+	int rc;
+
+	tail->cut = false;
+	tail->bad = false;
+	tail->bad_from = before < n ? off + before : 0;
+	tail->n_addresses = 0;
+	tail->goes_on = false;
+	if (at == before)
+		return (HWTD_OK);
+	rc = begin(tail, off + at, err);
+	if (rc == HWTD_OK)
+		rc = read_bytes(tail, off, bytes, n, at, err);
 	tail->cut = false;
 	if (rc == HWTD_OK)
 		rc = hwtdi_cs_tree_end(tail->tree, err);
 	/* What cannot be read as packets was told by the elements. */
+	return (rc == HWTD_E_CORRUPT ? HWTD_OK : rc);
+}
+
+int
+hwtdi_cs_tail_addresses(struct hwtdi_cs_tail *tail, uint64_t off,
+    const uint8_t *bytes, size_t n, size_t from, struct hwtd_error *err)
+{
+	const bool goes_on = tail->goes_on && tail->next >= off &&
+	    tail->next <= off + from;
+	const size_t at = goes_on
+	    ? (size_t)(tail->next - off)
+	    : find_last_sync(tail->config->protocol, bytes, n, from);
+	int rc = HWTD_OK;
+
+	tail->bad_from = off + from;
+	tail->n_addresses = 0;
+	tail->goes_on = false;
+	if (!goes_on && at == from)
+		return (HWTD_OK);
+	if (!goes_on)
+		rc = begin(tail, off + at, err);
+	if (rc == HWTD_OK)
+		rc = read_bytes(tail, off, bytes, n, at, err);
+	tail->goes_on = rc == HWTD_OK;
+	tail->next = off + n;
 	return (rc == HWTD_E_CORRUPT ? HWTD_OK : rc);
 }

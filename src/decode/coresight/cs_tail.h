@@ -27,6 +27,9 @@ struct hwtdi_cs_tail {
 	/* Addresses behind that byte, and the last of them. */
 	size_t n_addresses;
 	uint64_t address;
+	/* Reading can go on at a byte, where it ended when it was for them. */
+	bool goes_on;
+	uint64_t next;
 };
 
 /* `config` is to stay where it is. */
@@ -42,5 +45,13 @@ void hwtdi_cs_tail_fini(struct hwtdi_cs_tail *tail);
  */
 int hwtdi_cs_tail_look(struct hwtdi_cs_tail *tail, uint64_t off,
     const uint8_t *bytes, size_t n, size_t before, struct hwtd_error *err);
+
+/*
+ * The same for the addresses alone of packets behind the byte `from`.  However
+ * often that is asked for places that come one behind the other, all bytes are
+ * read once.
+ */
+int hwtdi_cs_tail_addresses(struct hwtdi_cs_tail *tail, uint64_t off,
+    const uint8_t *bytes, size_t n, size_t from, struct hwtd_error *err);
 
 #endif /* HWTDI_CS_TAIL_H */

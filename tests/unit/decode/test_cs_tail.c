@@ -143,12 +143,71 @@ synchronisation_may_be_far_away(void **state)
 	free(bytes);
 }
 
+/* An exception with where it returns to, and where its handler is. */
+static size_t
+put_exception(uint8_t *to, uint32_t handler)
+{
+	const uint8_t bytes[] = { 0x06, 0x05, 0x9d, 0x00, 0x00, 0x01, 0, 0, 0,
+		0, 0, 0x9d, handler >> 2 & 0x7f, handler >> 9 & 0x7f,
+		handler >> 16 & 0xff, handler >> 24 & 0xff, 0, 0, 0, 0 };
+
+	memcpy(to, bytes, sizeof(bytes));
+	return (sizeof(bytes));
+}
+
+/* With one synchronisation in front each of them is read but once. */
+static void
+addresses_of_many_places_are_found(void **state)
+{
+	enum {
+		MANY = 100000,
+		EACH = 20
+	};
+	const struct stream *s = &streams[0];
+	struct hwtd_error err = { .size = sizeof(err) };
+	uint8_t *bytes = malloc(64 + (size_t)MANY * EACH);
+	size_t n = 16;
+	struct hwtdi_cs_tail tail;
+	struct hwtd_context *ctx;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	memcpy(bytes, s->bytes, n);
+	for (uint32_t i = 0; i < MANY; i++)
+		n += put_exception(bytes + n, 0x20000 + 4 * i);
+	hwtdi_cs_tail_init(&tail, ctx, &s->config);
+	for (uint32_t i = 0; i < MANY; i++) {
+		const size_t from = 16 + (size_t)EACH * i;
+
+		assert_int_equal(hwtdi_cs_tail_addresses(&tail, OFF, bytes,
+				     from + EACH, from, &err),
+		    HWTD_OK);
+		assert_int_equal(tail.n_addresses, 2);
+		assert_int_equal(tail.address, 0x20000 + 4 * i);
+	}
+	/* Also behind other looks, and when it is asked for again. */
+	assert_int_equal(hwtdi_cs_tail_look(&tail, OFF, bytes, n, n, &err),
+	    HWTD_OK);
+	assert_false(tail.cut || tail.bad);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(hwtdi_cs_tail_addresses(&tail, OFF, bytes,
+				     16 + 3 * EACH, 16 + 2 * EACH, &err),
+		    HWTD_OK);
+		assert_int_equal(tail.n_addresses, 2);
+		assert_int_equal(tail.address, 0x20008);
+	}
+	hwtdi_cs_tail_fini(&tail);
+	hwtd_context_destroy(ctx);
+	free(bytes);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cut_is_found),
 		cmocka_unit_test(synchronisation_may_be_far_away),
+		cmocka_unit_test(addresses_of_many_places_are_found),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
