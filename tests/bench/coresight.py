@@ -32,6 +32,9 @@ def raw_options(case: Case) -> list[str]:
     ids = registers.pop("TRCTRACEIDR")
     framed = etm["source"] != "single"
     words = ["--tech=coresight"]
+    # Rows of sources are merged by time, where they have any.
+    hertz = int(case.section("params").get("ts_hz", 0))
+    words += [f"--clock={hertz}/1000000000"] if hertz else []
     words += ["--framing=memory"] if framed else []
     for trace_id in ids if isinstance(ids, list) else [ids]:
         path = case.temporary / f"{trace_id}.txt"
