@@ -301,9 +301,13 @@ feed_itm(struct hwtdi_decoder *d, struct hwtd_error *err)
 static int
 put_lost(struct hwtdi_decoder *d, struct hwtd_error *err)
 {
-	int rc = hwtdi_cs_tail_look(&d->tail, d->segment.stream_off,
-	    d->segment.bytes, d->segment.n, d->segment.n, err);
+	const uint64_t off = d->segment.stream_off;
+	int rc;
 
+	if (hwtdi_cs_tree_is_whole(d->tree, off + d->segment.n))
+		return (HWTD_OK);
+	rc = hwtdi_cs_tail_look(&d->tail, off, d->segment.bytes, d->segment.n,
+	    d->segment.n, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	/* The library would have told of it with the one behind it. */

@@ -138,6 +138,13 @@ hwtdi_cs_tree_untold(const struct hwtdi_cs_tree *tree)
 	return (&tree->untold);
 }
 
+bool
+hwtdi_cs_tree_is_whole(const struct hwtdi_cs_tree *tree, uint64_t end)
+{
+	return (tree->guard != NULL &&
+	    hwtdi_cs_guard_is_whole(tree->guard, end));
+}
+
 static void
 stop_at(struct hwtdi_cs_tree *tree, uint8_t why, uint64_t off, uint64_t next,
     uint64_t end)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decode/coresight/cs_decoder.h"
+#include "decode/coresight/cs_skim.h"
 #include "decode/coresight/cs_guard.h"
 
 /* The flow stands at the packet of the element at hand. */
@@ -397,42 +398,19 @@ put_off(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	rare->row.flags |= HWTD_EVF_ASYNC;
 }
 
-/* Bytes of an address packet of ETMv4, if nothing but the address is in it. */
-static size_t
-address_bytes(const uint8_t *bytes, size_t n)
-{
-	switch (n > 2 ? bytes[0] : 0) {
-	case 0x90:
-	case 0x91:
-	case 0x92:
-		return (1);
-	case 0x95:
-	case 0x96:
-		return ((bytes[1] & 0x80) != 0 ? 3 : 2);
-	case 0x9a:
-	case 0x9b:
-		return (5);
-	case 0x9d:
-	case 0x9e:
-		return (9);
-	default:
-		return (0);
-	}
-}
-
 /*
  * Between an exception and a Trace On packet is where it returns to, and where its
  * handler is if that is not traced: of the second the library says nothing.
- * *found_out: the tail has it.
  */
 static int
 find_handler(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e,
-    bool *found_out, struct hwtd_error *err)
+    bool *found_out, uint64_t *address_out, struct hwtd_error *err)
 {
 	const struct hwtdi_segment *s = &d->segment;
 	const uint64_t from = d->exception.off - s->stream_off;
 	const uint64_t end = e->off - s->stream_off;
 	uint64_t at;
+	size_t length;
 	int rc;
 
 	*found_out = false;
@@ -445,12 +423,20 @@ find_handler(struct hwtdi_decoder *d, const struct hwtdi_cs_element *e,
 	/* Mostly there is no more than the first: that is soon seen. */
 	at = from + 2 + (s->bytes[from + 1] >> 7);
 	if (at < end)
-		at += address_bytes(s->bytes + at, (size_t)(end - at));
+		at += hwtdi_cs_skim_address(s->bytes + at, (size_t)(end - at));
 	if (at >= end)
 		return (HWTD_OK);
+	/* Behind the address of the return it is mostly told in all bits. */
+	length = hwtdi_cs_skim_long_address(s->bytes + at, (size_t)(end - at),
+	    d->exception.en, address_out);
+	if (length != 0 && at + length == end) {
+		*found_out = true;
+		return (HWTD_OK);
+	}
 	rc = hwtdi_cs_tail_addresses(&d->tail, s->stream_off, s->bytes,
 	    (size_t)end, (size_t)from, err);
 	*found_out = rc == HWTD_OK && d->tail.n_addresses > 1;
+	*address_out = d->tail.address;
 	return (rc);
 }
 
@@ -458,13 +444,14 @@ static int
 put_trace_on(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, struct hwtd_error *err)
 {
+	uint64_t handler = 0;
 	bool found;
 	int rc;
 
-	rc = find_handler(d, e, &found, err);
+	rc = find_handler(d, e, &found, &handler, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	put_exception(d, flow, found ? &d->tail.address : NULL);
+	put_exception(d, flow, found ? &handler : NULL);
 	/* No code of it is executed. */
 	d->has_off_ip = d->has_off_ip || found;
 	if (e->reason == HWTDI_CS_ON_OVERFLOW && !d->in_gap)

@@ -581,6 +581,12 @@ skims(const struct hwtdi_cs_guard *g)
 	    g->why == HWTDI_CS_WHY_NOTHING);
 }
 
+bool
+hwtdi_cs_guard_is_whole(const struct hwtdi_cs_guard *guard, uint64_t end)
+{
+	return (skims(guard) && !guard->broken && guard->told == end);
+}
+
 /* One element makes a packet of so many bytes. */
 static void
 skim_packet(struct hwtdi_cs_guard *g, size_t n, uint8_t kind, uint8_t atoms)

@@ -48,6 +48,12 @@ int hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
     const uint8_t *bytes, size_t n, struct hwtdi_cs_plan *out,
     struct hwtd_error *err);
 
+/*
+ * All bytes up to `end` are of packets that can be, and none is cut off.  False also
+ * where that is not known.
+ */
+bool hwtdi_cs_guard_is_whole(const struct hwtdi_cs_guard *guard, uint64_t end);
+
 /* Where the packet begins that ends at `end`, of the last look; or `end`. */
 uint64_t hwtdi_cs_guard_begin_of(const struct hwtdi_cs_guard *guard,
     uint64_t end);

@@ -113,6 +113,12 @@ const struct hwtdi_cs_stop *hwtdi_cs_tree_untold(const struct hwtdi_cs_tree
 const struct hwtdi_cs_stop *hwtdi_cs_tree_stop(const struct hwtdi_cs_tree
 	*tree);
 
+/*
+ * All bytes up to `end`, where feeding stands, are of packets that can be, and none
+ * is cut off.  False also where that is not known.
+ */
+bool hwtdi_cs_tree_is_whole(const struct hwtdi_cs_tree *tree, uint64_t end);
+
 int hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
     const uint8_t *bytes, size_t n, struct hwtd_error *err);
 

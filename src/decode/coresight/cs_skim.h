@@ -32,6 +32,14 @@ hwtdi_cs_skim_atoms(uint8_t header)
 /* Bytes of a packet with an address and nothing else; 0: it is none, or cut. */
 size_t hwtdi_cs_skim_address(const uint8_t *bytes, size_t n);
 
+/*
+ * Bytes of a packet that has 32 or 64 bits of an address, maybe with a context that
+ * has no IDs; `before` is the address that was told last.  0: it is another packet,
+ * or cut.
+ */
+size_t hwtdi_cs_skim_long_address(const uint8_t *bytes, size_t n,
+    uint64_t before, uint64_t *address_out);
+
 /* Any packet with a header has so many bytes, or more. */
 size_t hwtdi_cs_skim_least(uint8_t header);
 

@@ -54,11 +54,35 @@ read_packet(const struct hwtd_coresight_config *config, uint8_t header,
 	return (found);
 }
 
+/* Behind the head the address before is 0. */
+static bool
+check_address(const uint8_t *bytes, const struct hwtd_packet *row)
+{
+	const uint64_t high = 0x1234567800000000;
+	uint64_t address = 1, other = 0;
+	const size_t length = hwtdi_cs_skim_long_address(bytes, 1 + PAYLOAD, 0,
+	    &address);
+
+	if (length == 0)
+		return (false);
+	assert_int_equal(row->kind, HWTD_PK_CS_ADDRESS);
+	assert_int_equal(length, row->bytes);
+	assert_int_equal(address, row->ip);
+	assert_int_equal(hwtdi_cs_skim_long_address(bytes, length - 1, 0,
+			     &address),
+	    0);
+	assert_int_equal(hwtdi_cs_skim_long_address(bytes, length, high,
+			     &other),
+	    length);
+	assert_int_equal(other, length < 9 ? row->ip | high : row->ip);
+	return (true);
+}
+
 static void
 check_headers(const struct hwtd_coresight_config *config)
 {
 	static const uint8_t payloads[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
-	unsigned int n_atoms = 0, n_addresses = 0;
+	unsigned int n_atoms = 0, n_addresses = 0, n_long = 0;
 
 	for (unsigned int header = 0; header < 256; header++)
 		for (size_t i = 0; i < sizeof(payloads); i++) {
@@ -73,6 +97,7 @@ check_headers(const struct hwtd_coresight_config *config)
 			bytes[0] = (uint8_t)header;
 			memset(bytes + 1, payloads[i], PAYLOAD);
 			length = hwtdi_cs_skim_address(bytes, sizeof(bytes));
+			n_long += check_address(bytes, &row);
 			assert_int_equal(atoms, is_atom ? row.count : 0);
 			n_atoms += is_atom;
 			if (is_atom)
@@ -94,6 +119,8 @@ check_headers(const struct hwtd_coresight_config *config)
 		}
 	assert_int_equal(n_atoms, 64 * sizeof(payloads));
 	assert_int_equal(n_addresses, 9 * sizeof(payloads));
+	/* Contexts of two payloads have no IDs. */
+	assert_int_equal(n_long, 4 * sizeof(payloads) + 4 * 2);
 }
 
 static void
