@@ -63,8 +63,9 @@ find(enum hwtdi_framing framing, const uint8_t *bytes, size_t n,
 	}
 }
 
-static void
-check_source(const struct hwtd_trace *trace, uint32_t stream, size_t step,
+/* A source has the bytes that were found, in reads of any size. */
+static bool
+has_found(const struct hwtd_trace *trace, uint32_t stream, size_t step,
     const struct found *found)
 {
 	struct hwtd_stream_desc d = { .size = sizeof(d) };
@@ -75,19 +76,81 @@ check_source(const struct hwtd_trace *trace, uint32_t stream, size_t step,
 	FUZZ_CHECK(hwtd_trace_stream(trace, stream, &d) == HWTD_OK,
 	    "no stream %" PRIu32, stream);
 	id = d.coresight->trace_id;
-	FUZZ_CHECK(d.n_bytes == found->n[id],
-	    "ID %" PRIu32 " has %" PRIu64 " bytes, not %zu", id, d.n_bytes,
-	    found->n[id]);
+	if (d.n_bytes != found->n[id])
+		return (false);
 	for (uint64_t off = 0; off < d.n_bytes;) {
 		size_t n = 0;
 
 		FUZZ_CHECK(hwtd_trace_read_bytes(trace, stream, off, part,
 			       step, &n, &err) == HWTD_OK &&
-			n > 0 && n <= step &&
-			memcmp(part, found->bytes[id] + off, n) == 0,
-		    "ID %" PRIu32 ": other bytes at %" PRIu64, id, off);
+			n > 0 && n <= step,
+		    "ID %" PRIu32 ": no bytes at %" PRIu64, id, off);
+		if (memcmp(part, found->bytes[id] + off, n) != 0)
+			return (false);
 		off += n;
 	}
+	return (true);
+}
+
+/* The sink: two extents, and where their frames begin, before which is nothing. */
+struct sink {
+	enum hwtdi_framing framing;
+	const uint8_t *bytes;
+	size_t n, cut;
+	size_t phase[2];
+};
+
+static void
+find_all(const struct sink *sink, struct found *out)
+{
+	const size_t n[2] = { sink->cut, sink->n - sink->cut };
+	const uint8_t *at = sink->bytes;
+
+	memset(out->n, 0, sizeof(out->n));
+	for (size_t i = 0; i < 2; i++) {
+		const size_t skip = sink->phase[i] < n[i] ? sink->phase[i]
+							  : n[i];
+
+		out->off = (uint64_t)(at - sink->bytes) + skip;
+		find(sink->framing, at + skip, n[i] - skip, out);
+		at += n[i];
+	}
+}
+
+static bool
+all_have_found(const struct hwtd_trace *trace, uint32_t n_sources, size_t step,
+    const struct found *found)
+{
+	for (uint32_t i = 1; i <= n_sources; i++)
+		if (!has_found(trace, i, step, found))
+			return (false);
+	return (true);
+}
+
+/*
+ * Sources have what the frames alone give them.  Those in memory may begin at any
+ * of 16 bytes; memory that was found to be turned is looked at elsewhere.
+ */
+static void
+check_sources(const struct hwtd_trace *trace, uint32_t n_sources, size_t step,
+    struct sink *sink, struct found *found)
+{
+	struct hwtd_sink_info info = { .size = sizeof(info) };
+	const size_t phases = sink->framing == HWTDI_FRAMING_MEMORY
+	    ? HWTDI_FRAME_BYTES
+	    : 1;
+
+	FUZZ_CHECK(hwtd_trace_sink(trace, 0, &info) == HWTD_OK, "no sink");
+	if (info.turned_off != 0)
+		return;
+	for (sink->phase[0] = 0; sink->phase[0] < phases; sink->phase[0]++)
+		for (sink->phase[1] = 0; sink->phase[1] < phases;
+		     sink->phase[1]++) {
+			find_all(sink, found);
+			if (all_have_found(trace, n_sources, step, found))
+				return;
+		}
+	FUZZ_CHECK(false, "a source has other bytes than its frames");
 }
 
 static void
@@ -165,6 +228,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const size_t share = (size_t)fuzz_take(&in, 1);
 	const size_t step = (size_t)fuzz_take(&in, 1) + 1;
 	const size_t cut = in.left * share / 256;
+	struct sink sink = { .framing = (enum hwtdi_framing)framing,
+		.bytes = in.at,
+		.n = in.left,
+		.cut = cut };
 	struct hwtd_context *ctx;
 	struct hwtd_trace *trace;
 	struct found found = { .n = { 0 } };
@@ -177,16 +244,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		found.bytes[i] = malloc(in.left + 1);
 		FUZZ_CHECK(found.bytes[i] != NULL, "out of memory");
 	}
-	find((enum hwtdi_framing)framing, in.at, cut, &found);
-	find((enum hwtdi_framing)framing, in.at + cut, in.left - cut, &found);
+	find_all(&sink, &found);
 	FUZZ_CHECK(hwtd_context_create(NULL, &ctx, &err) == HWTD_OK, "%s",
 	    err.message);
 	trace = make(ctx, framing, in.at, in.left, cut, &found, &n_sources);
 	fuzz_check_sink_stream(trace, 0);
-	for (uint32_t i = 1; i <= n_sources; i++) {
+	for (uint32_t i = 1; i <= n_sources; i++)
 		fuzz_check_sink_stream(trace, i);
-		check_source(trace, i, step, &found);
-	}
+	check_sources(trace, n_sources, step, &sink, &found);
 	check_rows(trace);
 	hwtd_trace_close(trace);
 	hwtd_context_memory(ctx, &held, NULL);
