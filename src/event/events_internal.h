@@ -7,6 +7,12 @@
 #include "event/cursor.h"
 #include "event/lane.h"
 
+/* A lane and the time of what is next in it. */
+struct hwtdi_head {
+	uint64_t ns;
+	size_t lane;
+};
+
 struct hwtd_events {
 	struct hwtd_context *library;
 	struct hwtd_trace *trace;
@@ -18,7 +24,7 @@ struct hwtd_events {
 	struct hwtdi_lane **lanes;
 	size_t n_lanes;
 	/* Heap of lanes by their next row; those without time wait behind. */
-	size_t *heap;
+	struct hwtdi_head *heap;
 	size_t n_heap;
 	size_t next_untimed;
 	/* Lanes below this one were started. */
@@ -42,8 +48,6 @@ struct hwtd_events {
 /* Stands for the records that come by time, which no lane has. */
 #define HWTDI_EVENTS_RECORDS SIZE_MAX
 
-/* The time of what is next in the lane. */
-uint64_t hwtdi_events_head_ns(const struct hwtd_events *ev, size_t lane_no);
 /* Put all lanes with time on the heap.  HWTD_AGAIN: go on later. */
 int hwtdi_events_start(struct hwtd_events *ev, struct hwtd_error *err);
 /*
@@ -52,6 +56,12 @@ int hwtdi_events_start(struct hwtd_events *ev, struct hwtd_error *err);
  */
 int hwtdi_events_next(struct hwtd_events *ev, size_t *lane_out,
     struct hwtd_error *err);
+/*
+ * Hand out rows of the lane, which has the next one, and of the one that comes
+ * after it, as far as that takes nothing but copying.  False: there are none such.
+ */
+bool hwtdi_events_merge(struct hwtd_events *ev, size_t lane_no,
+    struct hwtd_batch *batch);
 /*
  * How many rows of the lane, which has the next one, come before those of
  * every other lane and before a record.

@@ -57,13 +57,6 @@ copy_detail(struct hwtd_events *ev, const struct hwtdi_rows *from,
 	return (rc);
 }
 
-static bool
-has_detail(const struct hwtd_event *row)
-{
-	return (row->kind == HWTD_EV_GAP || row->kind == HWTD_EV_MARKER ||
-	    row->kind == HWTD_EV_POWER || row->kind == HWTD_EV_ASYNC);
-}
-
 /* Give the row the trace's number of its context. */
 static int
 number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
@@ -93,7 +86,7 @@ take(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
 	struct hwtd_event row = rows->rows[i];
 	int rc = number_context(ev, lane, &row, err);
 
-	if (rc == HWTD_OK && has_detail(&row) &&
+	if (rc == HWTD_OK && hwtdi_event_has_detail(&row) &&
 	    copy_detail(ev, rows, &row) != HWTD_OK)
 		rc = hwtdi_fail_nomem(err, sizeof(struct hwtd_gap));
 	if (rc == HWTD_OK)
@@ -185,9 +178,7 @@ fill_from_records(struct hwtd_events *ev, struct hwtd_batch *batch,
     struct hwtd_error *err)
 {
 	struct hwtdi_record_lane *records = &ev->records;
-	const uint64_t ns = ev->n_heap > 0
-	    ? hwtdi_events_head_ns(ev, ev->heap[0])
-	    : UINT64_MAX;
+	const uint64_t ns = ev->n_heap > 0 ? ev->heap[0].ns : UINT64_MAX;
 	size_t end = records->n_timed;
 
 	if (ns < UINT64_MAX)
@@ -221,7 +212,7 @@ take_plain(const struct hwtdi_lane *lane, size_t first, size_t n,
 		    id = lane->ids[row->context - rows->first_context];
 		struct hwtd_event *out = (struct hwtd_event *)(void *)to;
 
-		if (!all && (has_detail(row) || id == UINT32_MAX))
+		if (!all && (hwtdi_event_has_detail(row) || id == UINT32_MAX))
 			break;
 		if (out != row)
 			*out = *row;
@@ -277,6 +268,8 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 			hwtdi_lane_lend(ev->lanes[0], batch);
 		}
 		rc = hwtdi_events_next(ev, &lane, err);
+		if (rc == HWTD_OK && hwtdi_events_merge(ev, lane, batch))
+			continue;
 		if (rc == HWTD_OK)
 			rc = lane == HWTDI_EVENTS_RECORDS
 			    ? fill_from_records(ev, batch, err)

@@ -249,7 +249,7 @@ next_of_crew(struct hwtdi_lane *lane)
 	    &lane->rows->err);
 	if (rows == NULL) {
 		rows = lane->rows;
-		rows->rc = HWTD_E_NOMEM;
+		rows->rc = lane->rows->err.code;
 		return (rows);
 	}
 	join_marks(lane, rows);
@@ -292,29 +292,10 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 }
 
 bool
-hwtdi_lane_has(const struct hwtdi_lane *lane)
-{
-	const struct hwtdi_rows *rows = lane->front;
-
-	return (lane->at < rows->n || lane->mark < rows->n_marks);
-}
-
-bool
 hwtdi_lane_skips(const struct hwtdi_lane *lane)
 {
 	return (lane->skip != HWTDI_SKIP_NOTHING &&
 	    !lane->front->ends_segment);
-}
-
-struct hwtdi_mark *
-hwtdi_lane_mark(const struct hwtdi_lane *lane)
-{
-	struct hwtdi_rows *rows = lane->front;
-
-	return (lane->mark < rows->n_marks &&
-		    rows->marks[lane->mark].at == lane->at
-		? &rows->marks[lane->mark]
-		: NULL);
 }
 
 /* Seeking. */

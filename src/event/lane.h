@@ -86,9 +86,26 @@ void hwtdi_lane_turn(struct hwtdi_lane *lane);
 /* What was sought is still to come, in the segment of the front batch. */
 bool hwtdi_lane_skips(const struct hwtdi_lane *lane);
 
-/* The front batch has a row or mark left; the mark before the row, or NULL. */
-bool hwtdi_lane_has(const struct hwtdi_lane *lane);
-struct hwtdi_mark *hwtdi_lane_mark(const struct hwtdi_lane *lane);
+/* The front batch has a row or mark left. */
+static inline bool
+hwtdi_lane_has(const struct hwtdi_lane *lane)
+{
+	const struct hwtdi_rows *rows = lane->front;
+
+	return (lane->at < rows->n || lane->mark < rows->n_marks);
+}
+
+/* The mark before the next row, or NULL. */
+static inline struct hwtdi_mark *
+hwtdi_lane_mark(const struct hwtdi_lane *lane)
+{
+	struct hwtdi_rows *rows = lane->front;
+
+	return (lane->mark < rows->n_marks &&
+		    rows->marks[lane->mark].at == lane->at
+		? &rows->marks[lane->mark]
+		: NULL);
+}
 
 /* Begin anew. */
 int hwtdi_lane_rewind(struct hwtdi_lane *lane, struct hwtd_error *err);

@@ -78,6 +78,14 @@ void hwtdi_row_store_init(struct hwtdi_row_store *store,
     struct hwtd_context *library);
 /* Without rows of its own. */
 void hwtdi_rows_init(struct hwtdi_rows *rows, struct hwtd_context *library);
+/* `value` is, or can be, the index of a detail. */
+static inline bool
+hwtdi_event_has_detail(const struct hwtd_event *row)
+{
+	return (row->kind == HWTD_EV_GAP || row->kind == HWTD_EV_MARKER ||
+	    row->kind == HWTD_EV_POWER || row->kind == HWTD_EV_ASYNC);
+}
+
 void hwtdi_rows_fini(struct hwtdi_rows *rows);
 void hwtdi_rows_clear(struct hwtdi_rows *rows);
 /* The same without the statistics, of which nothing is to be read. */
