@@ -88,6 +88,26 @@ hwtdi_pool_add(struct hwtdi_pool *pool, struct hwtdi_job *job)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+bool
+hwtdi_pool_remove(struct hwtdi_pool *pool, struct hwtdi_job *job)
+{
+	struct hwtdi_job **at;
+	bool found;
+
+	pthread_mutex_lock(&pool->lock);
+	at = &pool->first;
+	while (*at != NULL && *at != job)
+		at = &(*at)->next;
+	found = *at == job;
+	if (found) {
+		*at = job->next;
+		if (pool->last == &job->next)
+			pool->last = at;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return (found);
+}
+
 void
 hwtdi_pool_destroy(struct hwtdi_pool *pool)
 {

@@ -21,6 +21,9 @@ int hwtdi_pool_create(struct hwtd_context *library, unsigned int threads,
 /* Jobs start in the order of adding. */
 void hwtdi_pool_add(struct hwtdi_pool *pool, struct hwtdi_job *job);
 
+/* Take back a job that was added and does not run.  False: it is not there. */
+bool hwtdi_pool_remove(struct hwtdi_pool *pool, struct hwtdi_job *job);
+
 /* Waits for running jobs; those that did not start are dropped. */
 void hwtdi_pool_destroy(struct hwtdi_pool *pool);
 

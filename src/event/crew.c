@@ -9,6 +9,9 @@
  * The reader takes the rows of the first unit.  When there are no more it goes
  * on with that unit itself, so that those rows stay in its cache, and others
  * work ahead.
+ *
+ * Of streams that are merged the reader needs all at the same time, so it keeps
+ * no unit: it makes a batch, and whoever has time makes the next ones.
  */
 #include "event/crew.h"
 
@@ -63,7 +66,7 @@ struct worker {
 	/* What it works on, or was to work on. */
 	struct unit *unit;
 	bool is_first, begun, idle;
-	/* The reader waits, and would rather make the rows itself. */
+	/* The reader waits. */
 	atomic_bool wanted;
 	/* Rows that were made, but not handed over; more go to `now`. */
 	struct chain made;
@@ -78,6 +81,8 @@ struct hwtdi_crew {
 	const atomic_bool *cancel;
 	/* Rows of blocks come packed. */
 	bool packs;
+	/* The reader reads other streams between two batches of this one. */
+	bool merged;
 	/* Batches that are kept of a unit, and of all. */
 	size_t most_of_unit, most_of_all;
 
@@ -201,15 +206,22 @@ assign_next(struct hwtdi_crew *crew)
 	return (w);
 }
 
+/* Let whoever has time work on its unit. */
+static void
+give(struct hwtdi_crew *crew, struct worker *w)
+{
+	w->unit->parked = false;
+	crew->n_jobs++;
+	hwtdi_pool_add(crew->pool, &w->job);
+}
+
 static void
 begin_next(struct hwtdi_crew *crew)
 {
 	struct worker *w = assign_next(crew);
 
-	if (w == NULL)
-		return;
-	crew->n_jobs++;
-	hwtdi_pool_add(crew->pool, &w->job);
+	if (w != NULL)
+		give(crew, w);
 }
 
 static void
@@ -405,17 +417,19 @@ settle(struct hwtdi_crew *crew, struct worker *w, enum step step,
     size_t *enough_out)
 {
 	struct unit *unit = w->unit;
-	bool on = false;
+	bool on = false, wanted;
 
 	pthread_mutex_lock(&crew->lock);
 	hand_over(crew, w);
 	*enough_out = crew->hand_over;
+	wanted = atomic_exchange(&w->wanted, false);
 	if (crew->stop || is_cancelled(crew))
 		end_unit(crew, w, HWTD_OK);
 	else if (step == STEP_DONE || step == STEP_NOMEM)
 		end_unit(crew, w, step == STEP_NOMEM ? HWTD_E_NOMEM : HWTD_OK);
 	else if (unit->ready.n >= crew->most_of_unit ||
-	    crew->n_ready >= crew->most_of_all || atomic_load(&w->wanted))
+	    crew->n_ready >= crew->most_of_all || (wanted && !crew->merged))
+		/* The reader would rather make the rows itself. */
 		unit->parked = true;
 	else
 		on = true;
@@ -493,8 +507,9 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 	crew->library = library;
 	crew->pool = args->pool;
 	crew->cancel = args->cancel;
+	crew->merged = args->merged;
 	crew->packs = args->filter->o.level == HWTD_LEVEL_BLOCK &&
-	    !args->filter->by_row && !args->merged;
+	    !args->filter->by_row;
 	/* Most units are kept in part only. */
 	crew->most_of_all = args->batches;
 	crew->most_of_unit = 2 * args->batches / n_units;
@@ -627,6 +642,22 @@ hwtdi_crew_destroy(struct hwtdi_crew *crew)
 	hwtdi_free(crew->library, crew, sizeof(*crew));
 }
 
+/* Have the maker of the first unit for oneself, if it is not at work. */
+static bool
+take_unit(struct hwtdi_crew *crew, struct unit *unit)
+{
+	struct worker *w = unit->worker;
+
+	if (!unit->parked) {
+		if (!hwtdi_pool_remove(crew->pool, &w->job))
+			return (false);
+		crew->n_jobs--;
+	}
+	unit->parked = false;
+	crew->own = w;
+	return (true);
+}
+
 /*
  * Have some rows taken, or the maker of the first unit for oneself.  HWTD_OK,
  * or why there are none.
@@ -644,11 +675,8 @@ take_some(struct hwtdi_crew *crew)
 		unit = unit_at(crew, crew->first_unit);
 		if (unit->ready.n > 0)
 			break;
-		if (!unit->done && unit->parked) {
-			unit->parked = false;
-			crew->own = unit->worker;
+		if (!unit->done && take_unit(crew, unit))
 			break;
-		}
 		if (crew->first_unit == crew->next_unit) {
 			/* The one before would have said that it is the end. */
 			rc = HWTD_E_STATE;
@@ -668,6 +696,9 @@ take_some(struct hwtdi_crew *crew)
 	while (unit->ready.n > 0 && crew->taken.n < HAND_OVER)
 		chain_add(&crew->taken, chain_take(&unit->ready));
 	crew->n_ready -= crew->taken.n;
+	if (crew->merged && unit->parked &&
+	    unit->ready.n <= crew->most_of_unit / 2)
+		give(crew, unit->worker);
 	pthread_mutex_unlock(&crew->lock);
 	return (rc);
 }
@@ -700,10 +731,15 @@ make_own(struct hwtdi_crew *crew)
 	/* Without one the rows are where the worker makes the next ones. */
 	step = make_batch(crew, w, 1, w->now == NULL);
 	chain_move(&crew->taken, &w->made);
-	if (step != STEP_DONE && step != STEP_NOMEM)
+	if (step != STEP_DONE && step != STEP_NOMEM && !crew->merged)
 		return (HWTD_OK);
 	pthread_mutex_lock(&crew->lock);
 	crew->own = NULL;
+	if (step != STEP_DONE && step != STEP_NOMEM) {
+		give(crew, w);
+		pthread_mutex_unlock(&crew->lock);
+		return (HWTD_OK);
+	}
 	if (w->now != NULL && w->now == crew->mine) {
 		crew->mine_free = true;
 		w->now = NULL;
@@ -728,7 +764,9 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_event *place,
 	while (crew->taken.n == 0 && rc == HWTD_OK)
 		rc = crew->own != NULL ? make_own(crew) : take_some(crew);
 	if (rc != HWTD_OK) {
-		(void)hwtdi_fail_nomem(err, sizeof(struct batch));
+		(void)(rc == HWTD_E_NOMEM
+			? hwtdi_fail_nomem(err, sizeof(struct batch))
+			: hwtdi_fail(err, rc, "there are no more rows"));
 		return (NULL);
 	}
 	crew->front = chain_take(&crew->taken);

@@ -52,7 +52,7 @@ void hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up);
 /*
  * The next rows, at `place`, where there is room for HWTDI_ROWS; `first_context`
  * is what they have as theirs.  What goes with them is borrowed until the next
- * call on the crew.  NULL: there is no memory for them.  After rows whose `rc` is
+ * call on the crew.  NULL: `err` says why.  After rows whose `rc` is
  * not HWTD_OK it must not be called.
  */
 struct hwtdi_rows *hwtdi_crew_next(struct hwtdi_crew *crew,
