@@ -543,20 +543,23 @@ ends_ud0(const struct diff_pair *p)
 }
 
 /*
- * 66 0f 01 cc to cf ends the block at hand.  Source: Intel TDX CPU architectural
- * specification, "TDCALL", "SEAMRET", "SEAMOPS", "SEAMCALL".
+ * 66 0f 01 cc to cf ends the block at hand, or the last one before a gap, where
+ * libipt goes on.  Source: Intel TDX CPU architectural specification, "TDCALL",
+ * "SEAMRET", "SEAMOPS", "SEAMCALL".
  */
 static bool
 ends_tdx(const struct diff_pair *p)
 {
 	static const uint8_t tdx[] = { 0x66, 0x0f, 0x01, 0xcc };
+	const struct fuzz_row *block = p->a;
 	uint64_t last;
 
-	if (!is_kind(p->a, HWTD_EV_BLOCK) ||
-	    p->a->e.branch != HWTD_BRANCH_FAR_CALL ||
-	    p->a->e.bytes < sizeof(tdx))
+	if (is_kind(block, HWTD_EV_GAP) && p->i > 0)
+		block = row_at(p->native, p->i - 1);
+	if (!ends_with(block, HWTD_BRANCH_FAR_CALL) ||
+	    block->e.bytes < sizeof(tdx))
 		return (false);
-	last = p->a->e.ip + p->a->e.bytes - sizeof(tdx);
+	last = block->e.ip + block->e.bytes - sizeof(tdx);
 	for (size_t i = 0; i < p->in->n_images; i++) {
 		const struct diff_image *im = &p->in->images[i];
 		const uint64_t at = last - im->address;
