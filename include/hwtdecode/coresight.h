@@ -163,7 +163,8 @@ HWTD_API const char *hwtd_framing_name(uint32_t framing);
  * Read a configuration from a text of key=value lines: registers by their
  * names, and protocol, arch, profile and trace_id.  Numbers as in C; from ';'
  * or '#' on a line is a comment.  Other registers of trace sources, and what
- * else a device of a trace-and-debug snapshot says, is passed over.
+ * else a device of a trace-and-debug snapshot says, is passed over.  What is told
+ * twice has to be the same.
  *
  * @param[in]  text  Shape [n]; need not be terminated.
  * @param[in]  n     At most 1 MiB.
@@ -171,7 +172,7 @@ HWTD_API const char *hwtd_framing_name(uint32_t framing);
  * @param[out] err   Filled on failure.  May be NULL.
  *
  * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_LIMIT, or HWTD_E_CORRUPT (a line is
- *         not understood, or none tells the protocol).
+ *         not understood or contradicts another, or none tells the protocol).
  *
  * Source: hwtdecode(1), "CoreSight".
  * Since:  0.1

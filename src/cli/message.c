@@ -87,6 +87,24 @@ say_library_message(const char *file, const struct hwtd_error *err)
 		say_error("%s: %s", file, message);
 }
 
+/* What the tool can do about a limit; the message names those of a context. */
+static void
+say_limit_hint(const char *message)
+{
+	if (strstr(message, "max_memory") != NULL)
+		say_hint("the input asks for more memory than is allowed and "
+			 "may be damaged; --max-memory allows more");
+	else if (strstr(message, "max_alloc") != NULL)
+		say_hint("the tool allows 1 GiB in one piece, whatever "
+			 "--max-memory says; the input may be damaged");
+	else if (strstr(message, "max_image") != NULL)
+		say_hint("the tool allows 4 GiB in one image, whatever "
+			 "--max-memory says; the input may be damaged");
+	else
+		say_hint("no option changes this limit; the input is probably "
+			 "damaged");
+}
+
 int
 say_library_error(const char *file, const struct hwtd_error *err)
 {
@@ -111,9 +129,7 @@ say_library_error(const char *file, const struct hwtd_error *err)
 		    hwtd_version());
 		return (EXIT_BAD_INPUT);
 	case HWTD_E_LIMIT:
-		say_hint("the input asks for more than is allowed by default "
-			 "and is probably damaged; --max-memory allows more "
-			 "memory");
+		say_limit_hint(err->message);
 		return (EXIT_FAILED);
 	case HWTD_E_NOMEM:
 		say_hint("allow more with --max-memory, close other programs "

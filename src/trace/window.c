@@ -32,7 +32,7 @@ struct hwtdi_window {
 	struct hwtdi_window *sink;
 	/* Where in their piece the bytes of a stretch are, or NULL. */
 	const struct hwtdi_stretch *placed;
-	uint32_t *places;
+	uint64_t *places;
 	size_t cap_places;
 };
 
@@ -372,7 +372,6 @@ hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
 	const struct hwtdi_stream *s = window->stream;
 	const size_t index = hwtdi_stream_stretch(s, off);
 	const struct hwtdi_stretch *stretch;
-	uint64_t start;
 	int rc;
 
 	if (index == s->n_stretches ||
@@ -384,11 +383,7 @@ hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
 	rc = find_places(window, stretch, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	start = window->trace->streams[s->desc.sink_plus_1 - 1]
-		    ->sink->pieces[stretch->at.piece]
-		    .start;
-	*sink_off_out = start +
-	    (uint64_t)(int64_t)(int32_t)window->places[off - stretch->start];
+	*sink_off_out = window->places[off - stretch->start];
 	return (HWTD_OK);
 }
 

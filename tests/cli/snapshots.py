@@ -44,6 +44,34 @@ def snapshot(case: Case) -> None:
     case.write("snap/mem.bin", b"memory")
 
 
+def test_a_limit_that_no_option_changes(case: Case) -> None:
+    snapshot(case)
+    case.write("snap/snapshot.ini", "[snapshot]\n" + "#" * (1 << 20))
+    case.run("info", "snap").want(1, out="", err_has="no option changes")
+    case.write("snap/snapshot.ini", "[snapshot]\n")
+    with (case.folder / "snap/etb.bin").open("wb") as file:
+        file.truncate((1 << 30) + 16)
+    snapshot_text = "[snapshot]\n[trace]\nmetadata=trace.ini\n"
+    case.write("snap/snapshot.ini", snapshot_text)
+    case.run("info", "snap", "--max-memory=8G").want(
+        1, out="", err_has="1 GiB in one piece, whatever --max-memory says"
+    )
+
+
+def test_registers_that_are_told_twice(case: Case) -> None:
+    case.write("sink.bin", FRAMES)
+    case.write("etm.ini", ETM + "TRCCONFIGR=1\n")
+    words = ["--tech=coresight", "--framing=memory", "--etm-config=etm.ini"]
+    case.run("info", *words, "sink.bin").want(
+        1, out="", err_has="TRCCONFIGR: '1' is not what a line before says"
+    )
+    snapshot(case)
+    case.write("snap/etm.ini", ETM + "TRCCONFIGR=1\n")
+    case.run("info", "snap").want(
+        0, err_has="TRCCONFIGR again, with another value"
+    )
+
+
 def test_info_of_a_snapshot(case: Case) -> None:
     snapshot(case)
     for name in ("snap", "snap/", "snap/snapshot.ini"):

@@ -97,24 +97,37 @@ hwtd_framing_name(uint32_t framing)
 	return (NAME(framings, framing));
 }
 
-enum hwtdi_coresight_set
-hwtdi_coresight_set(struct hwtd_coresight_config *config, const char *name,
-    size_t n, uint64_t value)
+/* A register can have two names. */
+static uint32_t
+bit_of(size_t offset)
 {
-	const uint32_t low = (uint32_t)value;
+	uint32_t i = 0;
 
+	while (registers[i].offset != offset)
+		i++;
+	return (BIT(i));
+}
+
+enum hwtdi_coresight_set
+hwtdi_coresight_set(struct hwtd_coresight_config *config, uint32_t *told_inout,
+    const char *name, size_t n, uint64_t value)
+{
 	for (size_t i = 0; i < N_REGISTERS; i++) {
+		const bool is_id = registers[i].offset == FIELD(trace_id);
+		const uint32_t low = (uint32_t)value & (is_id ? 0x7f : ~0u);
+		const uint32_t bit = bit_of(registers[i].offset);
 		uint8_t *to = (uint8_t *)config + registers[i].offset;
+		bool again;
 
 		if (!hwtdi_ini_same(name, n, registers[i].name))
 			continue;
 		if (value > UINT32_MAX)
 			return (HWTDI_CORESIGHT_LARGE);
-		if (registers[i].offset == FIELD(trace_id))
-			config->trace_id = low & 0x7f;
-		else
-			memcpy(to, &low, sizeof(low));
-		return (HWTDI_CORESIGHT_SET);
+		again = (*told_inout & bit) != 0 &&
+		    memcmp(to, &low, sizeof(low)) != 0;
+		*told_inout |= bit;
+		memcpy(to, &low, sizeof(low));
+		return (again ? HWTDI_CORESIGHT_AGAIN : HWTDI_CORESIGHT_SET);
 	}
 	return (HWTDI_CORESIGHT_OTHER);
 }
@@ -208,10 +221,30 @@ refuse(const struct hwtdi_ini_line *line, const char *what,
 	    what));
 }
 
+/* A configuration while its lines are read. */
+struct text {
+	struct hwtd_coresight_config c;
+	/* Registers that were told, and the rest of it as told; 0: not yet. */
+	uint32_t told, protocol, arch, profile, ids;
+	uint64_t id;
+};
+
+/* What is told twice has to be the same; no value is 0. */
 static int
-take_arch(struct hwtd_coresight_config *c, const struct hwtdi_ini_line *line,
+take_once(uint32_t *told, uint32_t value, const struct hwtdi_ini_line *line,
     struct hwtd_error *err)
 {
+	if (*told != 0 && *told != value)
+		return (refuse(line, "is not what a line before says", err));
+	*told = value;
+	return (HWTD_OK);
+}
+
+static int
+take_arch(struct text *t, const struct hwtdi_ini_line *line,
+    struct hwtd_error *err)
+{
+	struct hwtd_coresight_config *c = &t->c;
 	uint32_t arch = FIND(arches, line), profile = c->profile;
 
 	if (arch == 0 &&
@@ -222,13 +255,14 @@ take_arch(struct hwtd_coresight_config *c, const struct hwtdi_ini_line *line,
 		    err));
 	c->arch = arch;
 	c->profile = profile;
-	return (HWTD_OK);
+	return (take_once(&t->arch, arch, line, err));
 }
 
 static int
-take_register(struct hwtd_coresight_config *c,
-    const struct hwtdi_ini_line *line, uint64_t *id, struct hwtd_error *err)
+take_register(struct text *t, const struct hwtdi_ini_line *line,
+    struct hwtd_error *err)
 {
+	struct hwtd_coresight_config *c = &t->c;
 	uint64_t value = 0;
 	const bool is_number = hwtdi_ini_number(line->value, line->n_value,
 	    &value);
@@ -236,18 +270,24 @@ take_register(struct hwtd_coresight_config *c,
 	if (hwtdi_ini_same(line->key, line->n_key, "trace_id")) {
 		c->ids = FIND(id_rules, line);
 		if (c->ids != HWTD_CS_IDS_ONE)
-			return (HWTD_OK);
+			return (take_once(&t->ids, c->ids << 8, line, err));
 		if (!is_number || value == 0 || value > HWTD_CS_LAST_ID)
 			return (refuse(line,
 			    "is no trace ID; 1 to 0x6f, others, or cpu+1",
 			    err));
-		*id = value;
-		return (HWTD_OK);
+		t->id = value;
+		return (take_once(&t->ids, (uint32_t)value, line, err));
 	}
-	switch (hwtdi_coresight_set(c, line->key, line->n_key, value)) {
+	switch (hwtdi_coresight_set(c, &t->told, line->key, line->n_key,
+	    value)) {
 	case HWTDI_CORESIGHT_SET:
 		return (is_number ? HWTD_OK
 				  : refuse(line, "is no number", err));
+	case HWTDI_CORESIGHT_AGAIN:
+		return (refuse(line,
+		    is_number ? "is not what a line before says"
+			      : "is no number",
+		    err));
 	case HWTDI_CORESIGHT_LARGE:
 		return (refuse(line, "has more than 32 bits", err));
 	default:
@@ -268,9 +308,11 @@ take_register(struct hwtd_coresight_config *c,
 }
 
 static int
-take_line(struct hwtd_coresight_config *c, const struct hwtdi_ini_line *line,
-    uint64_t *id, struct hwtd_error *err)
+take_line(struct text *t, const struct hwtdi_ini_line *line,
+    struct hwtd_error *err)
 {
+	struct hwtd_coresight_config *c = &t->c;
+
 	/* So that a device of a snapshot can be given. */
 	if (line->is_section ||
 	    hwtdi_ini_same(line->key, line->n_key, "name") ||
@@ -284,7 +326,7 @@ take_line(struct hwtd_coresight_config *c, const struct hwtdi_ini_line *line,
 			c->protocol = hwtdi_coresight_protocol(line->value,
 			    line->n_value);
 		return (c->protocol != HWTD_CS_UNKNOWN
-			? HWTD_OK
+			? take_once(&t->protocol, c->protocol, line, err)
 			: refuse(line,
 			      "is no protocol; etmv3, ptm, etmv4, ete, stm, "
 			      "itm",
@@ -293,22 +335,22 @@ take_line(struct hwtd_coresight_config *c, const struct hwtdi_ini_line *line,
 	if (hwtdi_ini_same(line->key, line->n_key, "profile")) {
 		c->profile = FIND(profiles, line);
 		return (c->profile != 0
-			? HWTD_OK
+			? take_once(&t->profile, c->profile, line, err)
 			: refuse(line, "is no profile; A, R, M", err));
 	}
 	if (hwtdi_ini_same(line->key, line->n_key, "arch"))
-		return (take_arch(c, line, err));
-	return (take_register(c, line, id, err));
+		return (take_arch(t, line, err));
+	return (take_register(t, line, err));
 }
 
 int
 hwtd_coresight_parse(const char *text, size_t n,
     struct hwtd_coresight_config *out, struct hwtd_error *err)
 {
-	struct hwtd_coresight_config c = { .size = sizeof(c) };
+	struct text t = { .c.size = sizeof(t.c) };
+	struct hwtd_coresight_config *c = &t.c;
 	struct hwtdi_ini ini = { .at = text, .left = n };
 	struct hwtdi_ini_line line;
-	uint64_t id = 0;
 	int rc;
 
 	if ((text == NULL && n != 0) || out == NULL)
@@ -320,20 +362,24 @@ hwtd_coresight_parse(const char *text, size_t n,
 	do {
 		rc = hwtdi_ini_next(&ini, &line, err);
 		if (rc == HWTD_OK)
-			rc = take_line(&c, &line, &id, err);
+			rc = take_line(&t, &line, err);
 	} while (rc == HWTD_OK);
 	if (rc != HWTD_END)
 		return (rc);
-	if (c.protocol == HWTD_CS_UNKNOWN)
+	if (c->protocol == HWTD_CS_UNKNOWN)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "does not say which protocol; for instance "
 		    "protocol=etmv4"));
-	hwtdi_coresight_finish(&c);
-	if (id != 0 || c.ids != HWTD_CS_IDS_ONE)
-		c.trace_id = (uint32_t)id;
-	if (c.trace_id > HWTD_CS_LAST_ID)
+	hwtdi_coresight_finish(c);
+	if (t.id != 0 || c->ids != HWTD_CS_IDS_ONE)
+		c->trace_id = (uint32_t)t.id;
+	if (c->trace_id > HWTD_CS_LAST_ID)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "trace ID %#" PRIx32 " of a source; at most 0x6f",
-		    c.trace_id));
-	return (hwtdi_result_copy(out, &c, sizeof(c)));
+		    c->trace_id));
+	rc = hwtdi_result_copy(out, c, sizeof(*c));
+	return (rc == HWTD_OK ? rc
+			      : hwtdi_fail(err, rc,
+				    "the size of the configuration is not "
+				    "set"));
 }

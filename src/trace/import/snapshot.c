@@ -68,11 +68,13 @@ hwtdi_snapshot_recognize(const struct hwtd_trace *trace, bool *is_out,
 }
 
 void
-hwtdi_snapshot_warn(const struct hwtdi_snapshot *s, const char *fmt, ...)
+hwtdi_snapshot_warn(struct hwtdi_snapshot *s, const char *fmt, ...)
 {
 	char text[192];
 	va_list ap;
 
+	if (s->n_warnings++ >= HWTDI_SNAPSHOT_MAX_WARNINGS)
+		return;
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -242,6 +244,10 @@ hwtdi_snapshot_import(struct hwtd_trace *trace, struct hwtd_error *err)
 		rc = read_devices(&s);
 	if (rc == HWTD_OK)
 		rc = read_trace(&s);
+	if (s.n_warnings > HWTDI_SNAPSHOT_MAX_WARNINGS)
+		hwtdi_log(trace->library, HWTD_LOG_WARNING, "snapshot",
+		    "%" PRIu64 " more warnings",
+		    s.n_warnings - HWTDI_SNAPSHOT_MAX_WARNINGS);
 	fini(&s);
 	return (rc);
 }

@@ -15,6 +15,9 @@
 #define HWTDI_SNAPSHOT_MAX_BUFFERS 1024u
 #define HWTDI_SNAPSHOT_MAX_FILES 4096u
 
+/* Warnings of one that are told; how many more there are is told behind them. */
+#define HWTDI_SNAPSHOT_MAX_WARNINGS 32u
+
 /*
  * The path of the text if `path` is a folder that has one; else NULL.
  * Owned: hwtdi_strfree().  HWTD_E_NOMEM.

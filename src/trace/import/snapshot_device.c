@@ -31,21 +31,29 @@ hwtdi_snapshot_device(const struct hwtdi_snapshot *s, const char *name)
 
 static int
 read_register(struct hwtdi_snapshot *s, struct hwtdi_snapshot_device *d,
-    const struct hwtdi_ini_entry *entry)
+    const struct hwtdi_ini_entry *entry, uint32_t *told)
 {
 	const struct hwtd_coresight_config before = d->config;
 	uint64_t value = 0;
 	const bool is_number = hwtdi_ini_number(entry->value,
 	    strlen(entry->value), &value);
 
-	switch (hwtdi_coresight_set(&d->config, entry->key, strlen(entry->key),
-	    value)) {
+	switch (hwtdi_coresight_set(&d->config, told, entry->key,
+	    strlen(entry->key), value)) {
 	case HWTDI_CORESIGHT_OTHER:
 		return (HWTD_OK);
 	case HWTDI_CORESIGHT_LARGE:
 		return (hwtdi_ini_fail(&d->ini, entry->line, s->err,
 		    "%.40s: '%.40s' has more than 32 bits", entry->key,
 		    entry->value));
+	case HWTDI_CORESIGHT_AGAIN:
+		if (is_number)
+			hwtdi_snapshot_warn(s,
+			    "%.60s: line %" PRIu32
+			    ": %.40s again, with another value; this one "
+			    "counts",
+			    d->ini.name, entry->line, entry->key);
+		break;
 	default:
 		break;
 	}
@@ -60,6 +68,7 @@ read_register(struct hwtdi_snapshot *s, struct hwtdi_snapshot_device *d,
 static int
 read_registers(struct hwtdi_snapshot *s, struct hwtdi_snapshot_device *d)
 {
+	uint32_t told = 0;
 	int rc = HWTD_OK;
 
 	for (size_t i = 0; i < d->ini.n_sections; i++) {
@@ -69,7 +78,7 @@ read_registers(struct hwtdi_snapshot *s, struct hwtdi_snapshot_device *d)
 			continue;
 		for (size_t k = 0; rc == HWTD_OK && k < section->n; k++)
 			rc = read_register(s, d,
-			    &d->ini.entries[section->first + k]);
+			    &d->ini.entries[section->first + k], &told);
 	}
 	return (rc);
 }

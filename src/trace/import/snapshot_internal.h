@@ -46,6 +46,7 @@ struct hwtdi_snapshot {
 	struct hwtdi_index dump_index;
 	/* Files of buffers. */
 	size_t n_files;
+	uint64_t n_warnings;
 };
 
 /*
@@ -62,7 +63,8 @@ int hwtdi_snapshot_read_ini(struct hwtdi_snapshot *s, const char *name,
 int hwtdi_snapshot_miss(struct hwtdi_snapshot *s, uint32_t stream,
     const char *what, const struct hwtd_error *why);
 
-void hwtdi_snapshot_warn(const struct hwtdi_snapshot *s, const char *fmt, ...)
+/* The first HWTDI_SNAPSHOT_MAX_WARNINGS are told, the others are counted. */
+void hwtdi_snapshot_warn(struct hwtdi_snapshot *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Add the device that a line of the list names, and its dumps as records. */

@@ -85,20 +85,19 @@ hwtdi_sink_take(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
 }
 
 /* Where a byte of a frame is, of which some were before the piece. */
-static uint32_t
+static uint64_t
 place_of(const struct hwtdi_frame *frame, size_t before, size_t at,
     const struct hwtdi_sink_piece *piece)
 {
 	const bool is_turned = before != 0 && frame->off > piece->start;
 
-	return (is_turned && at >= before
-		? (uint32_t)(at - before)
-		: (uint32_t)(frame->off + at - piece->start));
+	return (is_turned && at >= before ? piece->start + (at - before)
+					  : frame->off + at);
 }
 
 void
 hwtdi_sink_places(const struct hwtdi_sink_piece *piece, const uint8_t *bytes,
-    uint8_t id, uint32_t *places, size_t n)
+    uint8_t id, uint64_t *places, size_t n)
 {
 	struct hwtdi_frame_part parts[HWTDI_FRAME_PARTS];
 	struct hwtdi_framer framer = piece->framer;

@@ -43,11 +43,9 @@ struct hwtdi_sink_ask {
 void hwtdi_sink_take(const struct hwtdi_sink_piece *piece,
     const uint8_t *bytes, const struct hwtdi_sink_ask *ask);
 
-/*
- * Where the `n` bytes of a source in a piece are, from its start on, modulo 2^32.
- */
+/* Where in the sink the `n` bytes of a source in a piece are. */
 void hwtdi_sink_places(const struct hwtdi_sink_piece *piece,
-    const uint8_t *bytes, uint8_t id, uint32_t *places, size_t n);
+    const uint8_t *bytes, uint8_t id, uint64_t *places, size_t n);
 
 struct hwtd_trace;
 

@@ -291,6 +291,17 @@ a_text_that_says_something_else_is_refused(void **state)
 		{ "tracid=1", "line 1: tracid is no register" },
 		{ "protocol=etmv4\nTRCTRACEIDR=0x7f", "trace ID 0x7f" },
 		{ "what", "line 1: neither [section] nor key=value" },
+		/* Another value for what was told. */
+		{ "TRCIDR0=1\nTRCIDR0=0x1\nTRCIDR0=2",
+		    "line 3: TRCIDR0: '2' is not what a line before says" },
+		{ "ITMTCR=1\nCONTROL_REGISTER=3", "line 2: CONTROL_REGISTER" },
+		{ "protocol=etmv4\ntype=ETM4.2\ntype=ETE",
+		    "line 3: type: 'ETE' is not what a line before says" },
+		{ "arch=v8\narch=v7", "line 2: arch: 'v7' is not what" },
+		{ "profile=A\nprofile=M", "line 2: profile: 'M' is not what" },
+		{ "trace_id=1\ntrace_id=others",
+		    "line 2: trace_id: 'others'" },
+		{ "trace_id=others\ntrace_id=1", "line 2: trace_id: '1'" },
 	};
 	struct hwtd_coresight_config c;
 	struct hwtd_error err;
@@ -307,6 +318,10 @@ a_text_that_says_something_else_is_refused(void **state)
 	    HWTD_E_INVALID);
 	assert_int_equal(hwtd_coresight_parse("", 2 << 20, &c, &err),
 	    HWTD_E_LIMIT);
+	c.size = 0;
+	assert_int_equal(hwtd_coresight_parse("protocol=ete", 12, &c, &err),
+	    HWTD_E_INVALID);
+	assert_non_null(strstr(err.message, "size of the configuration"));
 }
 
 static void

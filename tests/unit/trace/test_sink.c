@@ -16,6 +16,7 @@
 #include "support/sample_trace.h"
 #include "support/saved_trace.h"
 #include "support/temp_dir.h"
+#include "trace/sink/sink.h"
 #include "trace/trace_model.h"
 
 #define SOURCES 3
@@ -271,6 +272,32 @@ a_saved_sink_is_the_same(void **state)
 	sample_fini(&s);
 }
 
+/*
+ * A frame that begins far behind where it ends, as in a large memory that was
+ * turned: its first four bytes are at the end.  An ID is a place of its source.
+ */
+static void
+places_may_be_far_from_their_piece(void **state)
+{
+	const uint64_t size = (UINT64_C(5) << 30) + 4;
+	const uint8_t rest[12] = { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0 };
+	struct hwtdi_sink_piece piece = {
+		.start = 0,
+		.end = sizeof(rest),
+		.framer = { .framing = HWTDI_FRAMING_MEMORY,
+		    .n = 4,
+		    .frame = { 0x21, 7, 8, 9 },
+		    .frame_off = size - 4 },
+		.id = HWTDI_TRACE_ID_UNTOLD,
+	};
+	uint64_t places[14];
+
+	(void)state;
+	hwtdi_sink_places(&piece, rest, 0x10, places, 14);
+	for (uint64_t i = 0; i < 14; i++)
+		assert_true(places[i] == (i < 4 ? size - 4 + i : i - 4));
+}
+
 static void
 what_makes_no_sense_is_refused(void **state)
 {
@@ -352,6 +379,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sources_have_the_bytes_of_their_sink),
 		cmocka_unit_test(a_saved_sink_is_the_same),
+		cmocka_unit_test(places_may_be_far_from_their_piece),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(no_memory_is_no_crash),
 	};

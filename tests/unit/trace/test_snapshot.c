@@ -227,6 +227,50 @@ what_is_missing_is_named_and_the_rest_is_used(void **state)
 }
 
 static void
+a_register_that_is_told_twice_is_named(void **state)
+{
+	struct snapshot_folder *f = *state;
+	struct hwtd_trace *trace;
+
+	/* The same again says nothing new. */
+	snapshot_put(f, "etm.ini", SNAPSHOT_ETM "TRCIDR2(again)=0x488\n");
+	trace = snapshot_must_open(f);
+	assert_string_equal(f->log, "");
+	hwtd_trace_close(trace);
+	snapshot_put(f, "etm.ini",
+	    SNAPSHOT_ETM "[other]\n[regs]\ntrcidr2=0x484\n");
+	trace = snapshot_must_open(f);
+	assert_int_equal(snapshot_stream_at(trace, 1).coresight->idr[2],
+	    0x484);
+	assert_non_null(strstr(f->log,
+	    "etm.ini: line 13: trcidr2 again, with another value; this one "
+	    "counts"));
+	hwtd_trace_close(trace);
+}
+
+static void
+of_many_warnings_some_are_told(void **state)
+{
+	struct snapshot_folder *f = *state;
+	static char text[8192];
+	struct hwtd_trace *trace;
+	size_t told = 0;
+
+	(void)snprintf(text, sizeof(text),
+	    SNAPSHOT_TRACE "[source_buffers]\n");
+	for (int i = 0; i < 100; i++)
+		strcat(text, "a=ETB_0\n");
+	snapshot_put(f, "trace.ini", text);
+	trace = snapshot_must_open(f);
+	for (const char *at = f->log;
+	     (at = strstr(at, "no trace source")) != NULL; at++)
+		told++;
+	assert_int_equal(told, 32);
+	assert_non_null(strstr(f->log, "68 more warnings"));
+	hwtd_trace_close(trace);
+}
+
+static void
 bytes_of_an_unknown_format_are_kept(void **state)
 {
 	struct snapshot_folder *f = *state;
@@ -374,6 +418,8 @@ main(void)
 		T(one_core_may_have_several_sources),
 		T(what_cannot_be_told_apart_stays_in_the_sink),
 		T(what_is_missing_is_named_and_the_rest_is_used),
+		T(a_register_that_is_told_twice_is_named),
+		T(of_many_warnings_some_are_told),
 		T(bytes_of_an_unknown_format_are_kept),
 		T(what_is_not_understood_is_refused_with_its_place),
 		T(too_much_is_refused),
