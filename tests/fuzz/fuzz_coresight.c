@@ -3,7 +3,8 @@
  * of a stream.
  *
  * Layout: 12 bytes of choices, see parse(); then 40 bytes of registers, if the
- * input brings its own; then `code_bytes` of code, then the stream.
+ * input brings its own; then `code_bytes` of code, then the stream.  Code may be
+ * mapped and unmapped while it runs.
  */
 #include <hwtdecode/hwtdecode.h>
 #include <inttypes.h>
@@ -27,8 +28,14 @@ uint64_t fuzz_slot_bytes = (uint64_t)1 << 20;
 #define TRY_JOBS 0x40
 #define TRY_TIMED 0x80
 
+/* By bits of where code lies. */
+#define OWN_BASE 0x08
+#define CHANGES 0x10
+
 struct input {
 	uint8_t tries;
+	/* Code changes each so many bytes of the stream; 0: it stays. */
+	uint8_t step;
 	struct hwtd_coresight_config config;
 	uint64_t base;
 	const uint8_t *code;
@@ -120,6 +127,7 @@ static void
 parse(struct fuzz_in from, struct input *in)
 {
 	uint8_t place, size;
+	uint64_t base;
 
 	memset(in, 0, sizeof(*in));
 	in->tries = (uint8_t)fuzz_take(&from, 1);
@@ -127,9 +135,12 @@ parse(struct fuzz_in from, struct input *in)
 	in->n_code = fuzz_take(&from, 2);
 	place = (uint8_t)fuzz_take(&from, 1);
 	size = (uint8_t)fuzz_take(&from, 1);
-	(void)fuzz_take(&from, 5);
+	base = fuzz_take(&from, 4) << 12;
+	in->step = (uint8_t)fuzz_take(&from, 1);
+	if ((place & CHANGES) == 0)
+		in->step = 0;
 	parse_registers(&from, in);
-	in->base = bases[place & 7];
+	in->base = (place & OWN_BASE) != 0 ? base : bases[place & 7];
 	if (in->n_code > from.left)
 		in->n_code = from.left;
 	in->code = from.at;
@@ -164,11 +175,44 @@ add_image(struct hwtd_trace *trace, const struct input *in)
 	image.path = "code";
 	image.bytes = bytes;
 	image.n_bytes = in->n_image;
-	image.flags = HWTD_IMAGEF_ADDRESS;
-	image.address = in->base;
+	image.flags = in->step == 0 ? HWTD_IMAGEF_ADDRESS : 0;
+	image.address = in->step == 0 ? in->base : 0;
 	rc = hwtd_trace_add_image(trace, &image, NULL, &err);
 	FUZZ_CHECK(rc == HWTD_OK || in->n_image > UINT64_MAX - in->base,
 	    "%d %s", rc, err.message);
+}
+
+/*
+ * The image begins at its first byte, at its third instruction, is gone, in turns:
+ * each holds for a few bytes of the stream.
+ */
+static void
+add_changes(struct hwtd_trace *trace, const struct input *in, uint32_t stream)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_record r = { .size = sizeof(r),
+		.cpu = HWTD_NO_ID,
+		.pid = 1,
+		.tid = HWTD_NO_ID,
+		.stream = stream,
+		.addr = in->base,
+		.len = in->n_image };
+	unsigned int turn = 0;
+
+	for (uint64_t at = 0; at < in->n_bytes; at += in->step, turn++) {
+		const bool gone = turn % 3 == 2;
+		int rc;
+
+		r.type = gone ? HWTD_REC_MUNMAP : HWTD_REC_MMAP;
+		r.flags = HWTD_RECF_STREAM_OFF | HWTD_RECF_ADDR |
+		    HWTD_RECF_LEN | (gone ? 0 : HWTD_RECF_FILE_OFF);
+		r.image = gone ? HWTD_NO_ID : 0;
+		r.file_off = gone ? 0 : turn % 3 * 8;
+		r.stream_off = at;
+		rc = hwtd_trace_add_record(trace, &r, &err);
+		FUZZ_CHECK(rc == HWTD_OK || rc == HWTD_E_INVALID, "%d %s", rc,
+		    err.message);
+	}
 }
 
 static struct hwtd_trace *
@@ -183,7 +227,7 @@ build(struct hwtd_context *ctx, const struct input *in)
 
 	desc.tech = HWTD_TECH_CORESIGHT;
 	desc.cpu = HWTD_NO_ID;
-	desc.pid = HWTD_NO_ID;
+	desc.pid = in->step != 0 ? 1 : HWTD_NO_ID;
 	desc.tid = HWTD_NO_ID;
 	desc.coresight = &in->config;
 	if ((in->tries & TRY_TIMED) != 0)
@@ -200,6 +244,8 @@ build(struct hwtd_context *ctx, const struct input *in)
 	}
 	if (in->n_image > 0)
 		add_image(trace, in);
+	if (in->n_image > 0 && in->step != 0)
+		add_changes(trace, in, id);
 	ok(hwtd_trace_seal(trace, &err), &err);
 	return (trace);
 }

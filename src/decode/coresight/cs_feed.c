@@ -274,6 +274,6 @@ hwtdi_cs_tree_feed(struct hwtdi_cs_tree *tree, uint64_t off,
 	}
 	if (rc != HWTD_OK || plan.why == HWTDI_CS_WHY_NOTHING)
 		return (rc);
-	stop_at(tree, plan.why, plan.bad, plan.bad + 1, plan.bad_end);
+	stop_at(tree, plan.why, plan.lost, plan.bad + 1, plan.bad_end);
 	return (HWTD_E_CORRUPT);
 }

@@ -334,7 +334,8 @@ put_no_sync(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		if (d->in_gap && !is_of_code(&d->gap) &&
 		    find_sync(d, d->gap.first) < d->off)
 			rc = end_gap(d, flow, err);
-		hwtdi_cs_begin_gap(d, hwtdi_cs_why_reason(e->n), e->off,
+		/* Rows that were not held back may be behind what waited. */
+		hwtdi_cs_begin_gap(d, hwtdi_cs_why_reason(e->n), d->off,
 		    hwtdi_cs_why_text(e->n));
 		return (rc);
 	}

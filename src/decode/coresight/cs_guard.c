@@ -481,6 +481,7 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 	if (!g->speculates)
 		return;
 	g->bad = g->holds_q ? g->q_off : off;
+	hwtdi_cs_speculation_packet(&g->open, g->bad);
 	if (g->has_q && g->state == DECODES)
 		g->why = see_q(g, off, packet, n, &type);
 	if (type == ETM4_PKT_I_EXCEPT)
@@ -599,6 +600,7 @@ skim_packet(struct hwtdi_cs_guard *g, size_t n, uint8_t kind, uint8_t atoms)
 	/* It is committed at once. */
 	if (atoms != 0 && hwtdi_cs_speculation_is_idle(&g->open))
 		return;
+	hwtdi_cs_speculation_packet(&g->open, g->bad);
 	hwtdi_cs_speculation_put(&g->open, kind, atoms);
 	g->why = hwtdi_cs_speculation_resolve(&g->open, &nothing);
 	name_exception(g);
@@ -704,6 +706,7 @@ hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
 	    end > guard->told + PACKET_MAX) {
 		guard->why = HWTDI_CS_WHY_ENDLESS;
 		guard->bad = guard->told;
+		hwtdi_cs_speculation_packet(&guard->open, guard->bad);
 	}
 	if (guard->why != HWTDI_CS_WHY_NOTHING)
 		plan_up_to(guard, guard->bad);
@@ -717,6 +720,10 @@ hwtdi_cs_guard_look(struct hwtdi_cs_guard *guard, uint64_t off,
 	out->why = guard->why;
 	out->bad = guard->bad;
 	out->bad_end = guard->told;
+	out->lost = guard->bad;
+	if (guard->speculates &&
+	    hwtdi_cs_speculation_lost(&guard->open) < guard->bad)
+		out->lost = hwtdi_cs_speculation_lost(&guard->open);
 	return (HWTD_OK);
 }
 

@@ -41,6 +41,8 @@ struct hwtdi_cs_plan {
 	uint8_t why;
 	/* Where it begins and ends; bytes of it may have been fed before. */
 	uint64_t bad, bad_end;
+	/* Where the packets begin that are lost with it. */
+	uint64_t lost;
 };
 
 /* Look at bytes that adjoin, at most HWTDI_CS_FEED_MAX. */

@@ -97,7 +97,7 @@ struct hwtdi_cs_stop {
 	bool is_known;
 	/* An hwtdi_cs_why. */
 	uint8_t why;
-	/* Up to this byte all is decoded; a synchronisation comes not before. */
+	/* From where on nothing is told; a synchronisation comes not before `next`. */
 	uint64_t off, next;
 	/* Where the packet ends. */
 	uint64_t end;

@@ -30,12 +30,22 @@ hwtdi_cs_speculation_begin(struct hwtdi_cs_speculation *s, uint32_t depth)
 	s->depth = depth;
 	s->awaits_address = false;
 	s->failed = false;
+	s->was_first = 0;
+	s->was_begun = false;
 }
 
 static size_t
 count(const struct hwtdi_cs_speculation *s)
 {
 	return (s->n - s->first);
+}
+
+void
+hwtdi_cs_speculation_packet(struct hwtdi_cs_speculation *s, uint64_t off)
+{
+	s->off = off;
+	s->was_first = s->first;
+	s->was_begun = s->first < s->n && s->at[s->first].begun;
 }
 
 void
@@ -50,13 +60,17 @@ hwtdi_cs_speculation_put(struct hwtdi_cs_speculation *s, uint8_t kind,
 		s->n -= s->first;
 		s->first = 0;
 	}
+	/* Before anything is resolved: none of what was there is gone. */
+	s->was_first = s->first;
 	if (s->n == s->cap &&
 	    hwtdi_array_grow(s->library, &s->at, &s->cap, s->n + 1,
 		sizeof(*s->at), NULL) != HWTD_OK) {
 		s->failed = true;
 		return;
 	}
-	s->at[s->n++] = (struct hwtdi_cs_pending_element){ kind, atoms };
+	s->at[s->n++] = (struct hwtdi_cs_pending_element){ .off = s->off,
+		.kind = kind,
+		.atoms = atoms };
 	switch (kind) {
 	case HWTDI_CS_PENDING_ATOM:
 		s->depth += atoms;
@@ -107,6 +121,7 @@ commit(struct hwtdi_cs_speculation *s, int64_t n)
 							       : n;
 
 			oldest->atoms -= (uint8_t)take;
+			oldest->begun = true;
 			n -= take;
 			s->first += oldest->atoms == 0 ? 1 : 0;
 			break;
@@ -143,7 +158,7 @@ is_counted(const struct hwtdi_cs_pending_element *e)
 static uint8_t
 cancel(struct hwtdi_cs_speculation *s, int64_t n)
 {
-	size_t kept = 0, at = s->n;
+	size_t at = s->n;
 
 	s->depth -= n;
 	while (n > 0) {
@@ -162,13 +177,11 @@ cancel(struct hwtdi_cs_speculation *s, int64_t n)
 			continue;
 		}
 		n -= is_counted(newest) ? 1 : 0;
-		kept += newest->kind == HWTDI_CS_PENDING_KEPT ? 1 : 0;
 		at--;
 	}
-	for (size_t i = 0; i < kept; i++)
-		s->at[at++] = (struct hwtdi_cs_pending_element){
-			HWTDI_CS_PENDING_KEPT, 0
-		};
+	for (size_t i = at; i < s->n; i++)
+		if (s->at[i].kind == HWTDI_CS_PENDING_KEPT)
+			s->at[at++] = s->at[i];
 	s->n = at;
 	return (HWTDI_CS_WHY_NOTHING);
 }
@@ -221,4 +234,28 @@ hwtdi_cs_speculation_resolve(struct hwtdi_cs_speculation *s,
 	if (why == HWTDI_CS_WHY_NOTHING && what->mispredict)
 		why = mispredict(s);
 	return (why);
+}
+
+/* A row is made of it when it is committed. */
+static bool
+makes_row(const struct hwtdi_cs_pending_element *e)
+{
+	return (e->kind != HWTDI_CS_PENDING_OTHER &&
+	    e->kind != HWTDI_CS_PENDING_ADDRESS &&
+	    e->kind != HWTDI_CS_PENDING_CONTEXT);
+}
+
+uint64_t
+hwtdi_cs_speculation_lost(const struct hwtdi_cs_speculation *s)
+{
+	for (size_t i = s->was_first; i < s->n; i++) {
+		const struct hwtdi_cs_pending_element *e = &s->at[i];
+
+		if (e->off >= s->off)
+			break;
+		/* Of that one something was told. */
+		if (makes_row(e) && !(s->was_begun && i == s->was_first))
+			return (e->off);
+	}
+	return (s->off);
 }

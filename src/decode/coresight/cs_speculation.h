@@ -52,8 +52,12 @@ enum hwtdi_cs_why {
 #define HWTDI_CS_LOST_MAX 1048576u
 
 struct hwtdi_cs_pending_element {
+	/* Of its packet. */
+	uint64_t off;
 	uint8_t kind;
 	uint8_t atoms;
+	/* Some of its atoms are committed. */
+	bool begun;
 };
 
 struct hwtdi_cs_speculation {
@@ -69,6 +73,10 @@ struct hwtdi_cs_speculation {
 	uint32_t lost;
 	/* One could not be kept. */
 	bool failed;
+	/* The packet at hand; the oldest element before it, and whether it was begun. */
+	uint64_t off;
+	size_t was_first;
+	bool was_begun;
 };
 
 /* Nothing waits, nor would: what is put is committed with its packet. */
@@ -93,6 +101,9 @@ void hwtdi_cs_speculation_fini(struct hwtdi_cs_speculation *s);
 void hwtdi_cs_speculation_begin(struct hwtdi_cs_speculation *s,
     uint32_t depth);
 
+/* A packet begins there: what is put and resolved next is of it. */
+void hwtdi_cs_speculation_packet(struct hwtdi_cs_speculation *s, uint64_t off);
+
 /* The newest element; `atoms` of ATOM. */
 void hwtdi_cs_speculation_put(struct hwtdi_cs_speculation *s, uint8_t kind,
     uint8_t atoms);
@@ -103,5 +114,11 @@ void hwtdi_cs_speculation_put(struct hwtdi_cs_speculation *s, uint8_t kind,
  */
 uint8_t hwtdi_cs_speculation_resolve(struct hwtdi_cs_speculation *s,
     const struct hwtdi_cs_resolution *what);
+
+/*
+ * The library does not see the packet at hand, and forgets what waits: offset of the
+ * first packet that nothing is told of because of that.
+ */
+uint64_t hwtdi_cs_speculation_lost(const struct hwtdi_cs_speculation *s);
 
 #endif /* HWTDI_CS_SPECULATION_H */

@@ -167,7 +167,7 @@ an_exception_without_its_address_is_a_gap(void **state)
 	    FIRST "gap bad-packet [1c,1f) before=10004 @2e\n" AGAIN, 0xf6,
 	    0x06, 0x05, 0xf6);
 	CHECK(&waits,
-	    "gap bad-packet [1c,20) @2f\n"
+	    "gap bad-packet [1b,20) @2f\n"
 	    "context\n" AGAIN,
 	    0xf6, 0x06, 0x05, 0x2d, 0x02);
 }
@@ -177,11 +177,11 @@ what_is_not_there_cannot_be_resolved(void **state)
 {
 	(void)state;
 	CHECK(&waits,
-	    "gap bad-packet [1c,1e) @2d\n"
+	    "gap bad-packet [1b,1e) @2d\n"
 	    "context\n" AGAIN,
 	    0xf6, 0x2d, 0x05);
 	CHECK(&waits,
-	    "gap bad-packet [1c,22) @31\n"
+	    "gap bad-packet [1b,22) @31\n"
 	    "context\n" AGAIN,
 	    0xf6, 0x2e, 0xff, 0xff, 0xff, 0xff, 0x0f);
 	CHECK(&waits,
@@ -332,7 +332,7 @@ what_nothing_commits_is_a_gap(void **state)
 	for (unsigned int i = 0; i < 70000; i++)
 		PUT(&s, 0x71);
 	trace = make_trace(&returns, program, sizeof(program), BASE, &s);
-	assert_rows(trace, NULL, "gap limit [10018,1118b) @10018\n");
+	assert_rows(trace, NULL, "gap limit [1b,1118b) @10017\n");
 	hwtd_trace_close(trace);
 }
 

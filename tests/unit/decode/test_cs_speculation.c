@@ -131,6 +131,64 @@ packets_that_library_cannot_take_are_told(void **state)
 	hwtd_context_destroy(library);
 }
 
+/* Packets as above, and which one of them is the first that is lost. */
+static void
+what_waits_is_lost_with_a_packet_that_is_not_seen(void **state)
+{
+	static const struct {
+		const char *packets;
+		uint32_t max_depth;
+		uint64_t lost;
+	} lost[] = {
+		/* Addresses alone make no rows. */
+		{ "oa!", 8, 2 },
+		{ "oaE+4", 8, 2 },
+		{ "oavE+4", 8, 2 },
+		{ "oaE+3a-1", 8, 5 },
+		/* Of a packet some atoms are committed. */
+		{ "oaE+2-2", 8, 4 },
+		{ "oaE+2e-3", 8, 4 },
+		{ "oaE+2+2", 8, 4 },
+		/* Events stay where they were. */
+		{ "oaevev-1-9", 8, 2 },
+		{ "oaevev-2-9", 8, 3 },
+		/* An exception whose address does not come. */
+		{ "oaxe", 0, 2 },
+		{ "oaexee", 1, 3 },
+	};
+	struct hwtd_context *library = make_context();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		struct hwtdi_cs_speculation s;
+		const char *at = lost[i].packets;
+		uint8_t why = HWTDI_CS_WHY_NOTHING;
+
+		print_message("case %s\n", at);
+		hwtdi_cs_speculation_init(&s, library, 8);
+		hwtdi_cs_speculation_begin(&s, 0);
+		/* More than is kept in one piece, all committed. */
+		for (int k = 0; k < 1000; k++) {
+			const char *before = "Eave+4";
+
+			hwtdi_cs_speculation_packet(&s, 0);
+			while (*before != '\0')
+				assert_int_equal(see(&s, &before),
+				    HWTDI_CS_WHY_NOTHING);
+		}
+		s.max_depth = lost[i].max_depth;
+		for (uint64_t n = 0; why == HWTDI_CS_WHY_NOTHING; n++) {
+			assert_true(*at != '\0');
+			hwtdi_cs_speculation_packet(&s, n);
+			why = see(&s, &at);
+		}
+		assert_true(*at == '\0');
+		assert_int_equal(hwtdi_cs_speculation_lost(&s), lost[i].lost);
+		hwtdi_cs_speculation_fini(&s);
+	}
+	hwtd_context_destroy(library);
+}
+
 /* Many elements through a list that stays short. */
 static void
 what_is_committed_takes_no_memory(void **state)
@@ -181,6 +239,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_that_library_cannot_take_are_told),
+		cmocka_unit_test(
+		    what_waits_is_lost_with_a_packet_that_is_not_seen),
 		cmocka_unit_test(what_is_committed_takes_no_memory),
 		cmocka_unit_test(what_nothing_commits_has_a_limit),
 	};
