@@ -336,6 +336,60 @@ what_nothing_commits_is_a_gap(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* A misprediction and a Cancel packet of too much, again and again. */
+static void
+what_is_refused_again_and_again_takes_no_memory(void **state)
+{
+	const unsigned int rounds = getenv("HWTDECODE_TEST_SMALL") != NULL
+	    ? 2000
+	    : 100000;
+	const struct hwtd_stream_desc desc = { .size = sizeof(desc),
+		.tech = HWTD_TECH_CORESIGHT,
+		.cpu = HWTD_NO_ID,
+		.pid = HWTD_NO_ID,
+		.tid = HWTD_NO_ID,
+		.coresight = &waits };
+	const struct hwtd_events_options plain = { .size = sizeof(plain) };
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct hwtd_context *ctx = NULL;
+	struct stream s = { 0 };
+	struct mt_rows rows = { 0 };
+	struct hwtd_events *ev;
+	struct hwtd_trace *trace;
+	uint64_t before = 0, peak = 0;
+	uint32_t stream = 0;
+
+	(void)state;
+	put_start(&s);
+	/* E, N, the other way, 6 of the two, an address, and no more. */
+	PUT(&s, 0xf7, 0xf6, 0x30, 0x2e, 0x06, 0x95, 0x00);
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	trace = mt_create_in(ctx);
+	(void)mt_code(trace, BASE, program, sizeof(program));
+	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &stream, NULL),
+	    HWTD_OK);
+	for (unsigned int i = 0; i < rounds; i++)
+		assert_int_equal(hwtd_trace_add_bytes(trace, stream, s.bytes,
+				     s.n, NULL),
+		    HWTD_OK);
+	mt_seal(trace);
+	hwtd_context_memory(ctx, &before, NULL);
+	ev = mt_events(trace, &plain);
+	do {
+		mt_rows_free(&rows);
+		memset(&rows, 0, sizeof(rows));
+		mt_read_some(ev, 1000, &rows);
+	} while (rows.n > 0);
+	hwtd_events_stats(ev, &stats);
+	hwtd_context_memory(ctx, NULL, &peak);
+	assert_int_equal(stats.gaps[HWTD_GAP_BAD_PACKET], rounds);
+	assert_true(peak < before + ((uint64_t)4 << 20));
+	hwtd_events_close(ev);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	free(s.bytes);
+}
+
 int
 main(void)
 {
@@ -352,6 +406,8 @@ main(void)
 		cmocka_unit_test(zeros_before_a_synchronisation_take_no_time),
 		cmocka_unit_test(code_without_a_branch_has_a_limit),
 		cmocka_unit_test(what_nothing_commits_is_a_gap),
+		cmocka_unit_test(
+		    what_is_refused_again_and_again_takes_no_memory),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -327,6 +327,125 @@ code_changes_between_packets(void **state)
 	}
 }
 
+/* The code of a machine is the section before its number. */
+static void
+assert_charged(struct hwtd_trace *trace)
+{
+	const struct hwtd_events_options plain = { .size = sizeof(plain) };
+	struct mt_rows rows = { 0 };
+	size_t blocks = 0;
+
+	mt_rows(trace, &plain, &rows);
+	for (size_t i = 0; i < rows.n; i++) {
+		struct hwtd_exec_context who = { .size = sizeof(who) };
+		const struct hwtd_event *e = &rows.at[i].row;
+
+		if (e->kind != HWTD_EV_BLOCK)
+			continue;
+		blocks++;
+		assert_int_equal(hwtd_trace_exec_context(trace, e->context,
+				     &who),
+		    HWTD_OK);
+		assert_int_equal(who.vmid, e->section + 1);
+	}
+	assert_int_equal(blocks, 4);
+	mt_rows_free(&rows);
+}
+
+/* Rows of two virtual machines with code of their own at the same address. */
+static void
+check_machines(const struct hwtd_coresight_config *config, const char *lines,
+    const struct packets *p)
+{
+	/* nop; b.ne +8; nop; nop. */
+	static const uint32_t other[] = { 0xd503201f, 0x54000041, 0xd503201f,
+		0xd503201f };
+
+	for (uint64_t counts_per = 0; counts_per < 2; counts_per++) {
+		const struct hwtd_stream_desc desc = { .size = sizeof(desc),
+			.tech = HWTD_TECH_CORESIGHT,
+			.cpu = HWTD_NO_ID,
+			.pid = HWTD_NO_ID,
+			.tid = HWTD_NO_ID,
+			.coresight = config,
+			.clock = { .counts_per = counts_per,
+			    .ns_per = counts_per } };
+		struct hwtd_trace *trace = mt_create();
+		struct hwtd_record r = mr_record(HWTD_REC_MMAP, HWTD_NO_ID,
+		    BASE, 16);
+		uint32_t stream;
+
+		r.flags |= HWTD_RECF_FILE_OFF | HWTD_RECF_VMID;
+		r.vmid = 1;
+		r.image = mr_image(trace, "a", program, sizeof(program));
+		mr_add(trace, &r);
+		r.vmid = 2;
+		r.image = mr_image(trace, "b", other, sizeof(other));
+		mr_add(trace, &r);
+		assert_int_equal(hwtd_trace_add_stream(trace, &desc, &stream,
+				     NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_add_bytes(trace, stream, p->bytes,
+				     p->n, NULL),
+		    HWTD_OK);
+		mt_seal(trace);
+		assert_rows(trace, NULL, lines);
+		assert_charged(trace);
+		hwtd_trace_close(trace);
+	}
+}
+
+/* Non-secure EL1, AArch64, of a virtual machine. */
+static void
+put_machine(struct packets *p, uint8_t vmid)
+{
+	PUT(p, 0x81, 0x71, vmid);
+}
+
+/*
+ * What is executed before a context is of the old one, also where it is committed
+ * only behind it.  (perf, "Fix decoding of context packets", 2026.)
+ */
+static void
+code_is_that_of_the_context_it_ran_in(void **state)
+{
+	static const char
+	    lines[] = "context\n"
+		      "enable 10000\n"
+		      "block 10000 2/8 conditional ->10000 taken a64 sec0\n"
+		      "block 10000 2/8 conditional ->10000 taken a64 sec0\n"
+		      "context\n"
+		      "block 10000 2/8 conditional ->10000 taken a64 sec1\n"
+		      "context\n"
+		      "block 10000 2/8 conditional a64 sec0\n";
+	struct hwtd_coresight_config config = etmv4;
+
+	(void)state;
+	config.configr |= 1u << 7;
+	for (uint32_t depth = 0; depth < 9; depth += 8) {
+		struct packets p = { .n = 0 };
+
+		config.idr[8] = depth;
+		put_sync(&p);
+		put_trace_on(&p);
+		put_machine(&p, 1);
+		put_address(&p, BASE);
+		put_atom(&p, 'N');
+		put_address(&p, BASE);
+		put_atom(&p, 'N');
+		put_machine(&p, 2);
+		put_address(&p, BASE);
+		put_atom(&p, 'N');
+		put_machine(&p, 1);
+		put_address(&p, BASE);
+		put_atom(&p, 'N');
+		/* All four at once. */
+		if (depth != 0)
+			PUT(&p, 0x2d, 4);
+		check_machines(&config, lines, &p);
+	}
+}
+
 int
 main(void)
 {
@@ -339,6 +458,7 @@ main(void)
 		cmocka_unit_test(a_range_does_not_follow_a_jump_in_its_middle),
 		cmocka_unit_test(a_protocol_that_is_not_known_is_a_gap),
 		cmocka_unit_test(code_changes_between_packets),
+		cmocka_unit_test(code_is_that_of_the_context_it_ran_in),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -4,10 +4,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+#include <sys/mman.h>
 
 #include "support/frame_writer.h"
 #include "trace/sink/framer.h"
@@ -46,7 +47,28 @@ see_frame(struct seen *s, const struct hwtdi_frame *frame, uint8_t *id)
 	s->overhead += HWTDI_FRAME_BYTES - data;
 }
 
-/* Read a sink in pieces of `step` bytes that are copied to their own memory. */
+#define GUARDED ((size_t)1 << 20)
+
+/* A copy of bytes, at most GUARDED, behind which nothing may be read. */
+static const uint8_t *
+put_before_guard(const uint8_t *bytes, size_t n)
+{
+	static uint8_t *memory;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	assert_true(n <= GUARDED);
+	if (memory == NULL) {
+		memory = mmap(NULL, GUARDED + page, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANON, -1, 0);
+		assert_ptr_not_equal(memory, MAP_FAILED);
+		assert_int_equal(mprotect(memory + GUARDED, page, PROT_NONE),
+		    0);
+	}
+	memcpy(memory + GUARDED - n, bytes, n);
+	return (memory + GUARDED - n);
+}
+
+/* Read a sink in pieces of `step` bytes, each with nothing behind it. */
 static void
 read_sink(enum hwtdi_framing framing, const uint8_t *bytes, size_t n,
     size_t step, struct seen *out)
@@ -60,16 +82,13 @@ read_sink(enum hwtdi_framing framing, const uint8_t *bytes, size_t n,
 	hwtdi_framer_init(&framer, framing, 0);
 	for (size_t at = 0; at < n; at += step) {
 		const size_t size = n - at < step ? n - at : step;
-		uint8_t *piece = malloc(size);
+		const uint8_t *piece = put_before_guard(bytes + at, size);
 
-		assert_non_null(piece);
-		memcpy(piece, bytes + at, size);
 		for (size_t k = 0; k < size;) {
 			k += hwtdi_framer_next(&framer, piece + k, size - k,
 			    &frame);
 			see_frame(out, &frame, &id);
 		}
-		free(piece);
 	}
 	hwtdi_framer_end(&framer, &frame);
 	see_frame(out, &frame, &id);
@@ -339,6 +358,38 @@ noise_is_accounted_for(void **state)
 	}
 }
 
+/*
+ * However little there is of a sink: of its start, and of its middle.  (OpenCSD
+ * issues 49, 50 and 83.)
+ */
+static void
+short_pieces_are_read_as_far_as_they_go(void **state)
+{
+	static const size_t steps[] = { 1, 2, 3, 5, 12, 64 };
+	struct frame_writer w;
+	struct seen one;
+
+	(void)state;
+	frame_writer_init(&w, bytes, sizeof(bytes));
+	w.fsync_every = 2;
+	w.hsync_every = 5;
+	write_runs(&w, 11, 60, &want);
+	assert_true(w.n > 264);
+	for (int framing = HWTDI_FRAMING_MEMORY;
+	     framing <= HWTDI_FRAMING_DSTREAM; framing++)
+		for (size_t first = 0; first < 100; first += 67)
+			for (size_t n = 0; n <= 64; n++) {
+				read_sink((enum hwtdi_framing)framing,
+				    bytes + first, n, 1, &one);
+				for (size_t i = 0; i < 6; i++) {
+					read_sink((enum hwtdi_framing)framing,
+					    bytes + first, n, steps[i], &got);
+					assert_memory_equal(&one, &got,
+					    sizeof(got));
+				}
+			}
+}
+
 int
 main(void)
 {
@@ -349,6 +400,7 @@ main(void)
 		cmocka_unit_test(a_barrier_is_told),
 		cmocka_unit_test(what_is_no_frame_is_lost_and_counted),
 		cmocka_unit_test(noise_is_accounted_for),
+		cmocka_unit_test(short_pieces_are_read_as_far_as_they_go),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
