@@ -70,7 +70,8 @@ loss_advice(uint32_t reason)
 		    "copied unchanged, in order, and without bytes of another "
 		    "stream; name the processor with --pt-cpu, or of "
 		    "CoreSight compare the registers that 'hwtdecode info' "
-		    "shows with those of the source.",
+		    "shows with those of the source: TRCIDR8, where --gaps "
+		    "says that more is committed than was traced.",
 		[HWTD_GAP_BAD_FLOW] =
 		    "The code is not what ran.  Give the very files that were "
 		    "loaded, at the addresses where they were; code that "

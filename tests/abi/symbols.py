@@ -17,6 +17,12 @@ FORBIDDEN = {
     "getenv", "secure_getenv", "setenv", "signal", "sigaction",
     "setlocale", "strtok", "rand", "srand",
 }  # fmt: skip
+# OpenCSD: accessors of files are of the process and not of a tree, so that trees
+# in threads read wrong code or crash; and the last error is that of any tree.
+FORBIDDEN |= {
+    "ocsd_dt_add_binfile_mem_acc", "ocsd_dt_add_binfile_region_mem_acc",
+    "ocsd_get_last_err",
+}  # fmt: skip
 # Bugs are stated by assert() in debug builds only.
 ASSERT = {"__assert_fail", "__assert"}
 # OpenCSD has a list of trees for the process: so is the lock around it.

@@ -84,6 +84,23 @@ def test_saved_traces_have_the_same_rows(case: Case) -> None:
         assert jobs.want(0).out == rows, folder.name
 
 
+def test_a_wrong_register_is_one_line_of_check(case: Case) -> None:
+    name = "cs-good/cancelled-branches-were-never-executed"
+    words = fixture(case, name)
+    config = (case.folder / "config-0.txt").read_text()
+    trace = Path(words.pop()).read_bytes()
+    case.write("many.etm", trace * 500)
+    case.run("check", *words, "many.etm").want(0)
+    # The unit held back four branches, and is said to hold back none.
+    assert "TRCIDR8=0x4" in config, config
+    case.write("config-0.txt", config.replace("TRCIDR8=0x4", "TRCIDR8=0"))
+    text = case.run("check", *words, "many.etm").want(3).out
+    told = [line for line in text.splitlines() if "gap bad-packet" in line]
+    assert len(told) == 1 and "500 gaps" in told[0], text
+    assert len(text.splitlines()) < 25, text
+    assert "TRCIDR8" in text, text
+
+
 def test_turned_memory_is_told(case: Case) -> None:
     name = "cs-good/turned-memory-begins-with-its-oldest-frame"
     words = fixture(case, name)

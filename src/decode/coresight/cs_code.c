@@ -108,6 +108,33 @@ hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf, size_t n)
 	return (have + pad(d, buf, have, n, address));
 }
 
+bool
+hwtdi_cs_code_stayed(const struct hwtdi_decoder *d,
+    const struct hwtdi_cs_element *e)
+{
+	struct hwtdi_code_span then = { .length = 0 }, later = then;
+
+	if (e->value < d->rows_until)
+		return (true);
+	for (uint64_t at = e->st; at < e->en;) {
+		uint64_t n = e->en - at, a, b;
+
+		if (find_span(d, &d->context, d->off, at, &then) != HWTD_OK ||
+		    find_span(d, &d->context, e->value, at, &later) != HWTD_OK)
+			return (false);
+		a = at - then.address;
+		b = at - later.address;
+		if (n > then.length - a)
+			n = then.length - a;
+		if (n > later.length - b)
+			n = later.length - b;
+		if (memcmp(then.bytes + a, later.bytes + b, (size_t)n) != 0)
+			return (false);
+		at += n;
+	}
+	return (true);
+}
+
 uint32_t
 hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address)
 {

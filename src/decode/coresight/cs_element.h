@@ -160,7 +160,8 @@ struct hwtdi_cs_element {
 	uint32_t vmid;
 	/*
 	 * INSTRUMENTATION: the value.  NO_ACCESS: the memory space.  NO_SYNC
-	 * where the library gave up: the byte at which it begins anew.
+	 * where the library gave up: the byte at which it begins anew.  RANGE:
+	 * code is that of this byte, where what committed it was fed.
 	 */
 	uint64_t value;
 	struct hwtdi_cs_software software;

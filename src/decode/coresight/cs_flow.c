@@ -240,6 +240,13 @@ put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "a range of code that cannot be");
 		return (rc);
 	}
+	if (!hwtdi_cs_code_stayed(d, e)) {
+		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
+		    "code changed before this was committed");
+		d->gap.addr = e->st;
+		d->gap.flags |= HWTD_GAPF_ADDR;
+		return (rc);
+	}
 	d->left = e->n;
 	d->left_isa = e->isa;
 	d->left_last = e->last;
@@ -646,7 +653,7 @@ hwtdi_cs_put_again(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 
 		if (!is_range(e) || (d->timed && !is_range(e + 1)))
 			break;
-		if (e->off >= d->rows_until)
+		if (e->off >= d->rows_until || e->value >= d->rows_until)
 			break;
 		r = hwtdi_cs_known_range(d, e);
 		if (r == NULL)

@@ -403,6 +403,7 @@ take_range(struct hwtdi_cs_tree *tree, ocsd_trc_index_t index,
 	e->flags = range_flags(load32(from, FLAGS_AT));
 	if ((e->flags & HWTDI_CS_HAS_CYCLES) != 0)
 		e->cycles = from->cycle_count;
+	e->value = tree->off;
 	copy_range(from, e);
 	if (tree->is_etmv3 && (tree->ends || is_told_etmv3(from)))
 		e->kind = HWTDI_CS_OTHER;
@@ -428,6 +429,8 @@ take_element(const void *arg, const ocsd_trc_index_t index, const uint8_t id,
 		return (OCSD_RESP_CONT);
 	hwtdi_cs_copy_element(&tree->layout, element, e);
 	e->off = full_offset(tree, index);
+	if (e->kind == HWTDI_CS_RANGE)
+		e->value = tree->off;
 	if (tree->queue->has_stamp && (e->flags & HWTDI_CS_HAS_TIMESTAMP) != 0)
 		e->timestamp = tree->queue->stamp;
 	/* It was reset because of a packet: that is what it has to tell. */

@@ -270,15 +270,17 @@ a_protocol_that_is_not_known_is_a_gap(void **state)
 	    "gap unsupported [0,8) @0\n");
 }
 
-/* Where code changes, a range of before waits for what comes behind it. */
+/*
+ * Two images at one address, one after the other: of the first packet with an atom,
+ * and of two more behind it.
+ */
 static void
-code_changes_between_packets(void **state)
+check_change(const struct hwtd_coresight_config *config, const char *lines)
 {
 	/* nop; b.ne +8; nop; nop. */
 	static const uint32_t newer[] = { 0xd503201f, 0x54000041, 0xd503201f,
 		0xd503201f };
 
-	(void)state;
 	for (uint64_t counts_per = 0; counts_per < 2; counts_per++) {
 		struct hwtd_error err = { .size = sizeof(err) };
 		const struct hwtd_stream_desc desc = { .size = sizeof(desc),
@@ -286,7 +288,7 @@ code_changes_between_packets(void **state)
 			.cpu = HWTD_NO_ID,
 			.pid = 1,
 			.tid = 1,
-			.coresight = &etmv4,
+			.coresight = config,
 			.clock = { .counts_per = counts_per,
 			    .ns_per = counts_per } };
 		struct hwtd_trace *trace = mt_create();
@@ -313,18 +315,45 @@ code_changes_between_packets(void **state)
 			put_address(&p, BASE);
 			put_atom(&p, 'N');
 		}
+		if (config->idr[8] != 0)
+			PUT(&p, 0x2d, 3);
 		assert_int_equal(hwtd_trace_add_bytes(trace, stream, p.bytes,
 				     p.n, &err),
 		    HWTD_OK);
 		mt_seal(trace);
-		assert_rows(trace, NULL,
-		    "context pid=1 tid=1\n"
-		    "enable 10000\n"
-		    "block 10000 2/8 conditional ->10000 taken a64 sec0\n"
-		    "block 10000 2/8 conditional ->10000 taken a64 sec1\n"
-		    "block 10000 2/8 conditional a64 sec1\n");
+		assert_rows(trace, NULL, lines);
 		hwtd_trace_close(trace);
 	}
+}
+
+/* Where code changes, a range of before waits for what comes behind it. */
+static void
+code_changes_between_packets(void **state)
+{
+	(void)state;
+	check_change(&etmv4,
+	    "context pid=1 tid=1\n"
+	    "enable 10000\n"
+	    "block 10000 2/8 conditional ->10000 taken a64 sec0\n"
+	    "block 10000 2/8 conditional ->10000 taken a64 sec1\n"
+	    "block 10000 2/8 conditional a64 sec1\n");
+}
+
+/* It is followed when it is committed, through code that it did not execute. */
+static void
+code_changes_before_it_is_committed(void **state)
+{
+	struct hwtd_coresight_config config = etmv4;
+
+	(void)state;
+	config.idr[8] = 8;
+	check_change(&config,
+	    "context pid=1 tid=1\n"
+	    "enable 10000\n"
+	    "gap bad-flow [1b,25) addr=10000 @25\n"
+	    "enable 10000 status\n"
+	    "block 10000 2/8 conditional ->10000 taken a64 sec1\n"
+	    "block 10000 2/8 conditional a64 sec1\n");
 }
 
 /* The code of a machine is the section before its number. */
@@ -458,6 +487,7 @@ main(void)
 		cmocka_unit_test(a_range_does_not_follow_a_jump_in_its_middle),
 		cmocka_unit_test(a_protocol_that_is_not_known_is_a_gap),
 		cmocka_unit_test(code_changes_between_packets),
+		cmocka_unit_test(code_changes_before_it_is_committed),
 		cmocka_unit_test(code_is_that_of_the_context_it_ran_in),
 	};
 

@@ -248,6 +248,44 @@ a_register_that_is_told_twice_is_named(void **state)
 	hwtd_trace_close(trace);
 }
 
+/*
+ * However much there is of what describes a source: it is refused with the place, or
+ * what is not told is seen.  (Of perf's own: OpenCSD issues 35 and 44.)
+ */
+static void
+of_a_text_that_is_cut_what_is_missing_is_told(void **state)
+{
+	struct snapshot_folder *f = *state;
+	const size_t whole = strlen(SNAPSHOT_ETM);
+
+	for (size_t n = 0; n < whole; n++) {
+		struct hwtd_trace *trace = NULL;
+		const struct hwtd_coresight_config *c;
+		struct hwtd_trace_info info = { .size = sizeof(info) };
+		const char *name = "";
+		const char *text = "";
+		int rc;
+
+		snapshot_put_bytes(f, "etm.ini", SNAPSHOT_ETM, n);
+		rc = snapshot_try_open(f, NULL, &trace);
+		if (rc != HWTD_OK) {
+			assert_int_equal(rc, HWTD_E_CORRUPT);
+			assert_non_null(strstr(f->err.message, "etm.ini: "));
+			continue;
+		}
+		assert_int_equal(hwtd_trace_info(trace, &info), HWTD_OK);
+		c = info.n_streams > 1 ? snapshot_stream_at(trace, 1).coresight
+				       : NULL;
+		/* Another source, none, or registers that cannot be. */
+		if (f->log[0] == '\0' && c != NULL && c->trace_id == 0x12 &&
+		    n + 20 < whole)
+			assert_int_equal(hwtd_coresight_doubt(c, 0, &name,
+					     &text),
+			    HWTD_OK);
+		hwtd_trace_close(trace);
+	}
+}
+
 static void
 of_many_warnings_some_are_told(void **state)
 {
@@ -419,6 +457,7 @@ main(void)
 		T(what_cannot_be_told_apart_stays_in_the_sink),
 		T(what_is_missing_is_named_and_the_rest_is_used),
 		T(a_register_that_is_told_twice_is_named),
+		T(of_a_text_that_is_cut_what_is_missing_is_told),
 		T(of_many_warnings_some_are_told),
 		T(bytes_of_an_unknown_format_are_kept),
 		T(what_is_not_understood_is_refused_with_its_place),
