@@ -26,6 +26,8 @@ struct hwtdi_cs_lexer {
 	struct hwtdi_cs_tree *tree;
 	/* The library gave up, and answers no more. */
 	bool broken;
+	/* Up to where packets were told. */
+	uint64_t told;
 	/* It is fed what is of no stream. */
 	bool priming;
 
@@ -45,6 +47,8 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 
 	if (lexer->priming)
 		return;
+	if (off + n > lexer->told)
+		lexer->told = off + n;
 	hwtdi_cs_read_packet(&lexer->reader, packet, bytes, n, &row);
 	hwtdi_cs_rows_put(lexer->rows, &row);
 }
@@ -233,12 +237,24 @@ hwtdi_cs_lexer_restart(struct hwtdi_cs_lexer *lexer, uint64_t off)
 	hwtdi_cs_rows_begin(lexer->rows, off);
 	lexer->reader.stamp = 0;
 	lexer->reader.has_context = false;
+	lexer->told = off;
 	lexer->synced = false;
 	lexer->zeros = 0;
 	lexer->n = 0;
 	lexer->broken = lexer->tree != NULL &&
 	    (prime(lexer, off) != HWTD_OK ||
 		hwtdi_cs_tree_reset(lexer->tree, off, NULL) != HWTD_OK);
+}
+
+/* What is left of the bytes before has no name; the time begins anew. */
+static void
+begin_anew(struct hwtdi_cs_lexer *lexer, uint64_t off)
+{
+	hwtdi_cs_rows_finish(lexer->rows, off);
+	lexer->rows->synced = false;
+	lexer->told = off;
+	lexer->reader.stamp = 0;
+	lexer->broken = hwtdi_cs_tree_reset(lexer->tree, off, NULL) != HWTD_OK;
 }
 
 void
@@ -250,14 +266,22 @@ hwtdi_cs_lexer_feed(struct hwtdi_cs_lexer *lexer, uint64_t off,
 			take_itm_byte(lexer, off + i, bytes[i]);
 		return;
 	}
-	if (!lexer->broken &&
-	    hwtdi_cs_tree_feed(lexer->tree, off, bytes, n, NULL) == HWTD_OK)
-		return;
-	/* What is left of these bytes has no name; the time begins anew. */
-	hwtdi_cs_rows_finish(lexer->rows, off + n);
-	lexer->reader.stamp = 0;
-	lexer->broken = hwtdi_cs_tree_reset(lexer->tree, off + n, NULL) !=
-	    HWTD_OK;
+	while (n > 0) {
+		const uint64_t most = lexer->told + HWTDI_CS_ENDLESS - off;
+		const size_t part = n < most ? n : (size_t)most;
+		const bool ok = !lexer->broken &&
+		    hwtdi_cs_tree_feed(lexer->tree, off, bytes, part, NULL) ==
+			HWTD_OK;
+
+		off += part;
+		bytes += part;
+		n -= part;
+		if (!ok || off >= lexer->told + HWTDI_CS_ENDLESS)
+			begin_anew(lexer, off);
+		/* Of what is before a synchronisation it keeps little. */
+		else if (!lexer->rows->synced)
+			lexer->told = off;
+	}
 }
 
 void

@@ -88,6 +88,11 @@ int hwtdi_cs_tree_reset(struct hwtdi_cs_tree *tree, uint64_t off,
  * reset.  HWTD_E_NOMEM.
  */
 #define HWTDI_CS_FEED_MAX 1024
+/*
+ * The library keeps all bytes of a packet until it ends: one that is so long has no
+ * end.  (Of packets that synchronise only zeros before them are more.)
+ */
+#define HWTDI_CS_ENDLESS 4096
 /* Those of a packet that is not whole, which are fed with the next. */
 #define HWTDI_CS_KEPT_MAX 64
 

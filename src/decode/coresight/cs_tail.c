@@ -14,6 +14,17 @@
 #define SYNC_BYTES 12
 
 static void
+note_bad(struct hwtdi_cs_tail *tail, uint64_t off)
+{
+	if (off < tail->bad_from)
+		return;
+	if (!tail->bad)
+		tail->bad_off = off;
+	tail->bad = true;
+	tail->last_bad_off = off;
+}
+
+static void
 see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
     size_t n)
 {
@@ -28,12 +39,10 @@ see_packet(void *arg, uint64_t off, const void *packet, const uint8_t *bytes,
 		tail->n_addresses++;
 		tail->address = row.ip;
 	}
-	if (row.kind != HWTD_PK_UNKNOWN || off < tail->bad_from)
-		return;
-	if (!tail->bad)
-		tail->bad_off = off;
-	tail->bad = true;
-	tail->last_bad_off = off;
+	if (off + n > tail->told)
+		tail->told = off + n;
+	if (row.kind == HWTD_PK_UNKNOWN)
+		note_bad(tail, off);
 }
 
 void
@@ -101,11 +110,15 @@ begin(struct hwtdi_cs_tail *tail, uint64_t off, struct hwtd_error *err)
 
 	tail->reader.has_context = false;
 	tail->reader.stamp = 0;
+	tail->told = off;
 	return (rc == HWTD_OK ? hwtdi_cs_tree_reset(tail->tree, off, err)
 			      : rc);
 }
 
-/* Read bytes from one of them on. */
+/*
+ * Read bytes from one of them on.  HWTD_E_CORRUPT also at a packet without an end,
+ * which is one that cannot be.
+ */
 static int
 read_bytes(struct hwtdi_cs_tail *tail, uint64_t off, const uint8_t *bytes,
     size_t n, size_t at, struct hwtd_error *err)
@@ -120,6 +133,10 @@ read_bytes(struct hwtdi_cs_tail *tail, uint64_t off, const uint8_t *bytes,
 		rc = hwtdi_cs_tree_feed(tail->tree, off + at, bytes + at, part,
 		    err);
 		at += part;
+		if (rc != HWTD_OK || off + at < tail->told + HWTDI_CS_ENDLESS)
+			continue;
+		note_bad(tail, tail->told);
+		return (HWTD_E_CORRUPT);
 	}
 	return (rc);
 }

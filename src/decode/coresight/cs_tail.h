@@ -24,6 +24,8 @@ struct hwtdi_cs_tail {
 	uint64_t bad_off, last_bad_off;
 	/* Before it they do not count. */
 	uint64_t bad_from;
+	/* Up to where packets were told. */
+	uint64_t told;
 	/* Addresses behind that byte, and the last of them. */
 	size_t n_addresses;
 	uint64_t address;

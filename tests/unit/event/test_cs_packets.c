@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "support/frame_writer.h"
 #include "support/memory_trace.h"
@@ -599,6 +602,124 @@ threads_read_the_same_packets(void **state)
 	}
 }
 
+/* Bytes that the process has allocated; 0: not known. */
+static uint64_t
+allocated(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+	const struct mallinfo2 info = mallinfo2();
+
+	return (info.uordblks + info.hblkhd);
+#else
+	return (0);
+#endif
+}
+
+/*
+ * A packet without an end, of so many bytes, is no packet and takes no memory; what
+ * synchronises behind it has a name again.
+ */
+static void
+a_packet_without_an_end_is_told_in_pieces(void **state)
+{
+	static const struct {
+		uint32_t protocol;
+		uint8_t before[16];
+		size_t n_before;
+		uint8_t again;
+	} endless[] = {
+		/* Trace Info; Trigger; a branch; STM: a version of many 0xf. */
+		{ HWTD_CS_ETMV4, { ZEROS_11, 0x80, 0x01 }, 13, 0x81 },
+		{ HWTD_CS_ETE, { ZEROS_11, 0x80, 0x01 }, 13, 0x81 },
+		{ HWTD_CS_ETMV3, { ZEROS_5, 0x80, 0x81 }, 7, 0x81 },
+		{ HWTD_CS_PTM, { ZEROS_5, 0x80, 0x81 }, 7, 0x81 },
+		{ HWTD_CS_STM, { ONES_10, 0x0f }, 11, 0xff },
+		{ HWTD_CS_ETMV3, { ZEROS_5, 0x80 }, 6, 0 },
+		{ HWTD_CS_PTM, { ZEROS_5, 0x80 }, 6, 0 },
+		{ HWTD_CS_ETMV4, { ZEROS_11, 0x80 }, 12, 0 },
+		/* Not synchronised. */
+		{ HWTD_CS_ETMV4, { 0 }, 0, 0 },
+		{ HWTD_CS_ETMV3, { 0 }, 0, 0 },
+		{ HWTD_CS_PTM, { 0 }, 0, 0 },
+		{ HWTD_CS_STM, { 0 }, 0, 0x55 },
+		{ HWTD_CS_STM, { 0 }, 0, 0xff },
+	};
+	const size_t n = (size_t)3 << 20;
+	uint8_t *bytes = malloc(n);
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++) {
+		struct source s = { .config = { .size = sizeof(s.config),
+					.protocol = endless[i].protocol,
+					.trace_id = 0x10 },
+			.bytes = bytes,
+			.n = n };
+		const struct hwtd_packets_options o = { .size = sizeof(o) };
+		struct hwtd_packet_batch batch = { .size = sizeof(batch) };
+		const size_t n_before = endless[i].n_before;
+		uint64_t before, sum = 0, most = 0;
+		struct hwtd_packets *packets = NULL;
+		struct hwtd_packet last = { 0 };
+		struct hwtd_trace *trace;
+
+		memset(bytes, endless[i].again, n);
+		memcpy(bytes, endless[i].before, n_before);
+		memcpy(bytes + n - n_before, endless[i].before, n_before);
+		trace = make_trace(&s, 1, n);
+		before = allocated();
+		assert_int_equal(hwtd_packets_open(trace, &o, &packets, NULL),
+		    HWTD_OK);
+		while (hwtd_packets_read(packets, &batch, NULL) == HWTD_OK) {
+			for (size_t k = 0; k < batch.n; k++)
+				sum += batch.packets[k].bytes;
+			last = batch.packets[batch.n - 1];
+			if (allocated() > before + most)
+				most = allocated() - before;
+		}
+		print_message("%zu: %zu bytes more\n", i, (size_t)most);
+		assert_int_equal(sum, n);
+		assert_true(most < (uint64_t)1 << 20);
+		assert_true(last.stream_off + last.bytes == n);
+		hwtd_packets_close(packets);
+		hwtd_trace_close(trace);
+	}
+	free(bytes);
+}
+
+/* However far behind bytes that are none of a packet. */
+static void
+what_synchronises_is_found_anywhere(void **state)
+{
+	uint8_t bytes[8192];
+
+	(void)state;
+	for (size_t i = 0; i < N_SOURCES; i++)
+		for (size_t n = 4070; n < 4110; n++) {
+			struct source s = sources[i];
+			struct pk_rows rows;
+			struct hwtd_trace *trace;
+			bool found = false;
+
+			if (s.config.protocol == HWTD_CS_ITM)
+				continue;
+			s.bytes = bytes;
+			s.n = n + sources[i].n;
+			memset(bytes, 0x55, n);
+			memcpy(bytes + n, sources[i].bytes, sources[i].n);
+			trace = make_trace(&s, 1, s.n);
+			rows = all_rows(trace, NULL);
+			for (size_t k = 0; k < rows.n; k++)
+				found = found ||
+				    rows.at[k].kind == HWTD_PK_CS_ASYNC;
+			if (!found)
+				fail_msg("protocol %u, %zu bytes",
+				    s.config.protocol, n);
+			pk_free(&rows);
+			hwtd_trace_close(trace);
+		}
+}
+
 static void
 what_cannot_be_named_is_refused(void **state)
 {
@@ -636,6 +757,8 @@ main(void)
 		cmocka_unit_test(
 		    packets_of_a_sink_are_frames_and_tell_where_sources_are),
 		cmocka_unit_test(threads_read_the_same_packets),
+		cmocka_unit_test(a_packet_without_an_end_is_told_in_pieces),
+		cmocka_unit_test(what_synchronises_is_found_anywhere),
 		cmocka_unit_test(what_cannot_be_named_is_refused),
 	};
 
