@@ -186,16 +186,23 @@ two_fups(const struct diff_pair *p)
 static bool
 mwait_alone(const struct diff_pair *p)
 {
+	const struct fuzz_row *power = p->b;
 	struct hwtdi_pt_packet two[2];
 	size_t from = 0;
 
-	if (!is_kind(p->b, HWTD_EV_POWER) || is_kind(p->a, HWTD_EV_POWER) ||
-	    p->b->detail.power.what != HWTD_POWER_MWAIT)
+	if (is_kind(p->a, HWTD_EV_POWER))
 		return (false);
-	while (diff_find_two(p, p->b->e.stream_off, HWTD_PK_PT_MWAIT, &from,
+	/* A block may end there. */
+	if (ends_with(power, HWTD_BRANCH_NONE))
+		power = row_at(p->libipt, p->i + 1);
+	if (!is_kind(power, HWTD_EV_POWER) ||
+	    power->detail.power.what != HWTD_POWER_MWAIT ||
+	    (power != p->b && power->e.ip != p->b->e.target))
+		return (false);
+	while (diff_find_two(p, power->e.stream_off, HWTD_PK_PT_MWAIT, &from,
 	    two))
 		if (two[1].kind != HWTD_PK_PT_EXSTOP &&
-		    (uint32_t)two[0].value == p->b->detail.power.hints)
+		    (uint32_t)two[0].value == power->detail.power.hints)
 			return (true);
 	return (false);
 }
