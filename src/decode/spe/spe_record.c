@@ -1,0 +1,493 @@
+/*
+ * Records of Arm SPE: where they begin and end, and what damage costs.
+ */
+#include "decode/spe/spe_record.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "decode/spe/spe_fields.h"
+
+/* Of producers that write each record to a slot of its own. */
+#define SLOT 64
+
+/* Timestamps of records that follow one another are not further apart. */
+#define FAR_TICKS (UINT64_C(1) << 40)
+
+/* The bytes at hand: [off, end) of the stream. */
+struct window {
+	const uint8_t *bytes;
+	uint64_t off;
+	uint64_t end;
+	bool last;
+};
+
+static const uint8_t *
+at(const struct window *w, uint64_t off)
+{
+	return (w->bytes + (size_t)(off - w->off));
+}
+
+static bool
+all_zero(const struct window *w, uint64_t from, uint64_t to)
+{
+	const size_t n = (size_t)((to < w->end ? to : w->end) - from);
+
+	return (hwtdi_spe_zeros(at(w, from), n) == n);
+}
+
+/* Packets that run to the end of a record. */
+struct chain {
+	/* Behind its last packet. */
+	uint64_t end;
+	/* The fields that it has. */
+	uint32_t fields;
+	/* Packets that are no PAD. */
+	unsigned int packets;
+	/* The buffer ends before it does; what is there fits. */
+	bool cut;
+};
+
+static bool
+near_count(const struct hwtdi_spe_reader *r, uint64_t count)
+{
+	const uint64_t apart = count > r->count ? count - r->count
+						: r->count - count;
+
+	return (!r->has_count || apart < FAR_TICKS);
+}
+
+/* What the hardware is known to write. */
+static bool
+is_sane(const struct hwtdi_spe_reader *r, const struct hwtdi_spe_packet *p)
+{
+	struct hwtd_sample s;
+
+	switch (p->kind) {
+	case HWTDI_SPE_TIMESTAMP:
+		return (near_count(r, p->payload));
+	case HWTDI_SPE_OPERATION:
+		memset(&s, 0, sizeof(s));
+		hwtdi_spe_add(&s, p, 0);
+		return (s.op != HWTD_OP_RESERVED);
+	case HWTDI_SPE_CONTEXT:
+		return (p->index < 2);
+	case HWTDI_SPE_COUNTER:
+		return (!p->extended);
+	case HWTDI_SPE_SOURCE:
+		return (p->payload_bytes <= 2);
+	case HWTDI_SPE_ADDRESS:
+		if (p->extended || p->index > HWTDI_SPE_PREV_TARGET)
+			return (false);
+		return (p->index == HWTDI_SPE_VA || p->index == HWTDI_SPE_PA ||
+		    (p->payload >> 56 & 15) == 0);
+	case HWTDI_SPE_ALIGNMENT:
+		return (false);
+	default:
+		return (true);
+	}
+}
+
+/*
+ * Valid packets from `off` on up to the end of a record, none of them twice; with
+ * `strict` also sane ones.
+ */
+static bool
+read_chain(const struct hwtdi_spe_reader *r, const struct window *w,
+    uint64_t off, bool strict, struct chain *out)
+{
+	const uint64_t stop = off + HWTDI_SPE_MAX_RECORD;
+	uint64_t counters = 0;
+	struct hwtdi_spe_packet p;
+	uint32_t field;
+
+	memset(out, 0, sizeof(*out));
+	while (off < w->end && off < stop) {
+		const uint64_t left = (w->end < stop + HWTDI_SPE_MAX_BYTES
+					      ? w->end
+					      : stop + HWTDI_SPE_MAX_BYTES) -
+		    off;
+
+		hwtdi_spe_packet_read(at(w, off), (size_t)left,
+		    off - r->buffer_off, 0, &p);
+		if (p.kind == HWTDI_SPE_BAD || p.kind == HWTDI_SPE_UNKNOWN)
+			return (false);
+		if (p.kind == HWTDI_SPE_NONE) {
+			out->cut = off + left == w->end && w->last;
+			out->end = w->end;
+			return (out->cut);
+		}
+		off += p.bytes;
+		out->end = off;
+		if (p.kind == HWTDI_SPE_PAD)
+			continue;
+		out->packets++;
+		if (p.kind == HWTDI_SPE_END)
+			return (true);
+		if (strict && !is_sane(r, &p))
+			return (false);
+		field = hwtdi_spe_field(&p);
+		if ((out->fields & field) != 0)
+			return (false);
+		out->fields |= field;
+		if (p.kind == HWTDI_SPE_TIMESTAMP)
+			return (true);
+		if (p.kind == HWTDI_SPE_COUNTER) {
+			if ((counters >> p.index & 1) != 0)
+				return (false);
+			counters |= UINT64_C(1) << p.index;
+		}
+	}
+	out->cut = off == w->end && w->last;
+	return (out->cut);
+}
+
+/* A record that could be a whole one, not only the rest of one. */
+static bool
+is_whole(const struct chain *c)
+{
+	const uint32_t fields = HWTD_SAMPLE_PC | HWTD_SAMPLE_OP;
+
+	return ((c->fields & fields) == fields);
+}
+
+/*
+ * A chain that is worth to go on with: a packet alone can be by chance, so what
+ * follows must be able to begin a record.
+ */
+static bool
+is_resync(const struct hwtdi_spe_reader *r, const struct window *w,
+    uint64_t off, struct chain *c)
+{
+	struct hwtdi_spe_packet p;
+	uint64_t next;
+
+	if (!read_chain(r, w, off, true, c) || (c->cut && c->packets == 0))
+		return (false);
+	next = c->end;
+	if (w->end - next > HWTDI_SPE_MAX_RECORD)
+		next += hwtdi_spe_zeros(at(w, next), HWTDI_SPE_MAX_RECORD);
+	else
+		next += hwtdi_spe_zeros(at(w, next), (size_t)(w->end - next));
+	if (next == w->end || next - c->end == HWTDI_SPE_MAX_RECORD)
+		return (true);
+	hwtdi_spe_packet_read(at(w, next), (size_t)(w->end - next),
+	    next - r->buffer_off, 0, &p);
+	switch (p.kind) {
+	case HWTDI_SPE_BAD:
+	case HWTDI_SPE_UNKNOWN:
+	case HWTDI_SPE_END:
+	case HWTDI_SPE_TIMESTAMP:
+		return (false);
+	default:
+		return (p.kind == HWTDI_SPE_NONE || is_sane(r, &p));
+	}
+}
+
+/* A slot begins here, or nothing does. */
+static bool
+is_slot(const struct hwtdi_spe_reader *r, const struct window *w, uint64_t off)
+{
+	struct chain c;
+
+	if (off >= w->end || all_zero(w, off, off + SLOT))
+		return (true);
+	if (*at(w, off) == 0 || !read_chain(r, w, off, false, &c))
+		return (false);
+	return (c.cut ||
+	    (c.end <= off + SLOT && all_zero(w, c.end, off + SLOT)));
+}
+
+static bool
+in_slot(const struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
+{
+	return (r->slots &&
+	    (s->stream_off - r->buffer_off) % SLOT == r->phase);
+}
+
+static void
+begin(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->stream_off = r->off;
+	if (r->first)
+		s->flags |= HWTD_SAMPLEF_FIRST;
+	r->first = false;
+	r->lost = false;
+	r->packet_end = r->off;
+	r->limit = r->off + (in_slot(r, s) ? SLOT : HWTDI_SPE_MAX_RECORD);
+}
+
+/* It is [stream_off, end); what was read behind it is padding. */
+static void
+end_record(struct hwtdi_spe_reader *r, struct hwtd_sample *s, uint64_t end)
+{
+	s->bytes = end - s->stream_off;
+	r->record_bytes += s->bytes;
+	if (r->off > end)
+		r->pad_bytes += r->off - end;
+	else
+		r->off = end;
+	r->lost = false;
+	r->has_last = true;
+	r->last_start = s->stream_off;
+}
+
+/* Slots are where two records that follow one another begin. */
+static void
+learn(struct hwtdi_spe_reader *r, const struct hwtd_sample *s, uint64_t end)
+{
+	const uint64_t start = s->stream_off;
+
+	if (in_slot(r, s))
+		return;
+	r->slots = r->has_last && end - start <= SLOT &&
+	    (start - r->last_start) % SLOT == 0;
+	r->phase = (uint8_t)((start - r->buffer_off) % SLOT);
+}
+
+static void
+note_count(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
+{
+	if ((s->present & HWTD_SAMPLE_COUNT) == 0)
+		return;
+	if (r->has_before && s->count < r->count_before)
+		s->flags |= HWTD_SAMPLEF_COUNT_BACK;
+	r->has_before = true;
+	r->count_before = s->count;
+	/* A single count that is far off is rather a wrong one. */
+	if (!near_count(r, s->count) && !r->odd_count) {
+		r->odd_count = true;
+		return;
+	}
+	r->odd_count = false;
+	r->has_count = true;
+	r->count = s->count;
+}
+
+/* The packet that ends the record has been read. */
+static void
+finish(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *s)
+{
+	const uint64_t end = r->packet_end;
+	struct chain rest;
+
+	if (in_slot(r, s) && end != r->limit && !all_zero(w, end, r->limit)) {
+		/* An end that is none, or a producer that has no slots. */
+		if ((read_chain(r, w, end, false, &rest) &&
+			rest.end == r->limit) ||
+		    is_slot(r, w, r->limit)) {
+			s->flags |= HWTD_SAMPLEF_DAMAGED;
+			end_record(r, s,
+			    r->limit < w->end ? r->limit : w->end);
+			return;
+		}
+		r->slots = false;
+	}
+	if ((s->flags & HWTD_SAMPLEF_DAMAGED) == 0) {
+		learn(r, s, end);
+		note_count(r, s);
+	}
+	end_record(r, s, end);
+}
+
+/* The record has no end where it must have one.  True: it is over. */
+static bool
+overrun(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *s)
+{
+	if (r->limit - s->stream_off < HWTDI_SPE_MAX_RECORD) {
+		if (!is_slot(r, w, r->limit)) {
+			r->limit += SLOT;
+			return (false);
+		}
+		s->flags |= HWTD_SAMPLEF_DAMAGED;
+		r->packet_end = r->limit;
+	}
+	s->flags |= HWTD_SAMPLEF_DAMAGED;
+	end_record(r, s, r->packet_end);
+	return (true);
+}
+
+/*
+ * Behind a bad byte: look for where packets go on.  True: the record is over;
+ * else it goes on, or more bytes are needed.
+ */
+static bool
+find(struct hwtdi_spe_reader *r, const struct window *w, struct hwtd_sample *s)
+{
+	const uint64_t stop = w->last ? w->end : w->end - HWTDI_SPE_LOOK;
+	struct chain c;
+
+	if (r->off <= r->limit && in_slot(r, s) &&
+	    r->limit - s->stream_off < HWTDI_SPE_MAX_RECORD &&
+	    is_slot(r, w, r->limit)) {
+		end_record(r, s, r->limit < w->end ? r->limit : w->end);
+		return (true);
+	}
+	for (; r->off < stop; r->off++) {
+		r->off += hwtdi_spe_zeros(at(w, r->off),
+		    (size_t)(stop - r->off));
+		if (r->off == stop)
+			break;
+		if (!is_resync(r, w, r->off, &c))
+			continue;
+		if (is_whole(&c) || (c.fields & s->present) != 0) {
+			end_record(r, s, r->off);
+			return (true);
+		}
+		r->lost = false;
+		r->limit = r->off + HWTDI_SPE_MAX_RECORD;
+		return (false);
+	}
+	if (w->last)
+		end_record(r, s, w->end);
+	return (w->last);
+}
+
+/* The buffer ends in the record. */
+static void
+truncate_record(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
+{
+	s->flags |= HWTD_SAMPLEF_TRUNCATED;
+	end_record(r, s, r->packet_end);
+}
+
+/*
+ * Packets up to the end of the record.  True: it is over; else a byte is bad.
+ */
+static bool
+read_packets(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *s)
+{
+	struct hwtdi_spe_packet p;
+
+	for (;;) {
+		if (r->off == w->end) {
+			truncate_record(r, s);
+			return (true);
+		}
+		if (r->off >= r->limit) {
+			if (overrun(r, w, s))
+				return (true);
+			continue;
+		}
+		if (*at(w, r->off) == 0) {
+			const uint64_t end = r->limit < w->end ? r->limit
+							       : w->end;
+
+			r->off += hwtdi_spe_zeros(at(w, r->off),
+			    (size_t)(end - r->off));
+			continue;
+		}
+		hwtdi_spe_packet_read(at(w, r->off), (size_t)(w->end - r->off),
+		    r->off - r->buffer_off, 0, &p);
+		if (p.kind != HWTDI_SPE_NONE && r->off + p.bytes > r->limit) {
+			if (overrun(r, w, s))
+				return (true);
+			continue;
+		}
+		r->off += p.bytes;
+		if (p.kind == HWTDI_SPE_ALIGNMENT)
+			continue;
+		r->packet_end = r->off;
+		switch (p.kind) {
+		case HWTDI_SPE_NONE:
+			truncate_record(r, s);
+			return (true);
+		case HWTDI_SPE_BAD:
+			s->flags |= HWTD_SAMPLEF_DAMAGED;
+			r->lost = true;
+			return (false);
+		case HWTDI_SPE_END:
+			s->end = HWTD_SAMPLE_END_END;
+			finish(r, w, s);
+			return (true);
+		case HWTDI_SPE_TIMESTAMP:
+			hwtdi_spe_add(s, &p, r->counter_bits);
+			s->end = HWTD_SAMPLE_END_TIMESTAMP;
+			finish(r, w, s);
+			return (true);
+		default:
+			hwtdi_spe_add(s, &p, r->counter_bits);
+			break;
+		}
+	}
+}
+
+/* Padding between records. */
+static void
+skip_padding(struct hwtdi_spe_reader *r, const struct window *w)
+{
+	struct hwtdi_spe_packet p;
+
+	while (r->off < w->end) {
+		const uint8_t header = *at(w, r->off);
+
+		if (header != 0 && (header & 0xfc) != 0x20)
+			return;
+		if (header != 0 && !w->last &&
+		    w->end - r->off < HWTDI_SPE_LOOK)
+			return;
+		hwtdi_spe_packet_read(at(w, r->off), (size_t)(w->end - r->off),
+		    r->off - r->buffer_off, 0, &p);
+		if (p.kind != HWTDI_SPE_PAD && p.kind != HWTDI_SPE_ALIGNMENT)
+			return;
+		r->off += p.bytes;
+		r->pad_bytes += p.bytes;
+	}
+}
+
+size_t
+hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes, size_t n,
+    bool last, struct hwtd_sample *out, size_t cap)
+{
+	const struct window w = { bytes, r->off, r->off + n, last };
+	size_t k = 0;
+
+	if (r->lost)
+		out[0] = r->sample;
+	while (k < cap) {
+		if (!r->lost) {
+			skip_padding(r, &w);
+			if (r->off == w.end)
+				break;
+		}
+		if (!last && w.end - r->off < HWTDI_SPE_LOOK)
+			break;
+		if (!r->lost)
+			begin(r, &out[k]);
+		else if (find(r, &w, &out[k])) {
+			k++;
+			continue;
+		} else if (r->lost)
+			break;
+		if (read_packets(r, &w, &out[k]))
+			k++;
+	}
+	if (r->lost && k < cap)
+		r->sample = out[k];
+	return (k);
+}
+
+void
+hwtdi_spe_reader_init(struct hwtdi_spe_reader *r, unsigned int counter_bits)
+{
+	memset(r, 0, sizeof(*r));
+	r->counter_bits = (uint8_t)counter_bits;
+	r->first = true;
+}
+
+void
+hwtdi_spe_reader_begin(struct hwtdi_spe_reader *r, uint64_t off)
+{
+	r->off = off;
+	r->buffer_off = off;
+	r->lost = false;
+	r->first = true;
+	/* Where slots lie is not known of another buffer; that there are is. */
+	r->phase = 0;
+	r->has_last = false;
+	r->has_before = false;
+}

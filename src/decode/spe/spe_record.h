@@ -1,0 +1,73 @@
+/*
+ * Records of Arm SPE out of the packets of a stream.
+ *
+ * Nothing is assumed of the order of packets: a record ends with END or a
+ * timestamp, and only there.  Damage costs the record that it is in.
+ */
+#ifndef HWTDI_SPE_RECORD_H
+#define HWTDI_SPE_RECORD_H
+
+#include <hwtdecode/sample.h>
+#include <stdbool.h>
+
+/* PMSIDR_EL1.MaxSize allows no larger record. */
+#define HWTDI_SPE_MAX_RECORD 2048
+
+/* What a reader looks ahead, at most. */
+#define HWTDI_SPE_LOOK ((size_t)4 * HWTDI_SPE_MAX_RECORD)
+
+struct hwtdi_spe_reader {
+	/* The next byte to read, and the first of the buffer; in the stream. */
+	uint64_t off;
+	uint64_t buffer_off;
+	/* Bits of a latency counter: 12, 16, or 0: not known. */
+	uint8_t counter_bits;
+	/* Behind a bad byte: the rest of the record is looked for. */
+	bool lost;
+	/* No record of the buffer has begun yet. */
+	bool first;
+	/* Records lie in slots: at this offset in slots of 64 bytes. */
+	bool slots;
+	uint8_t phase;
+	/* Where the record before began, if one did. */
+	bool has_last;
+	uint64_t last_start;
+	/* Timestamp of the record before, in this buffer. */
+	bool has_before;
+	uint64_t count_before;
+	/* Timestamp that others are near to; one since then was not. */
+	bool has_count;
+	bool odd_count;
+	uint64_t count;
+	/* The record has to end at this offset, up to what is known. */
+	uint64_t limit;
+	/* End of its last packet that is no padding. */
+	uint64_t packet_end;
+	/* With `lost`: the record as it is up to there. */
+	struct hwtd_sample sample;
+	/* All bytes of buffers that were read are in records, or between them. */
+	uint64_t record_bytes;
+	uint64_t pad_bytes;
+};
+
+/* `counter_bits` is 12, 16, or 0. */
+void hwtdi_spe_reader_init(struct hwtdi_spe_reader *r,
+    unsigned int counter_bits);
+
+/*
+ * A buffer begins at an offset of the stream.  Records never go on from one
+ * buffer to the next; one that is open must have been read before, see `last`.
+ */
+void hwtdi_spe_reader_begin(struct hwtdi_spe_reader *r, uint64_t off);
+
+/*
+ * Read records.  bytes[0] is the byte at r->off; with `last` the buffer ends
+ * after n bytes, else more follow, and HWTDI_SPE_LOOK bytes are enough to get
+ * on.  `out` has room for `cap` > 0 of them.  Returns how many there are; fewer
+ * than `cap`: give more bytes, or with `last` the buffer is read.  r->off is
+ * moved behind what was read.
+ */
+size_t hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes,
+    size_t n, bool last, struct hwtd_sample *out, size_t cap);
+
+#endif /* HWTDI_SPE_RECORD_H */
