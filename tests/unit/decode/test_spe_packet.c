@@ -184,6 +184,8 @@ unknown_packets_are_skipped_whole(void **state)
 {
 	(void)state;
 	for (unsigned int h = 1; h < 256; h++) {
+		if ((h & 0xfc) == 0x20)
+			continue;
 		const size_t size = h < 0x40 ? 1
 					     : 1 + ((size_t)1 << (h >> 4 & 3));
 		uint8_t bytes[12] = { (uint8_t)h, 0xff, 0xff, 0xff, 0xff, 0xff,

@@ -1,0 +1,340 @@
+/*
+ * Damage in Arm SPE: it costs the record that it is in, and no other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/spe_bytes.h"
+
+#define BAD                                                                   \
+	(HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |                      \
+	    HWTD_SAMPLEF_TRUNCATED)
+#define SLOTS 100
+
+static void
+fill(uint8_t *bytes, size_t n_slots)
+{
+	for (size_t i = 0; i < n_slots; i++)
+		spe_slot(bytes + i * SPE_SLOT, 0x400000 + 4 * i,
+		    1000000000 + 17 * i);
+}
+
+/* Without what is told of the first of a buffer. */
+static void
+check_same(const struct hwtd_sample *got, const struct hwtd_sample *want)
+{
+	assert_memory_equal(got, want, sizeof(*got));
+}
+
+/* Every other value of every byte of a slot. */
+static void
+a_changed_byte_costs_one_record_of_100(void **state)
+{
+	uint8_t bytes[SLOTS * SPE_SLOT];
+	struct hwtd_sample want[SLOTS], got[SLOTS + 4];
+	const size_t at = SLOTS / 2;
+
+	(void)state;
+	fill(bytes, SLOTS);
+	assert_int_equal(spe_records(bytes, sizeof(bytes), want, SLOTS + 1),
+	    SLOTS);
+	for (size_t i = 0; i < SPE_SLOT; i++)
+		for (unsigned int x = 1; x < 256; x++) {
+			uint8_t *byte = &bytes[at * SPE_SLOT + i];
+			struct hwtdi_spe_reader r;
+			size_t n;
+
+			*byte ^= (uint8_t)x;
+			hwtdi_spe_reader_init(&r, 0);
+			hwtdi_spe_reader_begin(&r, 0);
+			n = hwtdi_spe_read(&r, bytes, sizeof(bytes), true, got,
+			    SLOTS + 4);
+			if (n != SLOTS)
+				print_message("byte %zu: %#x\n", i, *byte);
+			assert_int_equal(n, SLOTS);
+			for (size_t k = 0; k < SLOTS; k++) {
+				/* Next to a count that is wrong. */
+				if (k == at + 1)
+					got[k].flags = want[k].flags;
+				if (k != at)
+					check_same(&got[k], &want[k]);
+			}
+			assert_int_equal(got[at].stream_off / SPE_SLOT, at);
+			*byte ^= (uint8_t)x;
+		}
+}
+
+static void
+a_bad_byte_marks_its_record(void **state)
+{
+	uint8_t bytes[SLOTS * SPE_SLOT];
+	struct hwtd_sample got[SLOTS + 4];
+
+	(void)state;
+	/* In all slots, also before it is known that there are any. */
+	for (size_t i = 0; i < SLOTS; i++) {
+		fill(bytes, SLOTS);
+		bytes[i * SPE_SLOT + 53] = 0x30;
+		bytes[i * SPE_SLOT + 54] = 0x30;
+		assert_int_equal(spe_records(bytes, sizeof(bytes), got,
+				     SLOTS + 4),
+		    SLOTS);
+		for (size_t k = 0; k < SLOTS; k++) {
+			assert_int_equal(got[k].flags & BAD,
+			    k == i ? HWTD_SAMPLEF_DAMAGED : 0);
+			assert_int_equal(got[k].stream_off, k * SPE_SLOT);
+			assert_int_equal(got[k].bytes, SPE_SLOT);
+			assert_int_equal(got[k].pc, 0x400000 + 4 * k);
+		}
+	}
+}
+
+static void
+a_lost_end_costs_one_record_where_there_are_slots(void **state)
+{
+	uint8_t bytes[10 * SPE_SLOT];
+	struct hwtd_sample got[12];
+
+	(void)state;
+	fill(bytes, 10);
+	memset(bytes + 5 * SPE_SLOT + 55, 0, 9);
+	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 12), 10);
+	for (size_t k = 0; k < 10; k++) {
+		assert_int_equal(got[k].flags & BAD,
+		    k == 5 ? HWTD_SAMPLEF_DAMAGED : 0);
+		assert_int_equal(got[k].pc, 0x400000 + 4 * k);
+	}
+	assert_int_equal(got[5].end, HWTD_SAMPLE_END_NONE);
+}
+
+/* Records of other lengths: that of the lost end and the next are one. */
+static void
+a_lost_end_else_is_a_packet_that_comes_twice(void **state)
+{
+	static const uint8_t bytes[] = {
+		0x48, 0, 0xb0, 4, 0, 0, 0, 0, 0, 0, 0x80, 0x01, /* */
+		0x48, 0, 0xb0, 8, 0, 0, 0, 0, 0, 0, 0x80, 0x00, /* */
+		0x48, 0, 0xb0, 12, 0, 0, 0, 0, 0, 0, 0x80, 0x01, /* */
+		0x48, 0, 0xb0, 16, 0, 0, 0, 0, 0, 0, 0x80, 0x01, /* */
+	};
+	struct hwtd_sample got[8];
+
+	(void)state;
+	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 8), 3);
+	assert_int_equal(got[0].flags & BAD, 0);
+	assert_int_equal(got[1].flags & BAD, HWTD_SAMPLEF_DUPLICATE);
+	assert_int_equal(got[1].bytes, 24);
+	assert_int_equal(got[1].pc, 12);
+	assert_int_equal(got[2].flags & BAD, 0);
+	assert_int_equal(got[2].pc, 16);
+}
+
+static void
+two_records_can_be_cut_at_every_byte(void **state)
+{
+	uint8_t bytes[2 * SPE_SLOT];
+	struct hwtd_sample got[4];
+
+	(void)state;
+	fill(bytes, 2);
+	for (size_t n = 0; n <= sizeof(bytes); n++) {
+		const size_t k = spe_records(bytes, n, got, 4);
+		const size_t part = n % SPE_SLOT;
+
+		assert_int_equal(k, (n + SPE_SLOT - 1) / SPE_SLOT);
+		for (size_t i = 0; i < k; i++)
+			assert_int_equal(got[i].flags & BAD,
+			    part != 0 && i + 1 == k ? HWTD_SAMPLEF_TRUNCATED
+						    : 0);
+		if (part == 0)
+			continue;
+		/* What is whole is there; padding is not counted. */
+		assert_int_equal((got[k - 1].present & HWTD_SAMPLE_PC) != 0,
+		    part >= 9);
+		assert_int_equal((got[k - 1].present & HWTD_SAMPLE_PA) != 0,
+		    part >= 51);
+		assert_int_equal(got[k - 1].end, HWTD_SAMPLE_END_NONE);
+		assert_int_equal(got[k - 1].bytes,
+		    part == 54 || part == 55 ? 53 : part);
+	}
+}
+
+static void
+two_records_can_begin_at_every_byte(void **state)
+{
+	uint8_t bytes[4 * SPE_SLOT];
+	struct hwtd_sample got[8];
+
+	(void)state;
+	fill(bytes, 4);
+	for (size_t cut = 0; cut <= SPE_SLOT; cut++) {
+		const size_t k = spe_records(bytes + cut, sizeof(bytes) - cut,
+		    got, 8);
+
+		/*
+		 * The latency of 1 at byte 40 looks like an end; what is left
+		 * of the count like packets without meaning, or padding.
+		 */
+		if (cut >= 56)
+			assert_in_range(k, 3, 4);
+		else
+			assert_int_equal(k, cut == 40 ? 5 : 4);
+		assert_true((got[0].flags & HWTD_SAMPLEF_FIRST) != 0);
+		assert_int_equal(got[0].present & HWTD_SAMPLE_PC,
+		    cut == 0 || k == 3 ? HWTD_SAMPLE_PC : 0);
+		for (size_t i = k - 3; i < k; i++) {
+			/* With that before it, the first can be damaged. */
+			if (i > 0)
+				assert_int_equal(got[i].flags & BAD, 0);
+			assert_int_equal(got[i].pc,
+			    0x400000 + 4 * (4 - k + i));
+		}
+	}
+}
+
+static void
+buffers_are_not_glued(void **state)
+{
+	uint8_t bytes[2 * SPE_SLOT];
+	struct hwtdi_spe_reader r;
+	struct hwtd_sample got[4];
+
+	(void)state;
+	fill(bytes, 2);
+	hwtdi_spe_reader_init(&r, 0);
+	for (size_t n = 1; n < SPE_SLOT; n++) {
+		hwtdi_spe_reader_begin(&r, 0);
+		assert_int_equal(hwtdi_spe_read(&r, bytes, n, true, got, 4),
+		    1);
+		assert_int_equal(got[0].flags & BAD, HWTD_SAMPLEF_TRUNCATED);
+		/* The rest of it is another buffer. */
+		hwtdi_spe_reader_begin(&r, 1000);
+		assert_int_equal(hwtdi_spe_read(&r, bytes + SPE_SLOT, SPE_SLOT,
+				     true, got, 4),
+		    1);
+		assert_int_equal(got[0].flags & BAD, 0);
+		assert_int_equal(got[0].stream_off, 1000);
+		assert_int_equal(got[0].pc, 0x400004);
+		assert_true((got[0].flags & HWTD_SAMPLEF_FIRST) != 0);
+	}
+}
+
+static void
+garbage_is_one_damaged_record(void **state)
+{
+	const size_t garbage = 100000;
+	uint8_t *bytes = malloc(garbage + 4 * SPE_SLOT);
+	struct hwtd_sample got[16];
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, 0xff, garbage);
+	fill(bytes + garbage, 4);
+	assert_int_equal(spe_records(bytes, garbage + 4 * SPE_SLOT, got, 16),
+	    5);
+	assert_int_equal(got[0].flags & BAD, HWTD_SAMPLEF_DAMAGED);
+	assert_int_equal(got[0].bytes, garbage);
+	for (size_t i = 1; i < 5; i++)
+		assert_int_equal(got[i].flags & BAD, 0);
+	assert_int_equal(spe_records(bytes, garbage, got, 16), 1);
+	assert_int_equal(got[0].bytes, garbage);
+	free(bytes);
+}
+
+/* Begun, and then nothing for long: it is no part of the next one. */
+static void
+a_record_is_not_endless(void **state)
+{
+	uint8_t *bytes = calloc(20000, 1);
+	struct hwtd_sample got[4];
+
+	(void)state;
+	assert_non_null(bytes);
+	bytes[0] = 0x48;
+	spe_slot(bytes + 10000, 0x1000, 5);
+	assert_int_equal(spe_records(bytes, 20000, got, 4), 2);
+	assert_int_equal(got[0].bytes, 2);
+	assert_int_equal(got[0].flags & BAD, HWTD_SAMPLEF_DAMAGED);
+	assert_int_equal(got[1].stream_off, 10000);
+	assert_int_equal(got[1].flags & BAD, 0);
+	free(bytes);
+}
+
+static void
+a_producer_of_other_lengths_is_not_taken_for_one_of_slots(void **state)
+{
+	uint8_t bytes[1000];
+	struct hwtd_sample got[40];
+	size_t n = 0, k;
+
+	(void)state;
+	/* Two of 64 bytes, and then ever longer and shorter ones. */
+	for (k = 0; k < 20; k++) {
+		static const size_t lengths[] = { 64, 64, 46, 34, 64, 46, 12,
+			64, 64, 34 };
+		const size_t length = lengths[k % 10];
+
+		if (n + length > sizeof(bytes))
+			break;
+		memset(bytes + n, 0, length);
+		bytes[n] = 0xb0;
+		bytes[n + 1] = (uint8_t)(4 * k);
+		bytes[n + 8] = 0x80;
+		bytes[n + length - 3] = 0x48;
+		bytes[n + length - 1] = 0x01;
+		n += length;
+	}
+	assert_int_equal(spe_records(bytes, n, got, 40), k);
+	for (size_t i = 0; i < k; i++) {
+		assert_int_equal(got[i].flags & BAD, 0);
+		assert_int_equal(got[i].pc, 4 * i);
+	}
+}
+
+/* A record of the payload of which a part was taken for the end. */
+static void
+empty_slots_and_slots_of_another_place_are_read(void **state)
+{
+	uint8_t bytes[12 * SPE_SLOT] = { 0 };
+	struct hwtd_sample got[12];
+
+	(void)state;
+	fill(bytes, 3);
+	/* Bytes were lost: slots lie elsewhere from here on. */
+	fill(bytes + 4 * SPE_SLOT + 20, 3);
+	memset(bytes + 6 * SPE_SLOT + 20 + 51, 0xff, 3);
+	fill(bytes + 8 * SPE_SLOT + 20, 3);
+	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 12), 9);
+	for (size_t i = 0; i < 9; i++)
+		assert_int_equal(got[i].flags & BAD,
+		    i == 5 ? HWTD_SAMPLEF_DAMAGED : 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_changed_byte_costs_one_record_of_100),
+		cmocka_unit_test(a_bad_byte_marks_its_record),
+		cmocka_unit_test(
+		    a_lost_end_costs_one_record_where_there_are_slots),
+		cmocka_unit_test(a_lost_end_else_is_a_packet_that_comes_twice),
+		cmocka_unit_test(two_records_can_be_cut_at_every_byte),
+		cmocka_unit_test(two_records_can_begin_at_every_byte),
+		cmocka_unit_test(buffers_are_not_glued),
+		cmocka_unit_test(garbage_is_one_damaged_record),
+		cmocka_unit_test(a_record_is_not_endless),
+		cmocka_unit_test(
+		    a_producer_of_other_lengths_is_not_taken_for_one_of_slots),
+		cmocka_unit_test(
+		    empty_slots_and_slots_of_another_place_are_read),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
