@@ -20,6 +20,7 @@
 #include <hwtdecode/image.h>
 #include <hwtdecode/trace.h>
 #include <hwtdecode/space.h>
+#include <hwtdecode/sample.h>
 #include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>
 #include <hwtdecode/runs.h>
