@@ -16,6 +16,7 @@
 #define HWTDECODE_EVENT_H
 
 #ifndef HWTD_CDEF
+#include <hwtdecode/sample.h>
 #include <hwtdecode/trace.h>
 #ifdef __cplusplus
 extern "C" {
@@ -70,7 +71,12 @@ enum hwtd_event_kind {
 	HWTD_EV_MARKER = 12,
 	/** Power state.  `value`: detail hwtd_power. */
 	HWTD_EV_POWER = 13,
-	/** A sample, for instance of Arm SPE.  `value`: detail row. */
+	/**
+	 * A sample of Arm SPE: one operation, at `ip`.  `value`: detail
+	 * hwtd_sample.  Of a branch `branch` is told as far as the hardware does,
+	 * HWTD_EVF_TAKEN if it was taken, and `target` then.  It says nothing of
+	 * what was executed before and behind it.
+	 */
 	HWTD_EV_SAMPLE = 14,
 	/**
 	 * A record of the trace, once; only where `kinds` names this kind.
@@ -424,6 +430,9 @@ struct hwtd_batch {
 	const struct hwtd_async *asyncs;
 	size_t async_stride;
 	size_t n_asyncs;
+	const struct hwtd_sample *samples;
+	size_t sample_stride;
+	size_t n_samples;
 };
 
 /** Which rows a cursor makes of code. */

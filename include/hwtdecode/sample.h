@@ -48,7 +48,7 @@ extern "C" {
 
 /*
  * Bits of hwtd_sample.flags: what is wrong with the record.  A sample that has
- * one of the first three belongs in no statistics.
+ * one of the first four belongs in no statistics.
  */
 /** Bytes that are no packet, or no end where there must be one. */
 #define HWTD_SAMPLEF_DAMAGED 0x1
@@ -59,8 +59,11 @@ extern "C" {
 #define HWTD_SAMPLEF_DUPLICATE 0x2
 /** The buffer ends before the record does. */
 #define HWTD_SAMPLEF_TRUNCATED 0x4
-/** The first of a buffer, which can have begun in the middle of it. */
-#define HWTD_SAMPLEF_FIRST 0x8
+/**
+ * The first of a buffer, without a PC or an operation: it may have begun before
+ * that.
+ */
+#define HWTD_SAMPLEF_HEADLESS 0x8
 /** More than HWTD_SAMPLE_EXTRAS packets of no field: some are not kept. */
 #define HWTD_SAMPLEF_MORE_EXTRAS 0x10
 /** A latency is at its limit: it was that, or more. */
@@ -249,6 +252,48 @@ struct hwtd_sample {
 	uint8_t reserved;
 	struct hwtd_sample_extra extras[HWTD_SAMPLE_EXTRAS];
 };
+
+/**
+ * Short stable names, for instance "memory", "simd-fp", "realm".
+ *
+ * @return "unknown" out of range, never NULL.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
+HWTD_API const char *hwtd_op_class_name(uint32_t op_class);
+HWTD_API const char *hwtd_op_name(uint32_t op);
+HWTD_API const char *hwtd_security_name(uint32_t security);
+
+/**
+ * Short stable name of a bit of hwtd_sample.events, for instance "l1d-refill".
+ *
+ * @param[in] midr     MIDR_EL1 of the CPU; 0: not known.
+ * @param[in] version  ID_AA64DFR0_EL1.PMSVer, 1 is version 1.0; 0: not known,
+ *                     which names bits as the newest version does.
+ * @param[in] bit      0 to 63.
+ *
+ * @return NULL: no name is known.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
+HWTD_API const char *hwtd_sample_event_name(uint32_t midr, uint32_t version,
+    uint32_t bit);
+
+/**
+ * Short stable name of hwtd_sample.source, for instance "peer-core".
+ *
+ * @param[in] midr    MIDR_EL1 of the CPU.
+ * @param[in] source  As the sample has it.
+ *
+ * @return NULL: no name is known.  On stores the source has no meaning for
+ *         CPUs of Arm Ltd.
+ *
+ * Lives:  static storage.
+ * Since:  0.1
+ */
+HWTD_API const char *hwtd_sample_source_name(uint32_t midr, uint64_t source);
 
 #ifndef HWTD_CDEF
 #ifdef __cplusplus

@@ -246,7 +246,8 @@ take_input_option(struct options *options, const struct option_entry *entry,
 	case OPTION_TECH:
 		options->tech = strcmp(value, "coresight") == 0
 		    ? HWTD_TECH_CORESIGHT
-		    : HWTD_TECH_INTEL_PT;
+		    : strcmp(value, "spe") == 0 ? HWTD_TECH_SPE
+						: HWTD_TECH_INTEL_PT;
 		return (true);
 	case OPTION_IMAGE:
 		return (take_image(options, value));

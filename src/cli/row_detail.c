@@ -2,6 +2,7 @@
  * What is special about a row, in words: the last column of text and CSV.
  */
 #include "cli/marker_fields.h"
+#include "cli/sample_fields.h"
 #include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
@@ -124,6 +125,37 @@ describe_marker(struct words *words, const struct hwtd_marker *marker)
 }
 
 static void
+describe_sample(struct words *words, const struct hwtd_sample *s)
+{
+	if ((s->present & HWTD_SAMPLE_OP) != 0) {
+		word(words, hwtd_op_class_name(s->op_class));
+		if (s->op_class != HWTD_OP_CLASS_BRANCH)
+			word(words, hwtd_op_name(s->op));
+	}
+	for (size_t i = 0; i < N_OP_FLAGS; i++)
+		if ((s->op_flags & op_flags[i].bit) != 0)
+			word(words, op_flags[i].name);
+	for (size_t i = 0; i < N_SAMPLE_FIELDS; i++) {
+		const struct sample_field *f = &sample_fields[i];
+
+		if ((s->present & f->present) == 0)
+			continue;
+		if (f->hex)
+			word_hex(words, f->name, sample_field_value(f, s));
+		else
+			word_u64(words, f->name, sample_field_value(f, s));
+	}
+	for (size_t i = 0; i < s->n_extras; i++) {
+		word_hex(words, "packet", s->extras[i].header);
+		word_u64(words, "index", s->extras[i].index);
+		word_hex(words, "payload", s->extras[i].payload);
+	}
+	for (size_t i = 0; i < N_SAMPLE_FLAGS; i++)
+		if ((s->flags & sample_flags[i].bit) != 0)
+			word(words, sample_flags[i].name);
+}
+
+static void
 describe_mode(struct words *words, const struct hwtd_event *row)
 {
 	if ((row->flags & HWTD_EVF_VALUE) != 0 &&
@@ -212,6 +244,7 @@ row_write_detail(struct row_writer *writer, struct output *out,
 {
 	struct words words = { .out = out };
 	const bool valued = (row->flags & HWTD_EVF_VALUE) != 0;
+	const struct hwtd_sample *sample;
 	const struct hwtd_marker *marker;
 	const struct hwtd_power *power;
 	const struct hwtd_async *async;
@@ -257,6 +290,10 @@ row_write_detail(struct row_writer *writer, struct output *out,
 	case HWTD_EV_POWER:
 		if ((power = row_power(row, batch)) != NULL)
 			describe_power(&words, power);
+		break;
+	case HWTD_EV_SAMPLE:
+		if ((sample = row_sample(row, batch)) != NULL)
+			describe_sample(&words, sample);
 		break;
 	case HWTD_EV_RECORD:
 		describe_record(&words, writer, row);

@@ -104,6 +104,13 @@ row_gap(const struct hwtd_event *row, const struct hwtd_batch *batch)
 	    HWTD_EV_GAP));
 }
 
+const struct hwtd_sample *
+row_sample(const struct hwtd_event *row, const struct hwtd_batch *batch)
+{
+	return (detail_at(batch->samples, batch->sample_stride,
+	    batch->n_samples, row, HWTD_EV_SAMPLE));
+}
+
 const struct hwtd_marker *
 row_marker(const struct hwtd_event *row, const struct hwtd_batch *batch)
 {

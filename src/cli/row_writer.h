@@ -60,6 +60,8 @@ uint32_t row_cpu(struct row_writer *writer, const struct hwtd_event *row);
 /* The detail of a row, or NULL when it has none. */
 const struct hwtd_gap *row_gap(const struct hwtd_event *row,
     const struct hwtd_batch *batch);
+const struct hwtd_sample *row_sample(const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
 const struct hwtd_marker *row_marker(const struct hwtd_event *row,
     const struct hwtd_batch *batch);
 const struct hwtd_power *row_power(const struct hwtd_event *row,

@@ -12,6 +12,7 @@
 #define HWTDI_DECODER_H
 
 #include <hwtdecode/event.h>
+#include <hwtdecode/sample.h>
 
 #include "base/library.h"
 #include "decode/code/code_graph.h"
@@ -74,6 +75,7 @@ struct hwtdi_rare {
 		struct hwtd_marker marker;
 		struct hwtd_power power;
 		struct hwtd_async async;
+		struct hwtd_sample sample;
 		/* CONTEXT: the fields that the trace tells. */
 		struct hwtd_exec_context context;
 	} detail;

@@ -7,11 +7,13 @@
 #include "decode/decoder.h"
 #include "decode/coresight/cs_engines.h"
 #include "decode/pt/pt_engines.h"
+#include "decode/spe/spe_engines.h"
 
 static const struct hwtdi_engine *const engines[] = {
 	&hwtdi_pt_native,
 	&hwtdi_pt_libipt,
 	&hwtdi_cs_opencsd,
+	&hwtdi_spe_native,
 };
 
 const struct hwtdi_engine *

@@ -76,6 +76,9 @@ clear_detail(struct hwtdi_rare *rare, uint8_t kind)
 	case HWTD_EV_POWER:
 		memset(&rare->detail.power, 0, sizeof(rare->detail.power));
 		break;
+	case HWTD_EV_SAMPLE:
+		memset(&rare->detail.sample, 0, sizeof(rare->detail.sample));
+		break;
 	case HWTD_EV_ASYNC:
 		memset(&rare->detail.async, 0, sizeof(rare->detail.async));
 		break;

@@ -41,6 +41,14 @@ copy_detail(struct hwtd_events *ev, const struct hwtdi_rows *from,
 			row->value = to->n_powers++;
 		}
 		break;
+	case HWTD_EV_SAMPLE:
+		rc = hwtdi_array_grow(library, &to->samples, &to->cap_samples,
+		    to->n_samples + 1, sizeof(*to->samples), NULL);
+		if (rc == HWTD_OK) {
+			to->samples[to->n_samples] = from->samples[i];
+			row->value = to->n_samples++;
+		}
+		break;
 	case HWTD_EV_ASYNC:
 		if ((row->flags & HWTD_EVF_VALUE) == 0)
 			break;
@@ -302,6 +310,9 @@ lend_details(const struct hwtd_events *ev, struct hwtd_batch *batch)
 	batch->asyncs = d->asyncs;
 	batch->async_stride = sizeof(*d->asyncs);
 	batch->n_asyncs = d->n_asyncs;
+	batch->samples = d->samples;
+	batch->sample_stride = sizeof(*d->samples);
+	batch->n_samples = d->n_samples;
 }
 
 int

@@ -447,6 +447,10 @@ add_detail(struct hwtdi_rows *rows, const struct hwtdi_rare *rare,
 		return (put_detail(rows, &rows->powers, &rows->n_powers,
 		    &rows->cap_powers, &rare->detail.power,
 		    sizeof(rare->detail.power), row));
+	case HWTD_EV_SAMPLE:
+		return (put_detail(rows, &rows->samples, &rows->n_samples,
+		    &rows->cap_samples, &rare->detail.sample,
+		    sizeof(rare->detail.sample), row));
 	default:
 		if (!rare->has_detail)
 			return (HWTD_OK);
@@ -490,6 +494,7 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	case HWTD_EV_MARKER:
 	case HWTD_EV_POWER:
 	case HWTD_EV_ASYNC:
+	case HWTD_EV_SAMPLE:
 		if (pass_records(x, rows, row) != HWTD_OK)
 			return (HWTD_E_NOMEM);
 		if (!wanted(x, rows, row, NULL))

@@ -37,6 +37,8 @@ hwtdi_rows_fini(struct hwtdi_rows *rows)
 	    sizeof(*rows->powers));
 	hwtdi_array_free(library, rows->asyncs, rows->cap_asyncs,
 	    sizeof(*rows->asyncs));
+	hwtdi_array_free(library, rows->samples, rows->cap_samples,
+	    sizeof(*rows->samples));
 	hwtdi_array_free(library, rows->contexts, rows->cap_contexts,
 	    sizeof(*rows->contexts));
 	hwtdi_array_free(library, rows->marks, rows->cap_marks,
@@ -54,6 +56,7 @@ hwtdi_rows_empty(struct hwtdi_rows *rows)
 	rows->n_markers = 0;
 	rows->n_powers = 0;
 	rows->n_asyncs = 0;
+	rows->n_samples = 0;
 	rows->n_contexts = 0;
 	rows->first_context = 0;
 	rows->n_marks = 0;

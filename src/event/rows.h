@@ -40,6 +40,8 @@ struct hwtdi_rows {
 	size_t n_powers, cap_powers;
 	struct hwtd_async *asyncs;
 	size_t n_asyncs, cap_asyncs;
+	struct hwtd_sample *samples;
+	size_t n_samples, cap_samples;
 	struct hwtd_exec_context *contexts;
 	size_t n_contexts, cap_contexts;
 	/* What is probably the trace's number of the first one. */
@@ -83,7 +85,8 @@ static inline bool
 hwtdi_event_has_detail(const struct hwtd_event *row)
 {
 	return (row->kind == HWTD_EV_GAP || row->kind == HWTD_EV_MARKER ||
-	    row->kind == HWTD_EV_POWER || row->kind == HWTD_EV_ASYNC);
+	    row->kind == HWTD_EV_POWER || row->kind == HWTD_EV_ASYNC ||
+	    row->kind == HWTD_EV_SAMPLE);
 }
 
 void hwtdi_rows_fini(struct hwtdi_rows *rows);
@@ -104,7 +107,7 @@ hwtdi_rows_plain(const struct hwtdi_rows *rows)
 {
 	return (rows->n_contexts == 1 && rows->n_gaps == 0 &&
 	    rows->n_markers == 0 && rows->n_powers == 0 &&
-	    rows->n_asyncs == 0);
+	    rows->n_asyncs == 0 && rows->n_samples == 0);
 }
 
 void hwtdi_stats_add(struct hwtd_stats *sum, const struct hwtd_stats *more);

@@ -137,7 +137,7 @@ def test_wrong_choice_names_the_choices(case: Case) -> None:
         2, err_has="auto|always|never"
     )
     case.run("events", "--tech", "arm", "x").want(
-        2, err_has="'arm' is not pt|coresight\n"
+        2, err_has="'arm' is not pt|coresight|spe\n"
     )
 
 

@@ -54,6 +54,10 @@ take(const struct hwtd_batch *b, const struct hwtd_event *e,
 		detail(row, b->powers, b->power_stride, b->n_powers,
 		    &row->detail.power, sizeof(row->detail.power));
 		break;
+	case HWTD_EV_SAMPLE:
+		detail(row, b->samples, b->sample_stride, b->n_samples,
+		    &row->detail.sample, sizeof(row->detail.sample));
+		break;
 	case HWTD_EV_ASYNC:
 		if ((e->flags & HWTD_EVF_VALUE) != 0)
 			detail(row, b->asyncs, b->async_stride, b->n_asyncs,

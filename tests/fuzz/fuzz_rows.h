@@ -15,6 +15,7 @@ struct fuzz_row {
 		struct hwtd_marker marker;
 		struct hwtd_power power;
 		struct hwtd_async async;
+		struct hwtd_sample sample;
 	} detail;
 };
 

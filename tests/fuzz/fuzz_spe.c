@@ -55,7 +55,7 @@ check_record(const struct hwtd_sample *s, uint64_t before, uint64_t end)
 	    "no end, and nothing is wrong");
 	FUZZ_CHECK(s->n_extras <= HWTD_SAMPLE_EXTRAS, "too many extras");
 	(void)hwtdi_spe_origin(&who, s, &origin);
-	FUZZ_CHECK(strcmp(hwtdi_spe_op_name(s->op), "unknown") != 0 ||
+	FUZZ_CHECK(strcmp(hwtd_op_name(s->op), "unknown") != 0 ||
 		(s->present & HWTD_SAMPLE_OP) == 0,
 	    "an operation without a name");
 }

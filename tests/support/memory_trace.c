@@ -193,6 +193,10 @@ keep(struct mt_rows *rows, const struct hwtd_batch *b, size_t i)
 		copy_detail(out, b->powers, b->n_powers, b->power_stride,
 		    sizeof(*b->powers));
 		break;
+	case HWTD_EV_SAMPLE:
+		copy_detail(out, b->samples, b->n_samples, b->sample_stride,
+		    sizeof(*b->samples));
+		break;
 	case HWTD_EV_ASYNC:
 		if ((out->row.flags & HWTD_EVF_VALUE) != 0)
 			copy_detail(out, b->asyncs, b->n_asyncs,

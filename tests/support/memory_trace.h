@@ -52,6 +52,7 @@ struct mt_row {
 		struct hwtd_marker marker;
 		struct hwtd_power power;
 		struct hwtd_async async;
+		struct hwtd_sample sample;
 	} detail;
 };
 

@@ -65,6 +65,14 @@ hwtdi_spe_event_name(const struct hwtdi_spe_producer *who, unsigned int bit)
 	return (events[bit].name);
 }
 
+const char *
+hwtd_sample_event_name(uint32_t midr, uint32_t version, uint32_t bit)
+{
+	const struct hwtdi_spe_producer who = { midr, version };
+
+	return (hwtdi_spe_event_name(&who, bit));
+}
+
 uint64_t
 hwtdi_spe_events_known(const struct hwtdi_spe_producer *who)
 {
@@ -104,7 +112,7 @@ name_of(const char *const *names, size_t n, uint32_t i)
 #define NAME(names, i) name_of(names, sizeof(names) / sizeof((names)[0]), i)
 
 const char *
-hwtdi_spe_op_name(uint32_t op)
+hwtd_op_name(uint32_t op)
 {
 	static const char *const names[] = {
 		[HWTD_OP_RESERVED] = "reserved",
@@ -128,7 +136,7 @@ hwtdi_spe_op_name(uint32_t op)
 }
 
 const char *
-hwtdi_spe_op_class_name(uint32_t op_class)
+hwtd_op_class_name(uint32_t op_class)
 {
 	static const char *const names[] = {
 		[HWTD_OP_CLASS_OTHER] = "other",
@@ -141,7 +149,7 @@ hwtdi_spe_op_class_name(uint32_t op_class)
 }
 
 const char *
-hwtdi_spe_security_name(uint32_t security)
+hwtd_security_name(uint32_t security)
 {
 	static const char *const names[] = {
 		[HWTD_SECURITY_SECURE] = "secure",

@@ -118,9 +118,6 @@ enum hwtdi_spe_family {
 
 enum hwtdi_spe_family hwtdi_spe_family(uint32_t midr);
 
-/* Name of a data source; NULL: it has none. */
-const char *hwtdi_spe_source_name(uint32_t midr, uint64_t source);
-
 /*
  * Where the data of a sample came from, by its data source if that means
  * something, else by events.  False: it is no access to memory, or neither
@@ -129,10 +126,7 @@ const char *hwtdi_spe_source_name(uint32_t midr, uint64_t source);
 bool hwtdi_spe_origin(const struct hwtdi_spe_producer *who,
     const struct hwtd_sample *s, struct hwtdi_spe_origin *out);
 
-/* Short stable name of an hwtd_op, "unknown" out of range. */
-const char *hwtdi_spe_op_name(uint32_t op);
-const char *hwtdi_spe_op_class_name(uint32_t op_class);
-const char *hwtdi_spe_security_name(uint32_t security);
+/* Short stable names, "unknown" out of range. */
 const char *hwtdi_spe_level_name(uint32_t level);
 const char *hwtdi_spe_snoop_name(uint32_t snoop);
 

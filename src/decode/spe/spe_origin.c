@@ -125,7 +125,7 @@ find_source(enum hwtdi_spe_family family, uint64_t value)
 }
 
 const char *
-hwtdi_spe_source_name(uint32_t midr, uint64_t source)
+hwtd_sample_source_name(uint32_t midr, uint64_t source)
 {
 	const struct source *s = find_source(hwtdi_spe_family(midr), source);
 

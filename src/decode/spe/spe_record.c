@@ -211,7 +211,7 @@ begin(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 	memset(s, 0, sizeof(*s));
 	s->stream_off = r->off;
 	if (r->first)
-		s->flags |= HWTD_SAMPLEF_FIRST;
+		s->flags |= HWTD_SAMPLEF_HEADLESS;
 	r->first = false;
 	r->lost = false;
 	r->packet_end = r->off;
@@ -222,6 +222,10 @@ begin(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 static void
 end_record(struct hwtdi_spe_reader *r, struct hwtd_sample *s, uint64_t end)
 {
+	const uint32_t whole = HWTD_SAMPLE_PC | HWTD_SAMPLE_OP;
+
+	if ((s->present & whole) == whole)
+		s->flags &= ~(uint32_t)HWTD_SAMPLEF_HEADLESS;
 	s->bytes = end - s->stream_off;
 	r->record_bytes += s->bytes;
 	if (r->off > end)
@@ -490,4 +494,39 @@ hwtdi_spe_reader_begin(struct hwtdi_spe_reader *r, uint64_t off)
 	r->phase = 0;
 	r->has_last = false;
 	r->has_before = false;
+}
+
+static bool
+is_sync(const struct hwtdi_spe_reader *r, const struct window *w, uint64_t off)
+{
+	const uint8_t header = *at(w, off);
+	struct chain c;
+
+	for (int i = 0; i < 3; i++) {
+		if (off >= w->end || *at(w, off) != header ||
+		    !read_chain(r, w, off, true, &c) || !is_whole(&c))
+			return (false);
+		off = c.end;
+		off += hwtdi_spe_zeros(at(w, off),
+		    w->end - off < HWTDI_SPE_MAX_RECORD
+			? (size_t)(w->end - off)
+			: HWTDI_SPE_MAX_RECORD);
+	}
+	return (true);
+}
+
+size_t
+hwtdi_spe_find_sync(const uint8_t *bytes, size_t n, size_t seen, size_t from)
+{
+	const struct window w = { bytes, 0, seen, false };
+	struct hwtdi_spe_reader r;
+
+	hwtdi_spe_reader_init(&r, 0);
+	while (from < n) {
+		from += hwtdi_spe_zeros(bytes + from, n - from);
+		if (from < n && is_sync(&r, &w, from))
+			return (from);
+		from++;
+	}
+	return (n);
 }

@@ -70,4 +70,15 @@ void hwtdi_spe_reader_begin(struct hwtdi_spe_reader *r, uint64_t off);
 size_t hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes,
     size_t n, bool last, struct hwtd_sample *out, size_t cap);
 
+/* What is looked at from a sync point on, at most. */
+#define HWTDI_SPE_SYNC_LOOK ((size_t)8 * HWTDI_SPE_MAX_RECORD)
+
+/*
+ * Offset of the first sync point in [from, n), or n; `seen` bytes are there to look
+ * at.  Three records that can be whole follow one another from it on, and begin
+ * with the same packet, so that it is not in the middle of one.
+ */
+size_t hwtdi_spe_find_sync(const uint8_t *bytes, size_t n, size_t seen,
+    size_t from);
+
 #endif /* HWTDI_SPE_RECORD_H */

@@ -88,17 +88,17 @@ static void
 sources_are_named_by_cpu(void **state)
 {
 	(void)state;
-	assert_string_equal(hwtdi_spe_source_name(N1, 8), "l2");
-	assert_string_equal(hwtdi_spe_source_name(AMPERE_ONE, 8), "l1d");
-	assert_string_equal(hwtdi_spe_source_name(HIP12, 8), "local-memory");
-	assert_null(hwtdi_spe_source_name(0, 8));
-	assert_null(hwtdi_spe_source_name(N1, 1));
-	assert_null(hwtdi_spe_source_name(N1, UINT64_C(1) << 32));
+	assert_string_equal(hwtd_sample_source_name(N1, 8), "l2");
+	assert_string_equal(hwtd_sample_source_name(AMPERE_ONE, 8), "l1d");
+	assert_string_equal(hwtd_sample_source_name(HIP12, 8), "local-memory");
+	assert_null(hwtd_sample_source_name(0, 8));
+	assert_null(hwtd_sample_source_name(N1, 1));
+	assert_null(hwtd_sample_source_name(N1, UINT64_C(1) << 32));
 	/* Kunpeng 920 has none that is known. */
-	assert_null(hwtdi_spe_source_name(0x481fd010, 0));
+	assert_null(hwtd_sample_source_name(0x481fd010, 0));
 	assert_int_equal(hwtdi_spe_family(0x410fd8e0),
 	    HWTDI_SPE_FAMILY_ARM_ASSUMED);
-	assert_string_equal(hwtdi_spe_source_name(0x410fd8e0, 12),
+	assert_string_equal(hwtd_sample_source_name(0x410fd8e0, 12),
 	    "peer-cluster");
 }
 
@@ -232,13 +232,12 @@ static void
 names_are_stable(void **state)
 {
 	(void)state;
-	assert_string_equal(hwtdi_spe_op_name(HWTD_OP_MEM_SVE_SME), "sve-sme");
-	assert_string_equal(hwtdi_spe_op_name(15), "unknown");
-	assert_string_equal(hwtdi_spe_op_name(1000), "unknown");
-	assert_string_equal(hwtdi_spe_op_class_name(HWTD_OP_CLASS_MEMORY),
+	assert_string_equal(hwtd_op_name(HWTD_OP_MEM_SVE_SME), "sve-sme");
+	assert_string_equal(hwtd_op_name(15), "unknown");
+	assert_string_equal(hwtd_op_name(1000), "unknown");
+	assert_string_equal(hwtd_op_class_name(HWTD_OP_CLASS_MEMORY),
 	    "memory");
-	assert_string_equal(hwtdi_spe_security_name(HWTD_SECURITY_REALM),
-	    "realm");
+	assert_string_equal(hwtd_security_name(HWTD_SECURITY_REALM), "realm");
 	assert_string_equal(hwtdi_spe_level_name(HWTDI_SPE_LEVEL_SYSTEM),
 	    "system-cache");
 	assert_string_equal(hwtdi_spe_snoop_name(HWTDI_SPE_SNOOP_PEER),

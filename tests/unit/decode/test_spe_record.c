@@ -34,7 +34,7 @@ all_fields_of_a_slot_are_read(void **state)
 		HWTD_SAMPLE_LAT_XLAT | HWTD_SAMPLE_CONTEXT_EL1 |
 		HWTD_SAMPLE_CONTEXT_EL2 | HWTD_SAMPLE_OP | HWTD_SAMPLE_EVENTS |
 		HWTD_SAMPLE_SOURCE | HWTD_SAMPLE_COUNT);
-	assert_int_equal(s.flags, HWTD_SAMPLEF_FIRST);
+	assert_int_equal(s.flags, 0);
 	assert_int_equal(s.stream_off, 0);
 	assert_int_equal(s.bytes, 64);
 	assert_int_equal(s.end, HWTD_SAMPLE_END_TIMESTAMP);
@@ -126,7 +126,7 @@ a_branch_that_is_not_taken_may_have_a_target_of_0(void **state)
 	assert_int_equal(s.present,
 	    HWTD_SAMPLE_OP | HWTD_SAMPLE_TARGET | HWTD_SAMPLE_EVENTS |
 		HWTD_SAMPLE_PC | HWTD_SAMPLE_LAT_TOTAL | HWTD_SAMPLE_COUNT);
-	assert_int_equal(s.flags, HWTD_SAMPLEF_FIRST);
+	assert_int_equal(s.flags, 0);
 	assert_int_equal(s.target, 0);
 	assert_int_equal(s.target_security, HWTD_SECURITY_NONSECURE);
 	assert_int_equal(s.pc, UINT64_C(0xffffadc04120));
@@ -160,7 +160,7 @@ ends_and_timestamps_end_records_in_one_buffer(void **state)
 		assert_int_equal(s[i].end, want[i].end);
 		assert_int_equal(s[i].op_class, want[i].op_class);
 		assert_int_equal(s[i].flags & BAD, 0);
-		assert_int_equal((s[i].flags & HWTD_SAMPLEF_FIRST) != 0,
+		assert_int_equal((s[i].flags & HWTD_SAMPLEF_HEADLESS) != 0,
 		    i == 0);
 	}
 }
@@ -369,7 +369,7 @@ alignment_and_padding_change_nothing(void **state)
 	assert_int_equal(s[0].present, HWTD_SAMPLE_OP | HWTD_SAMPLE_EVENTS);
 	assert_int_equal(s[0].stream_off, 8);
 	assert_int_equal(s[0].bytes, 11);
-	assert_int_equal(s[0].flags, HWTD_SAMPLEF_FIRST);
+	assert_int_equal(s[0].flags, HWTD_SAMPLEF_HEADLESS);
 }
 
 int

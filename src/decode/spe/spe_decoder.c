@@ -1,0 +1,184 @@
+/*
+ * The engine for Arm SPE: each record is an event of its own.
+ */
+#include "base/fail.h"
+#include "decode/flow_put.h"
+#include "decode/spe/spe_engines.h"
+#include "decode/spe/spe_names.h"
+#include "decode/spe/spe_record.h"
+
+/* Records that are read at once. */
+#define SAMPLES 32
+
+/* Rows that a record has at most: a gap and a sample. */
+#define RARES_OF_RECORD 2
+
+struct hwtdi_decoder {
+	struct hwtd_context *library;
+	struct hwtdi_code_graph *graph;
+	bool timed;
+	struct hwtdi_segment segment;
+	struct hwtdi_spe_reader reader;
+	/* Those of [i_sample, n_samples) are still to be told. */
+	size_t i_sample, n_samples;
+	bool ended;
+	struct hwtd_sample samples[SAMPLES];
+};
+
+static int
+spe_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_decoder *d = hwtdi_zalloc(args->library, sizeof(*d));
+
+	if (d == NULL)
+		return (hwtdi_fail_nomem(err, sizeof(*d)));
+	d->library = args->library;
+	d->graph = args->graph;
+	d->timed = args->timed;
+	*out = d;
+	return (HWTD_OK);
+}
+
+static void
+spe_close(struct hwtdi_decoder *d)
+{
+	if (d != NULL)
+		hwtdi_free(d->library, d, sizeof(*d));
+}
+
+static int
+spe_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
+    struct hwtd_error *err)
+{
+	(void)err;
+	d->segment = *segment;
+	d->i_sample = 0;
+	d->n_samples = 0;
+	d->ended = false;
+	hwtdi_spe_reader_init(&d->reader, 0);
+	hwtdi_spe_reader_begin(&d->reader, segment->stream_off);
+	return (HWTD_OK);
+}
+
+static void
+put_time(const struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_sample *s)
+{
+	struct hwtdi_anchor *a;
+
+	if (!d->timed || (s->present & HWTD_SAMPLE_COUNT) == 0 ||
+	    (s->flags & HWTD_SAMPLEF_DAMAGED) != 0)
+		return;
+	a = &flow->anchors[flow->n_anchors++];
+	a->at = (uint32_t)flow->n_tokens;
+	a->flags = HWTDI_ANCHOR_TIME;
+	a->stream_off = s->stream_off + s->bytes;
+	a->count = s->count;
+}
+
+static uint8_t
+branch_of(const struct hwtd_sample *s)
+{
+	const bool indirect = (s->op_flags & HWTD_OPF_INDIRECT) != 0;
+
+	if (s->op != HWTD_OP_BRANCH)
+		return (HWTD_BRANCH_NONE);
+	if ((s->op_flags & HWTD_OPF_RETURN) != 0)
+		return (HWTD_BRANCH_RETURN);
+	if ((s->op_flags & HWTD_OPF_LINK) != 0)
+		return (indirect ? HWTD_BRANCH_INDIRECT_CALL
+				 : HWTD_BRANCH_CALL);
+	if ((s->op_flags & HWTD_OPF_CONDITIONAL) != 0)
+		return (HWTD_BRANCH_CONDITIONAL);
+	/* Without more it can be a call, or a return, too. */
+	if ((s->op_flags & HWTD_OPF_NO_LINK_RETURN) == 0)
+		return (HWTD_BRANCH_NONE);
+	return (indirect ? HWTD_BRANCH_INDIRECT_JUMP : HWTD_BRANCH_JUMP);
+}
+
+static bool
+is_taken(const struct hwtd_sample *s)
+{
+	return (s->op == HWTD_OP_BRANCH &&
+	    (s->present & HWTD_SAMPLE_EVENTS) != 0 &&
+	    (s->events >> HWTDI_SPE_EV_NOT_TAKEN & 1) == 0);
+}
+
+static void
+put_sample(struct hwtdi_flow *flow, const struct hwtd_sample *s)
+{
+	struct hwtdi_rare *rare = hwtdi_rare_begin(flow, HWTD_EV_SAMPLE,
+	    s->stream_off + s->bytes);
+
+	rare->detail.sample = *s;
+	rare->row.branch = branch_of(s);
+	if ((s->present & HWTD_SAMPLE_PC) != 0)
+		hwtdi_rare_set_ip(rare, s->pc);
+	/* Where a branch would have gone, or 0, is not where it went. */
+	if (is_taken(s)) {
+		rare->row.flags |= HWTD_EVF_TAKEN;
+		if ((s->present & HWTD_SAMPLE_TARGET) != 0)
+			hwtdi_rare_set_target(rare, s->target);
+	}
+}
+
+static void
+put_record(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_sample *s)
+{
+	const uint64_t *pc = (s->present & HWTD_SAMPLE_PC) != 0 ? &s->pc
+								: NULL;
+
+	put_time(d, flow, s);
+	if ((s->flags & HWTD_SAMPLEF_DAMAGED) != 0)
+		(void)hwtdi_rare_gap(flow, HWTD_GAP_BAD_PACKET, s->stream_off,
+		    s->stream_off + s->bytes, pc,
+		    "the record of a sample is damaged");
+	else if ((s->flags & HWTD_SAMPLEF_TRUNCATED) != 0)
+		(void)hwtdi_rare_gap(flow, HWTD_GAP_TRUNCATED, s->stream_off,
+		    s->stream_off + s->bytes, pc,
+		    "the record of a sample is cut off");
+	/* What is there of it is told all the same. */
+	if (s->present != 0 || s->n_extras != 0 ||
+	    (s->flags & (HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_TRUNCATED)) == 0)
+		put_sample(flow, s);
+}
+
+static int
+spe_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    struct hwtd_error *err)
+{
+	(void)err;
+	flow->graph = d->graph;
+	for (;;) {
+		uint64_t at;
+
+		while (d->i_sample < d->n_samples) {
+			if (flow->n_rares + RARES_OF_RECORD >
+				HWTDI_FLOW_RARES ||
+			    flow->n_anchors == HWTDI_FLOW_ANCHORS)
+				return (HWTD_OK);
+			put_record(d, flow, &d->samples[d->i_sample++]);
+		}
+		if (d->ended)
+			return (HWTD_END);
+		at = d->reader.off - d->segment.stream_off;
+		d->i_sample = 0;
+		d->n_samples = hwtdi_spe_read(&d->reader,
+		    d->segment.bytes + (size_t)at, d->segment.n - (size_t)at,
+		    true, d->samples, SAMPLES);
+		d->ended = d->n_samples < SAMPLES;
+	}
+}
+
+const struct hwtdi_engine hwtdi_spe_native = {
+	.name = "spe",
+	.tech = HWTD_TECH_SPE,
+	.open = spe_open,
+	.start = spe_start,
+	.read = spe_read,
+	.close = spe_close,
+	.find_sync = hwtdi_spe_find_sync,
+	.tail_bytes = HWTDI_SPE_SYNC_LOOK,
+};
