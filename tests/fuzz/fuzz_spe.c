@@ -8,7 +8,7 @@
  *	3 where the second buffer begins, in parts of 256; 0: there is none
  *
  * Packets tile the bytes; records and what is between them do; reading in pieces
- * gives the same records.
+ * gives the same records; sync points do not depend on what is far from them.
  */
 #include "fuzz.h"
 
@@ -90,6 +90,22 @@ read_buffer(struct hwtdi_spe_reader *r, const uint8_t *bytes, uint64_t off,
 	return (k);
 }
 
+/* Where a segment may start does not depend on what is behind that. */
+static void
+check_sync(const uint8_t *bytes, size_t n, size_t from)
+{
+	const size_t at = hwtdi_spe_find_sync(bytes, n, n, from);
+	const size_t end = at + HWTDI_SPE_SYNC_LOOK;
+
+	FUZZ_CHECK(at >= from && at <= n, "a sync point at %zu", at);
+	if (at == n)
+		return;
+	FUZZ_CHECK(hwtdi_spe_find_sync(bytes, n, end < n ? end : n, at) == at,
+	    "no sync point with fewer bytes at hand");
+	FUZZ_CHECK(hwtdi_spe_find_sync(bytes, at, n, from) == at,
+	    "another one before it");
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -111,6 +127,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_packets(in.at, n, 0);
 	check_packets(in.at, n, HWTDI_SPE_ONE_BYTE_UNKNOWN);
 	check_packets(in.at, n, HWTDI_SPE_WIDE_ALIGNMENT);
+	check_sync(in.at, n, cut);
 	hwtdi_spe_reader_init(&one, bits);
 	hwtdi_spe_reader_init(&two, bits);
 	if (cut > 0) {

@@ -205,6 +205,26 @@ in_slot(const struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
 	    (s->stream_off - r->buffer_off) % SLOT == r->phase);
 }
 
+/* Where a record has to end that goes on at r->off. */
+static void
+set_limit(struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
+{
+	const uint64_t done = r->off - s->stream_off;
+
+	if (in_slot(r, s) && done + SLOT < HWTDI_SPE_MAX_RECORD)
+		r->limit = r->off + SLOT - done % SLOT;
+	else
+		r->limit = r->off + HWTDI_SPE_MAX_RECORD;
+}
+
+/* That is the end of a slot. */
+static bool
+limit_is_slot(const struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
+{
+	return (r->limit - s->stream_off < HWTDI_SPE_MAX_RECORD &&
+	    in_slot(r, s));
+}
+
 static void
 begin(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 {
@@ -215,7 +235,7 @@ begin(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 	r->first = false;
 	r->lost = false;
 	r->packet_end = r->off;
-	r->limit = r->off + (in_slot(r, s) ? SLOT : HWTDI_SPE_MAX_RECORD);
+	set_limit(r, s);
 }
 
 /* It is [stream_off, end); what was read behind it is padding. */
@@ -277,7 +297,8 @@ finish(struct hwtdi_spe_reader *r, const struct window *w,
 	const uint64_t end = r->packet_end;
 	struct chain rest;
 
-	if (in_slot(r, s) && end != r->limit && !all_zero(w, end, r->limit)) {
+	if (limit_is_slot(r, s) && end != r->limit &&
+	    !all_zero(w, end, r->limit)) {
 		/* An end that is none, or a producer that has no slots. */
 		if ((read_chain(r, w, end, false, &rest) &&
 			rest.end == r->limit) ||
@@ -301,7 +322,7 @@ static bool
 overrun(struct hwtdi_spe_reader *r, const struct window *w,
     struct hwtd_sample *s)
 {
-	if (r->limit - s->stream_off < HWTDI_SPE_MAX_RECORD) {
+	if (limit_is_slot(r, s)) {
 		if (!is_slot(r, w, r->limit)) {
 			r->limit += SLOT;
 			return (false);
@@ -324,8 +345,7 @@ find(struct hwtdi_spe_reader *r, const struct window *w, struct hwtd_sample *s)
 	const uint64_t stop = w->last ? w->end : w->end - HWTDI_SPE_LOOK;
 	struct chain c;
 
-	if (r->off <= r->limit && in_slot(r, s) &&
-	    r->limit - s->stream_off < HWTDI_SPE_MAX_RECORD &&
+	if (r->off <= r->limit && limit_is_slot(r, s) &&
 	    is_slot(r, w, r->limit)) {
 		end_record(r, s, r->limit < w->end ? r->limit : w->end);
 		return (true);
@@ -342,12 +362,27 @@ find(struct hwtdi_spe_reader *r, const struct window *w, struct hwtd_sample *s)
 			return (true);
 		}
 		r->lost = false;
-		r->limit = r->off + HWTDI_SPE_MAX_RECORD;
+		set_limit(r, s);
 		return (false);
 	}
 	if (w->last)
 		end_record(r, s, w->end);
 	return (w->last);
+}
+
+/*
+ * The packet that the record began with comes again, and what follows can be a
+ * whole record: the end of this one was lost.
+ */
+static bool
+is_next_record(const struct hwtdi_spe_reader *r, const struct window *w,
+    const struct hwtd_sample *s, const struct hwtdi_spe_packet *p)
+{
+	struct chain c;
+
+	return ((s->present & r->first_field & hwtdi_spe_field(p)) != 0 &&
+	    read_chain(r, w, r->off, true, &c) && is_whole(&c) &&
+	    (!in_slot(r, s) || c.end == r->off + SLOT));
 }
 
 /* The buffer ends in the record. */
@@ -392,6 +427,13 @@ read_packets(struct hwtdi_spe_reader *r, const struct window *w,
 				return (true);
 			continue;
 		}
+		if (is_next_record(r, w, s, &p)) {
+			s->flags |= HWTD_SAMPLEF_DAMAGED;
+			end_record(r, s, r->packet_end);
+			return (true);
+		}
+		if (r->off == s->stream_off)
+			r->first_field = hwtdi_spe_field(&p);
 		r->off += p.bytes;
 		if (p.kind == HWTDI_SPE_ALIGNMENT)
 			continue;

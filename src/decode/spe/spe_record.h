@@ -39,6 +39,8 @@ struct hwtdi_spe_reader {
 	bool has_count;
 	bool odd_count;
 	uint64_t count;
+	/* The field that the record begins with; 0: none. */
+	uint32_t first_field;
 	/* The record has to end at this offset, up to what is known. */
 	uint64_t limit;
 	/* End of its last packet that is no padding. */

@@ -113,9 +113,8 @@ a_lost_end_costs_one_record_where_there_are_slots(void **state)
 	assert_int_equal(got[5].end, HWTD_SAMPLE_END_NONE);
 }
 
-/* Records of other lengths: that of the lost end and the next are one. */
 static void
-a_lost_end_else_is_a_packet_that_comes_twice(void **state)
+a_lost_end_is_noticed_by_the_packet_that_records_begin_with(void **state)
 {
 	static const uint8_t bytes[] = {
 		0x48, 0, 0xb0, 4, 0, 0, 0, 0, 0, 0, 0x80, 0x01, /* */
@@ -126,13 +125,54 @@ a_lost_end_else_is_a_packet_that_comes_twice(void **state)
 	struct hwtd_sample got[8];
 
 	(void)state;
-	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 8), 3);
-	assert_int_equal(got[0].flags & BAD, 0);
-	assert_int_equal(got[1].flags & BAD, HWTD_SAMPLEF_DUPLICATE);
-	assert_int_equal(got[1].bytes, 24);
-	assert_int_equal(got[1].pc, 12);
-	assert_int_equal(got[2].flags & BAD, 0);
-	assert_int_equal(got[2].pc, 16);
+	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 8), 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(got[i].flags & BAD,
+		    i == 1 ? HWTD_SAMPLEF_DAMAGED : 0);
+		assert_int_equal(got[i].stream_off, 12 * i);
+		assert_int_equal(got[i].bytes, i == 1 ? 11 : 12);
+		assert_int_equal(got[i].pc, 4 + 4 * i);
+	}
+}
+
+/* Any other can be a sign of that too: the last one counts. */
+static void
+a_packet_that_comes_twice_is_told(void **state)
+{
+	static const uint8_t bytes[] = {
+		0x48, 0, 0xb0, 4, 0, 0, 0, 0, 0, 0, 0x80, /* */
+		0xb0, 8, 0, 0, 0, 0, 0, 0, 0x80, 0x01, /* */
+		0x48, 0, 0xb0, 16, 0, 0, 0, 0, 0, 0, 0x80, 0x01, /* */
+	};
+	struct hwtd_sample got[8];
+
+	(void)state;
+	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 8), 2);
+	assert_int_equal(got[0].flags & BAD, HWTD_SAMPLEF_DUPLICATE);
+	assert_int_equal(got[0].pc, 8);
+	assert_int_equal(got[1].flags & BAD, 0);
+}
+
+/* Cut in a packet, and the next buffer without a sign of it. */
+static void
+a_record_that_is_cut_costs_one_more_where_buffers_are_glued(void **state)
+{
+	uint8_t bytes[12 * SPE_SLOT];
+	struct hwtd_sample got[16];
+
+	(void)state;
+	for (size_t cut = 1; cut < SPE_SLOT; cut++) {
+		size_t k;
+
+		fill(bytes, 6);
+		fill(bytes + 5 * SPE_SLOT + cut, 6);
+		k = spe_records(bytes, 11 * SPE_SLOT + cut, got, 16);
+		for (size_t i = 0; i < k; i++)
+			if (got[i].stream_off < 5 * SPE_SLOT ||
+			    got[i].stream_off >= 6 * SPE_SLOT + cut)
+				assert_int_equal(got[i].flags & BAD, 0);
+		assert_in_range(k, 11, 12);
+	}
 }
 
 static void
@@ -324,7 +364,11 @@ main(void)
 		cmocka_unit_test(a_bad_byte_marks_its_record),
 		cmocka_unit_test(
 		    a_lost_end_costs_one_record_where_there_are_slots),
-		cmocka_unit_test(a_lost_end_else_is_a_packet_that_comes_twice),
+		cmocka_unit_test(
+		    a_lost_end_is_noticed_by_the_packet_that_records_begin_with),
+		cmocka_unit_test(a_packet_that_comes_twice_is_told),
+		cmocka_unit_test(
+		    a_record_that_is_cut_costs_one_more_where_buffers_are_glued),
 		cmocka_unit_test(two_records_can_be_cut_at_every_byte),
 		cmocka_unit_test(two_records_can_begin_at_every_byte),
 		cmocka_unit_test(buffers_are_not_glued),
