@@ -3,29 +3,7 @@
  */
 #include "decode/spe/spe_fields.h"
 
-#include "decode/spe/spe_operation.h"
-
-#define ADDRESS_MASK UINT64_C(0x00ffffffffffffff)
-
-uint64_t
-hwtdi_spe_canonical(uint64_t payload)
-{
-	/* Bit 55 tells the half of the address space in all regimes. */
-	return ((payload & ADDRESS_MASK) |
-	    ((payload >> 55 & 1) != 0 ? ~ADDRESS_MASK : 0));
-}
-
-static uint8_t
-security(uint64_t payload)
-{
-	return ((uint8_t)((payload >> 60 & 1) << 1 | payload >> 63));
-}
-
-static uint8_t
-level(uint64_t payload)
-{
-	return ((uint8_t)(payload >> 61 & 3));
-}
+#include "decode/spe/spe_set.h"
 
 static void
 add_extra(struct hwtd_sample *s, const struct hwtdi_spe_packet *p)
@@ -58,62 +36,45 @@ add_extra(struct hwtd_sample *s, const struct hwtdi_spe_packet *p)
 static void
 add_address(struct hwtd_sample *s, const struct hwtdi_spe_packet *p)
 {
-	const uint64_t v = p->payload;
-
 	switch (p->index) {
 	case HWTDI_SPE_PC:
-		s->pc = hwtdi_spe_canonical(v);
-		s->pc_el = level(v);
-		s->pc_security = security(v);
+		hwtdi_spe_set_pc(s, p->payload);
 		break;
 	case HWTDI_SPE_TARGET:
-		s->target = hwtdi_spe_canonical(v);
-		s->target_el = level(v);
-		s->target_security = security(v);
+		hwtdi_spe_set_target(s, p->payload);
 		break;
 	case HWTDI_SPE_VA:
-		s->va = hwtdi_spe_canonical(v);
-		s->va_tag = (uint8_t)(v >> 56);
+		hwtdi_spe_set_va(s, p->payload);
 		break;
 	case HWTDI_SPE_PA:
-		s->pa = v & ADDRESS_MASK;
-		s->pa_tag = v >> 56 & 15;
-		s->pa_security = security(v);
-		s->pa_checked = v >> 62 & 1;
+		hwtdi_spe_set_pa(s, p->payload);
 		break;
 	default:
-		s->prev_target = hwtdi_spe_canonical(v);
-		s->prev_target_el = level(v);
-		s->prev_target_security = security(v);
+		hwtdi_spe_set_prev_target(s, p->payload);
 		break;
 	}
 }
 
 static void
 add_counter(struct hwtd_sample *s, const struct hwtdi_spe_packet *p,
-    unsigned int counter_bits)
+    unsigned int bits)
 {
 	const uint16_t v = (uint16_t)p->payload;
-	const bool saturated = v == 0xffff ||
-	    (counter_bits == 0 && v == 0xfff) ||
-	    (counter_bits == 12 && v >= 0xfff);
-	uint32_t flag;
 
 	switch (p->index) {
 	case HWTDI_SPE_TOTAL:
-		s->lat_total = v;
-		flag = HWTD_SAMPLEF_TOTAL_SATURATED;
+		hwtdi_spe_set_latency(s, &s->lat_total,
+		    HWTD_SAMPLEF_TOTAL_SATURATED, v, bits);
 		break;
 	case HWTDI_SPE_ISSUE:
-		s->lat_issue = v;
-		flag = HWTD_SAMPLEF_ISSUE_SATURATED;
+		hwtdi_spe_set_latency(s, &s->lat_issue,
+		    HWTD_SAMPLEF_ISSUE_SATURATED, v, bits);
 		break;
 	default:
-		s->lat_xlat = v;
-		flag = HWTD_SAMPLEF_XLAT_SATURATED;
+		hwtdi_spe_set_latency(s, &s->lat_xlat,
+		    HWTD_SAMPLEF_XLAT_SATURATED, v, bits);
 		break;
 	}
-	s->flags = (s->flags & ~flag) | (saturated ? flag : 0);
 }
 
 static void
@@ -122,14 +83,7 @@ add_operation(struct hwtd_sample *s, const struct hwtdi_spe_packet *p)
 	struct hwtdi_spe_operation op;
 
 	hwtdi_spe_operation_read(p->index, (uint8_t)p->payload, &op);
-	s->op_raw = (uint8_t)p->payload;
-	s->op_class = op.op_class;
-	s->op = op.op;
-	s->op_flags = op.flags;
-	s->vector_bits = op.vector_bits;
-	s->present &= ~(uint32_t)HWTD_SAMPLE_VECTOR;
-	if (op.vector_bits != 0)
-		s->present |= HWTD_SAMPLE_VECTOR;
+	hwtdi_spe_set_operation(s, (uint8_t)p->payload, &op);
 }
 
 uint32_t
@@ -205,4 +159,18 @@ hwtdi_spe_add(struct hwtd_sample *s, const struct hwtdi_spe_packet *p,
 		s->count = p->payload;
 		break;
 	}
+}
+
+uint32_t
+hwtdi_spe_header_field(uint8_t header)
+{
+	const uint8_t kind = HWTDI_SPE_HEADER_KIND(hwtdi_spe_headers[header]);
+	const bool eight = kind == HWTDI_SPE_COUNTER ||
+	    kind == HWTDI_SPE_ADDRESS;
+	const struct hwtdi_spe_packet p = {
+		.kind = kind,
+		.index = header & (eight ? 7 : 3),
+	};
+
+	return (hwtdi_spe_field(&p));
 }

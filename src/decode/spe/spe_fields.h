@@ -8,9 +8,6 @@
 
 #include "decode/spe/spe_packet.h"
 
-/* An address without its top byte, that which bit 55 says in its place. */
-uint64_t hwtdi_spe_canonical(uint64_t payload);
-
 /*
  * The packet, which is no PAD, ALIGNMENT, BAD or END, belongs to the record.
  * `counter_bits` as of a reader.
@@ -20,5 +17,8 @@ void hwtdi_spe_add(struct hwtd_sample *s, const struct hwtdi_spe_packet *p,
 
 /* The field that the packet is of, an HWTD_SAMPLE_* bit; 0: none. */
 uint32_t hwtdi_spe_field(const struct hwtdi_spe_packet *p);
+
+/* The same of a header of one byte. */
+uint32_t hwtdi_spe_header_field(uint8_t header);
 
 #endif /* HWTDI_SPE_FIELDS_H */

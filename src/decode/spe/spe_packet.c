@@ -50,12 +50,22 @@ hwtdi_spe_is_header(uint8_t byte)
 	}
 }
 
+/* Compilers make one load of it. */
+static uint64_t
+load8(const uint8_t *p)
+{
+	return ((uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+	    (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
+	    (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+	    (uint64_t)p[7] << 56);
+}
+
 size_t
 hwtdi_spe_zeros(const uint8_t *bytes, size_t n)
 {
 	size_t i = 0;
 
-	/* Words first: buffers may be empty for the most part. */
+	/* Many words at once: buffers may be empty for the most part. */
 	while (n - i >= 32) {
 		uint64_t words[4];
 
@@ -63,6 +73,13 @@ hwtdi_spe_zeros(const uint8_t *bytes, size_t n)
 		if ((words[0] | words[1] | words[2] | words[3]) != 0)
 			break;
 		i += sizeof(words);
+	}
+	while (n - i >= 8) {
+		const uint64_t v = load8(bytes + i);
+
+		if (v != 0)
+			return (i + (unsigned int)__builtin_ctzll(v) / 8);
+		i += 8;
 	}
 	while (i < n && bytes[i] == 0)
 		i++;
@@ -149,13 +166,48 @@ read_unknown(const uint8_t *bytes, size_t n, uint64_t off, unsigned int flags,
 	out->bytes = 1;
 }
 
+/* One of a header of one byte and of what the most common ones have. */
+static bool
+read_plain(const uint8_t *bytes, struct hwtdi_spe_packet *out)
+{
+	/* Bits of the header that are an index, by kind. */
+	static const uint8_t indexes[16] = {
+		[HWTDI_SPE_OPERATION] = 3,
+		[HWTDI_SPE_CONTEXT] = 3,
+		[HWTDI_SPE_COUNTER] = 7,
+		[HWTDI_SPE_ADDRESS] = 7,
+	};
+	const uint8_t entry = hwtdi_spe_headers[bytes[0]];
+	const uint8_t kind = HWTDI_SPE_HEADER_KIND(entry);
+	const unsigned int size = HWTDI_SPE_HEADER_BYTES(entry);
+
+	if (kind < HWTDI_SPE_EVENTS || kind > HWTDI_SPE_ADDRESS)
+		return (false);
+	out->kind = kind;
+	out->header = bytes[0];
+	out->index = bytes[0] & indexes[kind];
+	out->payload_bytes = (uint8_t)size;
+	out->extended = false;
+	out->bytes = 1 + size;
+	out->payload = load8(bytes + 1) & UINT64_MAX >> (64 - 8 * size);
+	return (true);
+}
+
 void
 hwtdi_spe_packet_read(const uint8_t *bytes, size_t n, uint64_t off,
     unsigned int flags, struct hwtdi_spe_packet *out)
 {
 	uint8_t entry;
 
-	memset(out, 0, sizeof(*out));
+	if (n >= HWTDI_SPE_MAX_BYTES && read_plain(bytes, out))
+		return;
+	out->kind = HWTDI_SPE_NONE;
+	out->header = 0;
+	out->index = 0;
+	out->payload_bytes = 0;
+	out->extended = false;
+	out->bytes = 0;
+	out->payload = 0;
 	if (n == 0)
 		return;
 	entry = hwtdi_spe_headers[bytes[0]];

@@ -7,12 +7,18 @@
 
 #include "base/bytes.h"
 #include "decode/spe/spe_fields.h"
+#include "decode/spe/spe_plain.h"
 
 /* Of producers that write each record to a slot of its own. */
 #define SLOT 64
 
 /* Timestamps of records that follow one another are not further apart. */
 #define FAR_TICKS (UINT64_C(1) << 40)
+
+/* hwtdi_spe_plain() reads so far. */
+#define PLAIN_SPARE 16
+
+#define CLEAR_BYTES 64
 
 /* The bytes at hand: [off, end) of the stream. */
 struct window {
@@ -61,15 +67,14 @@ near_count(const struct hwtdi_spe_reader *r, uint64_t count)
 static bool
 is_sane(const struct hwtdi_spe_reader *r, const struct hwtdi_spe_packet *p)
 {
-	struct hwtd_sample s;
+	struct hwtdi_spe_operation op;
 
 	switch (p->kind) {
 	case HWTDI_SPE_TIMESTAMP:
 		return (near_count(r, p->payload));
 	case HWTDI_SPE_OPERATION:
-		memset(&s, 0, sizeof(s));
-		hwtdi_spe_add(&s, p, 0);
-		return (s.op != HWTD_OP_RESERVED);
+		hwtdi_spe_operation_read(p->index, (uint8_t)p->payload, &op);
+		return (op.op != HWTD_OP_RESERVED);
 	case HWTDI_SPE_CONTEXT:
 		return (p->index < 2);
 	case HWTDI_SPE_COUNTER:
@@ -225,15 +230,29 @@ limit_is_slot(const struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
 	    in_slot(r, s));
 }
 
-static void
-begin(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
+/* In parts: of more at once compilers make an instruction that is slow. */
+static inline void
+clear(struct hwtd_sample *s)
 {
-	memset(s, 0, sizeof(*s));
+	uint8_t *bytes = (uint8_t *)s;
+
+	_Static_assert(sizeof(*s) == 3 * CLEAR_BYTES, "parts of a sample");
+	memset(bytes, 0, CLEAR_BYTES);
+	memset(bytes + CLEAR_BYTES, 0, CLEAR_BYTES);
+	memset(bytes + 2 * (size_t)CLEAR_BYTES, 0, CLEAR_BYTES);
+}
+
+static void
+begin(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *s)
+{
+	clear(s);
 	s->stream_off = r->off;
 	if (r->first)
 		s->flags |= HWTD_SAMPLEF_HEADLESS;
 	r->first = false;
 	r->lost = false;
+	r->first_header = *at(w, r->off);
 	r->packet_end = r->off;
 	set_limit(r, s);
 }
@@ -378,9 +397,11 @@ static bool
 is_next_record(const struct hwtdi_spe_reader *r, const struct window *w,
     const struct hwtd_sample *s, const struct hwtdi_spe_packet *p)
 {
+	const uint32_t field = hwtdi_spe_field(p);
 	struct chain c;
 
-	return ((s->present & r->first_field & hwtdi_spe_field(p)) != 0 &&
+	return ((s->present & field) != 0 &&
+	    hwtdi_spe_header_field(r->first_header) == field &&
 	    read_chain(r, w, r->off, true, &c) && is_whole(&c) &&
 	    (!in_slot(r, s) || c.end == r->off + SLOT));
 }
@@ -393,6 +414,25 @@ truncate_record(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 	end_record(r, s, r->packet_end);
 }
 
+/* Read those packets that nothing has to be thought of. */
+static void
+skip_plain(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *s)
+{
+	const uint8_t *from = at(w, r->off), *end = from, *to;
+	const uint64_t most = w->end - r->off;
+	const uint64_t room = r->limit - r->off;
+
+	if (most <= PLAIN_SPARE)
+		return;
+	to = hwtdi_spe_plain(r, from,
+	    from + (room < most - PLAIN_SPARE ? room : most - PLAIN_SPARE), s,
+	    &end);
+	if (end != from)
+		r->packet_end = r->off + (uint64_t)(end - from);
+	r->off += (uint64_t)(to - from);
+}
+
 /*
  * Packets up to the end of the record.  True: it is over; else a byte is bad.
  */
@@ -402,6 +442,7 @@ read_packets(struct hwtdi_spe_reader *r, const struct window *w,
 {
 	struct hwtdi_spe_packet p;
 
+	skip_plain(r, w, s);
 	for (;;) {
 		if (r->off == w->end) {
 			truncate_record(r, s);
@@ -432,8 +473,6 @@ read_packets(struct hwtdi_spe_reader *r, const struct window *w,
 			end_record(r, s, r->packet_end);
 			return (true);
 		}
-		if (r->off == s->stream_off)
-			r->first_field = hwtdi_spe_field(&p);
 		r->off += p.bytes;
 		if (p.kind == HWTDI_SPE_ALIGNMENT)
 			continue;
@@ -503,7 +542,7 @@ hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes, size_t n,
 		if (!last && w.end - r->off < HWTDI_SPE_LOOK)
 			break;
 		if (!r->lost)
-			begin(r, &out[k]);
+			begin(r, &w, &out[k]);
 		else if (find(r, &w, &out[k])) {
 			k++;
 			continue;

@@ -10,11 +10,22 @@
 #include <hwtdecode/sample.h>
 #include <stdbool.h>
 
+#include "decode/spe/spe_operation.h"
+
 /* PMSIDR_EL1.MaxSize allows no larger record. */
 #define HWTDI_SPE_MAX_RECORD 2048
 
 /* What a reader looks ahead, at most. */
 #define HWTDI_SPE_LOOK ((size_t)4 * HWTDI_SPE_MAX_RECORD)
+
+/* What was found of an operation packet. */
+struct hwtdi_spe_known_op {
+	struct hwtdi_spe_operation op;
+	uint8_t raw;
+};
+
+/* Payloads of a class that are remembered. */
+#define HWTDI_SPE_KNOWN_OPS 32
 
 struct hwtdi_spe_reader {
 	/* The next byte to read, and the first of the buffer; in the stream. */
@@ -39,14 +50,15 @@ struct hwtdi_spe_reader {
 	bool has_count;
 	bool odd_count;
 	uint64_t count;
-	/* The field that the record begins with; 0: none. */
-	uint32_t first_field;
+	/* The byte that the record begins with. */
+	uint8_t first_header;
 	/* The record has to end at this offset, up to what is known. */
 	uint64_t limit;
 	/* End of its last packet that is no padding. */
 	uint64_t packet_end;
 	/* With `lost`: the record as it is up to there. */
 	struct hwtd_sample sample;
+	struct hwtdi_spe_known_op ops[4][HWTDI_SPE_KNOWN_OPS];
 	/* All bytes of buffers that were read are in records, or between them. */
 	uint64_t record_bytes;
 	uint64_t pad_bytes;
