@@ -60,8 +60,8 @@ const struct option_entry option_table[] = {
 	    "PSB." },
 
 	/* The input. */
-	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME", "pt|coresight|spe",
-	    "FILE holds raw bytes of this technology." },
+	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
+	    "pt|coresight|spe", "FILE holds raw bytes of this technology." },
 	{ OPTION_IMAGE, "image", 0, GROUP_INPUT, READERS,
 	    "FILE[:OFFSET[:SIZE]]@ADDRESS", NULL,
 	    "Code: SIZE bytes of FILE from OFFSET on lie at ADDRESS.  "

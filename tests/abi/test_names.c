@@ -36,6 +36,10 @@ static const struct {
 	    "unknown exec mmap munmap protect kernel module-load "
 	    "module-unload thread-create thread-name thread-exit fork exit "
 	    "switch buffer lost code clock" },
+	{ "classes of operations", hwtd_op_class_name,
+	    "unknown other memory branch reserved" },
+	{ "security states", hwtd_security_name,
+	    "secure nonsecure root realm" },
 };
 
 #define N_CASES (sizeof(cases) / sizeof(cases[0]))

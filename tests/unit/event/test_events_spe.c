@@ -1,0 +1,251 @@
+/*
+ * Samples of Arm SPE as rows: in time, with what is damaged as gaps, and the same
+ * in segments of any size and with several jobs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/memory_trace.h"
+#include "support/slot_size.h"
+#include "support/spe_bytes.h"
+
+#define SLOTS 1000
+
+static void
+fill(uint8_t *bytes, size_t n_slots)
+{
+	for (size_t i = 0; i < n_slots; i++)
+		spe_slot(bytes + i * SPE_SLOT, 0x400000 + 4 * i, 1000 + 5 * i);
+}
+
+/* Of one stream; 4 ns are a count, and count 1000 is at 1 us. */
+static struct hwtd_trace *
+trace_of(const uint8_t *bytes, size_t n)
+{
+	struct hwtd_trace *trace = mt_create();
+	const struct hwtd_stream_desc desc = {
+		.size = sizeof(desc),
+		.tech = HWTD_TECH_SPE,
+		.cpu = 3,
+		.pid = HWTD_NO_ID,
+		.tid = HWTD_NO_ID,
+		.clock = { 1, 4, 1000, 1000 },
+	};
+	uint32_t id;
+
+	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_add_bytes(trace, id, bytes, n, NULL),
+	    HWTD_OK);
+	return (trace);
+}
+
+static void
+a_sample_is_a_row_with_the_whole_record(void **state)
+{
+	uint8_t bytes[3 * SPE_SLOT];
+	struct hwtd_trace *trace;
+	struct mt_rows rows = { 0 };
+
+	(void)state;
+	fill(bytes, 3);
+	/* The last one is a branch that is taken, the one before is not. */
+	for (size_t i = 1; i < 3; i++) {
+		uint8_t *slot = bytes + i * SPE_SLOT;
+
+		slot[19] = 0x4a;
+		slot[20] = 0x01;
+		slot[22] = i == 1 ? 0x42 : 0x02;
+		slot[30] = 0xb1;
+		memset(slot + 39, 0, 14);
+	}
+	trace = mt_seal(trace_of(bytes, sizeof(bytes)));
+	mt_rows(trace, NULL, &rows);
+	assert_int_equal(rows.n, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct hwtd_event *row = &rows.at[i].row;
+		const struct hwtd_sample *s = &rows.at[i].detail.sample;
+
+		assert_int_equal(row->kind, HWTD_EV_SAMPLE);
+		assert_int_equal(row->ip, 0x400000 + 4 * i);
+		assert_int_equal(row->time_ns, 1000 + 20 * i);
+		assert_int_equal(row->stream_off, 64 * (i + 1));
+		assert_true((row->flags & HWTD_EVF_VALUE) != 0);
+		assert_int_equal(s->pc, row->ip);
+		assert_int_equal(s->count, 1000 + 5 * i);
+		assert_int_equal(s->stream_off, 64 * i);
+		assert_int_equal(s->bytes, 64);
+		assert_int_equal((row->flags & HWTD_EVF_TAKEN) != 0, i == 2);
+		assert_int_equal((row->flags & HWTD_EVF_TARGET) != 0, i == 2);
+		assert_int_equal(row->branch,
+		    i == 0 ? HWTD_BRANCH_NONE : HWTD_BRANCH_CONDITIONAL);
+	}
+	assert_int_equal(rows.at[0].detail.sample.va, 0x2040);
+	assert_string_equal(hwtd_sample_source_name(0x413fd0c1,
+				rows.at[0].detail.sample.source),
+	    "l2");
+	assert_string_equal(hwtd_sample_event_name(0, 0, 1), "retired");
+	assert_string_equal(hwtd_op_name(rows.at[0].detail.sample.op),
+	    "general");
+	assert_int_equal(rows.at[2].row.target, 0x2040);
+	mt_rows_free(&rows);
+	hwtd_trace_close(trace);
+}
+
+static void
+damage_is_a_gap_of_its_record(void **state)
+{
+	uint8_t bytes[10 * SPE_SLOT];
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct hwtd_trace *trace;
+	struct hwtd_events *ev;
+	struct mt_rows rows = { 0 };
+
+	(void)state;
+	fill(bytes, 10);
+	bytes[5 * SPE_SLOT + 53] = 0x30;
+	bytes[5 * SPE_SLOT + 54] = 0x30;
+	/* And the last one is cut off. */
+	trace = mt_seal(trace_of(bytes, sizeof(bytes) - 12));
+	ev = mt_events(trace, NULL);
+	mt_read(ev, 4, &rows);
+	assert_int_equal(hwtd_events_stats(ev, &stats), HWTD_OK);
+	assert_int_equal(rows.n, 12);
+	assert_int_equal(rows.at[5].row.kind, HWTD_EV_GAP);
+	assert_int_equal(rows.at[5].detail.gap.reason, HWTD_GAP_BAD_PACKET);
+	assert_int_equal(rows.at[5].detail.gap.first, 5 * SPE_SLOT);
+	assert_int_equal(rows.at[5].detail.gap.end, 6 * SPE_SLOT);
+	/* What is there of it is told. */
+	assert_int_equal(rows.at[6].row.kind, HWTD_EV_SAMPLE);
+	assert_int_equal(rows.at[6].row.ip, 0x400014);
+	assert_int_equal(rows.at[6].detail.sample.flags, HWTD_SAMPLEF_DAMAGED);
+	assert_int_equal(rows.at[10].row.kind, HWTD_EV_GAP);
+	assert_int_equal(rows.at[10].detail.gap.reason, HWTD_GAP_TRUNCATED);
+	assert_int_equal(rows.at[10].detail.gap.first, 9 * SPE_SLOT);
+	assert_int_equal(rows.at[11].detail.sample.flags,
+	    HWTD_SAMPLEF_TRUNCATED);
+	assert_int_equal(stats.bytes, sizeof(bytes) - 12);
+	assert_int_equal(stats.gap_bytes, 64 + 52);
+	assert_int_equal(stats.kinds[HWTD_EV_SAMPLE], 10);
+	hwtd_events_close(ev);
+	mt_rows_free(&rows);
+	hwtd_trace_close(trace);
+}
+
+static void
+extents_are_not_glued(void **state)
+{
+	uint8_t bytes[4 * SPE_SLOT];
+	struct hwtd_trace *trace;
+	struct mt_rows rows = { 0 };
+	size_t samples = 0;
+
+	(void)state;
+	fill(bytes, 4);
+	trace = trace_of(bytes, 2 * SPE_SLOT - 10);
+	mt_extent(trace, 0, HWTD_EXTENT_NEW, bytes + 2 * SPE_SLOT,
+	    2 * SPE_SLOT);
+	mt_seal(trace);
+	mt_rows(trace, NULL, &rows);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct hwtd_sample *s = &rows.at[i].detail.sample;
+
+		if (rows.at[i].row.kind != HWTD_EV_SAMPLE)
+			continue;
+		assert_int_equal(s->pc, 0x400000 + 4 * samples);
+		assert_int_equal(s->flags,
+		    samples == 1 ? HWTD_SAMPLEF_TRUNCATED : 0);
+		samples++;
+	}
+	assert_int_equal(samples, 4);
+	mt_rows_free(&rows);
+	hwtd_trace_close(trace);
+}
+
+static void
+segments_and_jobs_change_nothing(void **state)
+{
+	static const uint64_t sizes[] = { 100, 256, 1000, 4096, 0 };
+	uint8_t *bytes = malloc((size_t)SLOTS * SPE_SLOT);
+	struct mt_rows whole = { 0 }, got = { 0 };
+
+	(void)state;
+	assert_non_null(bytes);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		fill(bytes, SLOTS);
+		for (size_t i = 7; damaged && i < (size_t)SLOTS * SPE_SLOT;
+		     i += 997)
+			bytes[i] ^= 0x55;
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			const struct hwtd_events_options two = {
+				.size = sizeof(two),
+				.jobs = 2,
+			};
+			struct hwtd_trace *trace;
+
+			slot_bytes = sizes[i];
+			trace = mt_seal(trace_of(bytes,
+			    (size_t)SLOTS * SPE_SLOT));
+			mt_rows(trace, NULL, &got);
+			mt_rows(trace, &two, &whole);
+			mt_assert_same(&whole, 0, &got);
+			if (!damaged)
+				assert_int_equal(got.n, SLOTS);
+			mt_rows_free(&got);
+			mt_rows_free(&whole);
+			hwtd_trace_close(trace);
+		}
+	}
+	slot_bytes = 0;
+	free(bytes);
+}
+
+static void
+a_stream_can_be_sought(void **state)
+{
+	uint8_t *bytes = malloc((size_t)SLOTS * SPE_SLOT);
+	struct hwtd_trace *trace;
+	struct hwtd_events *ev;
+	struct mt_rows all = { 0 };
+
+	(void)state;
+	assert_non_null(bytes);
+	fill(bytes, SLOTS);
+	slot_bytes = 4096;
+	trace = mt_seal(trace_of(bytes, (size_t)SLOTS * SPE_SLOT));
+	mt_rows(trace, NULL, &all);
+	ev = mt_events(trace, NULL);
+	for (size_t i = 1; i < SLOTS; i += 111) {
+		assert_int_equal(hwtd_events_seek_ns(ev, 1000 + 20 * i, NULL),
+		    HWTD_OK);
+		mt_assert_next(ev, &all, i, 5);
+		assert_int_equal(hwtd_events_seek_offset(ev, 0,
+				     SPE_SLOT * (i + 1), NULL),
+		    HWTD_OK);
+		mt_assert_next(ev, &all, i, 5);
+	}
+	slot_bytes = 0;
+	hwtd_events_close(ev);
+	mt_rows_free(&all);
+	hwtd_trace_close(trace);
+	free(bytes);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_is_a_row_with_the_whole_record),
+		cmocka_unit_test(damage_is_a_gap_of_its_record),
+		cmocka_unit_test(extents_are_not_glued),
+		cmocka_unit_test(segments_and_jobs_change_nothing),
+		cmocka_unit_test(a_stream_can_be_sought),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
