@@ -312,7 +312,7 @@ streams_of_an_unknown_kind_are_gaps(void **state)
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_stream_desc desc = {
 		.size = sizeof(desc),
-		.tech = HWTD_TECH_SPE,
+		.tech = HWTD_TECH_UNKNOWN,
 		.cpu = HWTD_NO_ID,
 		.pid = HWTD_NO_ID,
 		.tid = HWTD_NO_ID,
