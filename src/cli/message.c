@@ -112,8 +112,9 @@ say_library_error(const char *file, const struct hwtd_error *err)
 	switch (err->code) {
 	case HWTD_E_UNRECOGNIZED:
 		say_hint("if these are raw trace bytes, name their kind: "
-			 "--tech pt, or --tech coresight with --etm-config, "
-			 "and --framing of what a trace sink wrote");
+			 "--tech pt, --tech spe, or --tech coresight with "
+			 "--etm-config, and --framing of what a trace sink "
+			 "wrote");
 		return (EXIT_BAD_INPUT);
 	case HWTD_E_CORRUPT:
 		/* No byte of it is damaged: what it says is wrong. */

@@ -267,7 +267,7 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 			    "no .hwt header, LLDB trace bundle, snapshot, "
 			    "nor Intel PT sync pattern in the first %" PRIu64
 			    " bytes; a raw trace needs its technology named "
-			    "(--tech pt, --tech coresight)",
+			    "(--tech pt, --tech coresight, --tech spe)",
 			    trace->file.size < SEARCH_BYTES ? trace->file.size
 							    : SEARCH_BYTES));
 		desc.tech = HWTD_TECH_INTEL_PT;
