@@ -2,7 +2,9 @@
  * Raw packets of a stream: every byte has a name.
  *
  * Source: Intel SDM vol. 3C, "Packet Definitions", for HWTD_PK_PT_*; Arm IHI
- * 0014, 0035 and 0064, MIPI STPv2 and DDI 0403 for HWTD_PK_CS_*.
+ * 0014, 0035 and 0064, MIPI STPv2 and DDI 0403 for HWTD_PK_CS_*; Arm DDI 0487,
+ * "Statistical Profiling Extension Sample Record Specification", for
+ * HWTD_PK_SPE_*.
  */
 #ifndef HWTDECODE_PACKET_H
 #define HWTDECODE_PACKET_H
@@ -150,11 +152,49 @@ enum hwtd_packet_kind {
 	/** Any other. */
 	HWTD_PK_CS_OTHER = 62,
 	/** Of what a sink wrote: a frame, a barrier, synchronisation. */
-	HWTD_PK_CS_FRAME = 63
+	HWTD_PK_CS_FRAME = 63,
+
+	/*
+	 * Arm SPE.  `value` is the payload as it was, `aux` the header, the second
+	 * byte where there are two, and the index of what has one is in `count`.
+	 */
+	/** A run of padding; `count` of them. */
+	HWTD_PK_SPE_PAD = 64,
+	/** A record ends; with a timestamp it ends as well. */
+	HWTD_PK_SPE_END = 65,
+	/** Up to a multiple of bytes of the buffer. */
+	HWTD_PK_SPE_ALIGNMENT = 66,
+	/** Addresses: `ip` is the canonical address. */
+	HWTD_PK_SPE_PC = 67,
+	HWTD_PK_SPE_TARGET = 68,
+	HWTD_PK_SPE_VA = 69,
+	/** A physical address: there is no `ip`. */
+	HWTD_PK_SPE_PA = 70,
+	HWTD_PK_SPE_PREV_TARGET = 71,
+	/** Of an index that nothing is known of. */
+	HWTD_PK_SPE_ADDRESS = 72,
+	/** Latencies in cycles. */
+	HWTD_PK_SPE_TOTAL = 73,
+	HWTD_PK_SPE_ISSUE = 74,
+	HWTD_PK_SPE_XLAT = 75,
+	/** A counter of an index that nothing is known of. */
+	HWTD_PK_SPE_COUNTER = 76,
+	/** CONTEXTIDR of EL `count` + 1. */
+	HWTD_PK_SPE_CONTEXT = 77,
+	/** `stamp` is the count of the generic timer. */
+	HWTD_PK_SPE_TIMESTAMP = 78,
+	/** `stamp` is MIDR_EL1 of the stream, `count` its PMSVer; 0: unknown. */
+	HWTD_PK_SPE_EVENTS = 79,
+	/** Data source: `stamp` as above. */
+	HWTD_PK_SPE_SOURCE = 80,
+	/** `count` is the class. */
+	HWTD_PK_SPE_OPERATION = 81,
+	/** A header that nothing is known of, with the bytes that its size says. */
+	HWTD_PK_SPE_UNKNOWN = 82
 };
 
 /** Number of kinds; kinds lie in [0, HWTD_PACKET_KINDS). */
-#define HWTD_PACKET_KINDS 64
+#define HWTD_PACKET_KINDS 83
 
 /** `time_ns` is known. */
 #define HWTD_PKF_TIME 0x0001
@@ -176,7 +216,10 @@ enum hwtd_packet_kind {
 /** TRIG: more than one at a time; `count` is known. */
 #define HWTD_PKF_TRIG_MULTIPLE 0x0100
 #define HWTD_PKF_TRIG_COUNT 0x0200
-/** Where packets begin was guessed: after unknown bytes, up to a PSB. */
+/**
+ * Where packets begin was guessed: after unknown bytes, up to a PSB; of SPE up to
+ * the end of the record.
+ */
 #define HWTD_PKF_GUESSED 0x1000
 /** A reserved bit is set that should not be. */
 #define HWTD_PKF_RESERVED 0x2000
@@ -245,13 +288,14 @@ struct hwtd_packet {
 	 * bytes before where an ID stands in the frame.
 	 */
 	uint64_t sink_off;
-	/** With HWTD_PKF_STAMP: a raw timestamp. */
+	/** With HWTD_PKF_STAMP: a raw timestamp.  SPE: by kind. */
 	uint64_t stamp;
 	/** CoreSight: which packet of its protocol; 0: none has that name. */
 	uint32_t code;
 	/**
 	 * With HWTD_PKF_CYCLES: cycles.  DATA: of ITM port or discriminator; of
 	 * STM master, and channel from bit 16 on; of ETE the exception level.
+	 * SPE: the header.
 	 */
 	uint32_t aux;
 };
@@ -294,6 +338,12 @@ HWTD_API size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf,
 #define HWTD_PACKETS_TIME 0x2
 /** Tell where packets lie in what the sink of the stream wrote, if it has one. */
 #define HWTD_PACKETS_SINK 0x4
+/**
+ * SPE: rows are the lines of a listing of perf.  A header that nothing is known of
+ * is one byte of HWTD_PK_UNKNOWN, as is each byte of a packet that is cut off; up
+ * to 16 bytes of padding are one row, together with an alignment before them.
+ */
+#define HWTD_PACKETS_PERF_LINES 0x8
 
 /** All zero but `size`: all packets of stream 0. */
 struct hwtd_packets_options {
@@ -307,11 +357,13 @@ struct hwtd_packets_options {
 	uint64_t first;
 	uint64_t end;
 	/**
-	 * Bit (1 << kind) for each kind wanted; those of no kind mean nothing.
-	 * 0: all.  A call comes back when it has one, for a rare kind maybe only
-	 * at the end.
+	 * Bit (1 << kind) for each kind below 64 that is wanted; those of no kind
+	 * mean nothing.  0, and the same of those from 64 on: all.  A call comes
+	 * back when it has one, for a rare kind maybe only at the end.
 	 */
 	uint64_t kinds;
+	/** Bit (1 << (kind - 64)) for each kind from 64 on that is wanted. */
+	uint64_t kinds_from_64;
 };
 
 /** Packets that were read.  Borrowed until the next call on `packets`. */
@@ -387,7 +439,7 @@ struct hwtd_packet_visitor {
 	    int known);
 	/** CYC. */
 	int (*cyc)(void *arg, uint64_t stream_off, uint64_t cycles);
-	/** All others, and all of CoreSight.  Borrowed during the call. */
+	/** All others, and all of CoreSight and SPE.  Borrowed during the call. */
 	int (*packet)(void *arg, const struct hwtd_packet *packet);
 };
 

@@ -250,6 +250,13 @@ struct hwtd_open_options {
 	/** For the same: an hwtd_framing. */
 	uint32_t framing;
 	uint32_t reserved2;
+	/**
+	 * For raw bytes: shape [n_splits], offsets that rise, where one buffer
+	 * ends and another one begins.  Bytes never join across them: each is an
+	 * extent.
+	 */
+	const uint64_t *splits;
+	size_t n_splits;
 };
 
 /** Options for saving.  All zero means defaults. */

@@ -16,6 +16,8 @@ struct listing {
 	const struct options *options;
 	struct packet_writer *writer;
 	struct progress progress;
+	/* Not all kinds are asked for. */
+	bool some_kinds;
 	uint64_t left;
 	/* Of what was read to its end. */
 	uint64_t bytes;
@@ -48,9 +50,9 @@ show_progress(struct listing *l, const struct hwtd_packets *packets)
 static uint64_t
 write_packet(struct listing *l, const struct hwtd_packet *packet)
 {
-	const uint64_t kinds = l->options->packet_kinds;
-
-	if (kinds != 0 && (kinds >> packet->kind & 1) == 0)
+	if (l->some_kinds &&
+	    (l->options->packet_kinds[packet->kind / 64] >> packet->kind % 64 &
+		1) == 0)
 		return (0);
 	packet_write(l->writer, packet);
 	return (1);
@@ -101,7 +103,8 @@ list_range(struct listing *l, uint32_t stream, const struct hwtd_range *range)
 		.stream = stream,
 		.flags = (l->options->no_sync ? HWTD_PACKETS_NO_SYNC : 0) |
 		    (l->options->times_wanted ? HWTD_PACKETS_TIME : 0) |
-		    HWTD_PACKETS_SINK,
+		    HWTD_PACKETS_SINK |
+		    (l->options->perf_style ? HWTD_PACKETS_PERF_LINES : 0),
 		.first = range->start,
 		.end = range->end,
 	};
@@ -161,10 +164,46 @@ static bool
 is_known(const struct hwtd_stream_desc *desc)
 {
 	if (desc->tech != HWTD_TECH_CORESIGHT)
-		return (desc->tech == HWTD_TECH_INTEL_PT);
+		return (desc->tech == HWTD_TECH_INTEL_PT ||
+		    desc->tech == HWTD_TECH_SPE);
 	return (desc->framing != HWTD_FRAMING_NONE ||
 	    (desc->coresight != NULL &&
 		desc->coresight->protocol != HWTD_CS_UNKNOWN));
+}
+
+/* As perf does, each buffer on its own, with a line before it. */
+static int
+list_buffers(struct listing *l, uint32_t stream,
+    const struct range_list *ranges)
+{
+	struct hwtd_extent extent = { .size = sizeof(extent) };
+	uint64_t done = 0;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; code == EXIT_DONE && l->left > 0 &&
+	     hwtd_trace_extent(l->input->trace, stream, i, &extent) == HWTD_OK;
+	     i++) {
+		bool shown = false;
+
+		for (size_t r = 0; r < ranges->n && code == EXIT_DONE; r++) {
+			struct hwtd_range part = ranges->ranges[r];
+
+			if (part.start < extent.start)
+				part.start = extent.start;
+			if (part.start < done)
+				part.start = done;
+			if (part.end > extent.end)
+				part.end = extent.end;
+			if (part.start >= part.end)
+				continue;
+			if (!shown)
+				packet_write_buffer(l->writer, &extent);
+			shown = true;
+			done = part.end;
+			code = list_range(l, stream, &part);
+		}
+	}
+	return (code);
 }
 
 static int
@@ -191,7 +230,18 @@ list_stream(struct listing *l, uint32_t stream)
 		    l->input->name, stream);
 		say_hint("--clock tells the clock of raw bytes");
 	}
+	if (options->perf_style && desc.tech != HWTD_TECH_SPE) {
+		progress_end(&l->progress);
+		say_error("%s: stream %" PRIu32
+			  ": --style perf is for Arm SPE, not for %s",
+		    l->input->name, stream, tech_name(desc.tech));
+		say_hint("--stream chooses streams");
+		return (EXIT_BAD_USAGE);
+	}
 	l->n_shown++;
+	if (options->perf_style)
+		return (list_buffers(l, stream,
+		    options->offsets.n > 0 ? &options->offsets : &whole));
 	return (list_ranges(l, stream,
 	    options->offsets.n > 0 ? &options->offsets : &whole));
 }
@@ -233,6 +283,9 @@ list(const struct input *input, const struct options *options,
 
 	if (!packet_writer_init(&writer, out, input, options))
 		return (EXIT_FAILED);
+	for (size_t i = 0; i < PACKET_KIND_WORDS; i++)
+		if (options->packet_kinds[i] != 0)
+			l.some_kinds = true;
 	if (options->offsets.n > 1)
 		qsort(options->offsets.ranges, options->offsets.n,
 		    sizeof(*options->offsets.ranges), by_start);

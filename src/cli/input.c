@@ -107,6 +107,7 @@ warn_of_unused(const struct input *input, const struct options *options)
 		{ "clock", options->clock.counts_per != 0 },
 		{ "framing", options->has_framing },
 		{ "etm-config", options->n_coresight != 0 },
+		{ "split-at", options->n_splits != 0 },
 		{ "stream-cpu", options->cpu_plus_1 != 0 },
 		{ "stream-pid", options->pid_plus_1 != 0 },
 		{ "stream-tid", options->tid_plus_1 != 0 },
@@ -180,6 +181,8 @@ input_open(struct input *input, const struct options *options)
 		.coresight = options->coresight,
 		.n_coresight = options->n_coresight,
 		.framing = options->framing,
+		.splits = options->splits,
+		.n_splits = options->n_splits,
 		.search = &search,
 		.unsealed = 1,
 	};

@@ -12,6 +12,7 @@
 #include "cli/option_values.h"
 #include "cli/packet_options.h"
 #include "cli/search_options.h"
+#include "cli/spe_options.h"
 
 /* A word this far from a known one may be meant to be it. */
 static unsigned int
@@ -443,6 +444,15 @@ static bool
 take(struct options *options, const struct option_entry *entry,
     const char *value)
 {
+	static bool (*const takers[])(struct options *,
+	    const struct option_entry *, const char *, bool *) = {
+		take_input_option,
+		take_coresight_option,
+		take_spe_option,
+		take_space_option,
+		take_packet_option,
+		take_decode_option,
+	};
 	bool known;
 	size_t choice;
 
@@ -451,25 +461,13 @@ take(struct options *options, const struct option_entry *entry,
 	if (entry->choices != NULL &&
 	    !parse_choice(value, entry->choices, &choice))
 		return (accept(entry, value, VALUE_SHAPE));
-	if (!take_input_option(options, entry, value, &known))
-		return (false);
-	if (known)
-		return (true);
-	if (!take_coresight_option(options, entry, value, &known))
-		return (false);
-	if (known)
-		return (true);
-	if (!take_space_option(options, entry, value, &known))
-		return (false);
-	if (known)
-		return (true);
-	if (!take_packet_option(options, entry, value, &known))
-		return (false);
-	if (known)
-		return (true);
-	if (!take_decode_option(options, entry, value, &known))
-		return (false);
-	return (known || take_other_option(options, entry, value));
+	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
+		if (!takers[i](options, entry, value, &known))
+			return (false);
+		if (known)
+			return (true);
+	}
+	return (take_other_option(options, entry, value));
 }
 
 static bool
@@ -609,7 +607,8 @@ options_parse(struct options *options, const struct command *command, int argc,
 			return (false);
 		}
 	}
-	return (check_operands(options) && check_coresight_options(options));
+	return (check_operands(options) && check_coresight_options(options) &&
+	    check_packet_options(options));
 }
 
 void
@@ -624,6 +623,7 @@ options_fini(struct options *options)
 	free(options->images);
 	search_options_fini(options);
 	coresight_options_fini(options);
+	spe_options_fini(options);
 	free(options->times.ranges);
 	free(options->addresses.ranges);
 	free(options->offsets.ranges);

@@ -59,6 +59,10 @@ const struct option_entry option_table[] = {
 	    "Take the first byte for the begin of a packet: do not wait for a "
 	    "PSB." },
 
+	{ OPTION_STYLE, "style", 0, GROUP_COMMAND, COMMAND_PACKETS, "NAME",
+	    "columns|perf",
+	    "perf: text of Arm SPE as perf lists it.  Default: columns." },
+
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
 	    "pt|coresight|spe", "FILE holds raw bytes of this technology." },
@@ -97,6 +101,9 @@ const struct option_entry option_table[] = {
 	    "COUNTS/NS[@BASE[=BASENS]]", NULL,
 	    "COUNTS ticks of the trace take NS ns; tick BASE is at BASENS "
 	    "ns." },
+	{ OPTION_SPLIT_AT, "split-at", 0, GROUP_INPUT, READERS, "LIST", NULL,
+	    "Raw bytes are of several buffers, which begin at these offsets; "
+	    "nothing goes on from one to the next." },
 	{ OPTION_STREAM_CPU, "stream-cpu", 0, GROUP_INPUT, READERS, "N", NULL,
 	    "Raw bytes were recorded on this CPU." },
 	{ OPTION_STREAM_PID, "stream-pid", 0, GROUP_INPUT, READERS, "N", NULL,

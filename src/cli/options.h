@@ -24,6 +24,7 @@ enum option_id {
 	OPTION_ETM_CONFIG,
 	OPTION_FRAMING,
 	OPTION_CLOCK,
+	OPTION_SPLIT_AT,
 	OPTION_STREAM_CPU,
 	OPTION_STREAM_PID,
 	OPTION_STREAM_TID,
@@ -68,6 +69,7 @@ enum option_id {
 	OPTION_TIMES,
 	OPTION_RAW,
 	OPTION_NO_SYNC,
+	OPTION_STYLE,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -130,6 +132,8 @@ struct folder_list {
 	size_t n;
 };
 
+#define PACKET_KIND_WORDS ((HWTD_PACKET_KINDS + 63) / 64)
+
 struct options {
 	const struct command *command;
 	/* What is no option; borrowed from argv. */
@@ -162,6 +166,9 @@ struct options {
 	/* An hwtd_framing. */
 	uint32_t framing;
 	bool has_framing;
+	/* Where buffers of raw bytes begin. */
+	uint64_t *splits;
+	size_t n_splits;
 	struct hwtd_clock clock;
 	uint32_t cpu_plus_1;
 	uint32_t pid_plus_1;
@@ -180,11 +187,12 @@ struct options {
 	uint32_t record_types;
 	struct hwtd_position at;
 
-	/* Of packets.  Kinds: 1 << kind; 0: all. */
-	uint64_t packet_kinds;
+	/* Of packets.  Kinds: 1 << (kind % 64) in [kind / 64]; all 0: all. */
+	uint64_t packet_kinds[PACKET_KIND_WORDS];
 	struct range_list offsets;
 	bool times_wanted;
 	bool raw;
+	bool perf_style;
 	bool no_sync;
 
 	/* Which rows. */

@@ -48,9 +48,8 @@ enum packet_field_id {
 	PACKET_GUESSED,
 	PACKET_RESERVED,
 	PACKET_LOSS,
-	/* Of CoreSight only: no columns of traces that have none. */
-	PACKET_COMMON_FIELDS,
-	PACKET_ATOMS = PACKET_COMMON_FIELDS,
+	/* Not of all technologies: no columns of traces that have none of it. */
+	PACKET_ATOMS,
 	PACKET_ISA,
 	PACKET_LEVEL,
 	PACKET_SECURITY,
@@ -70,6 +69,16 @@ enum packet_field_id {
 	PACKET_SOURCE,
 	PACKET_HALF,
 	PACKET_SINK_OFFSET,
+	PACKET_PA,
+	PACKET_TAG,
+	PACKET_CHECKED,
+	PACKET_INDEX,
+	PACKET_HEADER,
+	PACKET_EVENT_BITS,
+	PACKET_EVENT_NAMES,
+	PACKET_DATA_SOURCE,
+	PACKET_OP_CLASS,
+	PACKET_OP,
 	PACKET_FIELDS
 };
 
@@ -81,8 +90,15 @@ enum packet_form {
 	/* `count` of the packet outcomes, the oldest in the top bit. */
 	PACKET_OUTCOMES,
 	/* An hwtd_gap_reason, by name. */
-	PACKET_GAP
+	PACKET_GAP,
+	/* Of an EVENTS packet of SPE, by name. */
+	PACKET_EVENT_LIST
 };
+
+/* Technologies that have a field; those of all are columns of all traces. */
+#define PACKET_OF_ALL 0x1
+#define PACKET_OF_CS 0x2
+#define PACKET_OF_SPE 0x4
 
 struct packet_field {
 	enum packet_field_id id;
@@ -92,6 +108,8 @@ struct packet_field {
 struct packet_field_kind {
 	const char *name;
 	enum packet_form form;
+	/* PACKET_OF_* bits. */
+	unsigned int of;
 };
 
 extern const struct packet_field_kind packet_field_kinds[PACKET_FIELDS];
@@ -106,5 +124,9 @@ size_t packet_fields(const struct hwtd_packet *packet,
 /* Those of CoreSight, of `n` that are there; how many there are then. */
 size_t packet_fields_cs(const struct hwtd_packet *packet,
     struct packet_field fields[PACKET_FIELDS], size_t n);
+
+/* Those of SPE; how many. */
+size_t packet_fields_spe(const struct hwtd_packet *packet,
+    struct packet_field fields[PACKET_FIELDS]);
 
 #endif /* HWTDECODE_CLI_PACKET_FIELDS_H */

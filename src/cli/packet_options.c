@@ -16,23 +16,26 @@ is_packet_kind(uint32_t kind)
 	    strcmp(name, hwtd_packet_kind_name(HWTD_PK_UNKNOWN)) != 0);
 }
 
-/* Bits of the kinds of that name, else of "name.*"; 0: there is none. */
-static uint64_t
-kinds_of(const char *word, size_t n)
+/* Add the kind of that name, else those of "name.*"; false: there is none. */
+static bool
+add_kinds(uint64_t kinds[PACKET_KIND_WORDS], const char *word, size_t n)
 {
-	uint64_t kinds = 0;
+	bool found = false;
 
 	for (uint32_t kind = 0; kind < HWTD_PACKET_KINDS; kind++) {
 		const char *name = hwtd_packet_kind_name(kind);
+		const uint64_t bit = UINT64_C(1) << kind % 64;
 
 		if (!is_packet_kind(kind) || strncmp(name, word, n) != 0)
 			continue;
+		if (name[n] != '\0' && name[n] != '.')
+			continue;
+		kinds[kind / 64] |= bit;
+		found = true;
 		if (name[n] == '\0')
-			return (UINT64_C(1) << kind);
-		if (name[n] == '.')
-			kinds |= UINT64_C(1) << kind;
+			break;
 	}
-	return (kinds);
+	return (found);
 }
 
 static void
@@ -69,17 +72,33 @@ take_packet_kinds(struct options *options, const struct option_entry *entry,
 {
 	for (const char *rest = value;;) {
 		const size_t n = strcspn(rest, ",");
-		const uint64_t kinds = n > 0 ? kinds_of(rest, n) : 0;
 
-		if (kinds == 0) {
+		if (n == 0 || !add_kinds(options->packet_kinds, rest, n)) {
 			say_no_kind(options, entry, rest, n);
 			return (false);
 		}
-		options->packet_kinds |= kinds;
 		if (rest[n] == '\0')
 			return (true);
 		rest += n + 1;
 	}
+}
+
+bool
+check_packet_options(const struct options *options)
+{
+	if (!options->perf_style)
+		return (true);
+	if (options->format != FORMAT_TEXT) {
+		say_error("--style perf is text: it has no other --format");
+		return (false);
+	}
+	if (options->times_wanted || options->raw) {
+		say_error("--style perf: its lines have all bytes, and no "
+			  "times: leave out --%s",
+		    options->raw ? "raw" : "times");
+		return (false);
+	}
+	return (true);
 }
 
 bool
@@ -92,6 +111,9 @@ take_packet_option(struct options *options, const struct option_entry *entry,
 		return (take_packet_kinds(options, entry, value));
 	case OPTION_TIMES:
 		options->times_wanted = true;
+		return (true);
+	case OPTION_STYLE:
+		options->perf_style = strcmp(value, "perf") == 0;
 		return (true);
 	case OPTION_RAW:
 		options->raw = true;

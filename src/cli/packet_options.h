@@ -10,6 +10,9 @@
 bool take_packet_option(struct options *options,
     const struct option_entry *entry, const char *value, bool *known);
 
+/* Those that were given fit each other; false after a message. */
+bool check_packet_options(const struct options *options);
+
 /* Not all numbers below HWTD_PACKET_KINDS are in use. */
 bool is_packet_kind(uint32_t kind);
 

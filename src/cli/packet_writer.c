@@ -7,6 +7,7 @@
 #include "cli/json_line.h"
 #include "cli/message.h"
 #include "cli/packet_fields.h"
+#include "cli/packet_perf.h"
 #include "cli/packet_writer.h"
 
 /* Bytes of the stream that are at hand. */
@@ -23,10 +24,11 @@
 #define WIDTH_RAW 47
 #define WIDTH_NAME 9
 #define WIDTH_LONG_NAME 19
+#define WIDTH_SPE_NAME 15
 /* What stands behind a payload begins here. */
 #define WIDTH_FIELDS 19
-/* Fields in words: the longest is a long TNT. */
-#define MAX_WORDS 128
+/* Fields in words: the longest are all events of SPE. */
+#define MAX_WORDS 768
 /* All of a line but these words and bytes of --raw. */
 #define MAX_COLUMNS 256
 
@@ -37,13 +39,17 @@ set_columns(struct packet_writer *writer, const struct input *input)
 	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 
 	writer->name_width = WIDTH_NAME;
-	writer->n_fields = PACKET_COMMON_FIELDS;
+	writer->columns = PACKET_OF_ALL;
 	for (uint32_t i = 0; i < input->info.n_streams; i++) {
 		if (hwtd_trace_stream(input->trace, i, &desc) != HWTD_OK)
 			continue;
 		if (desc.tech == HWTD_TECH_CORESIGHT) {
 			writer->name_width = WIDTH_LONG_NAME;
-			writer->n_fields = PACKET_FIELDS;
+			writer->columns |= PACKET_OF_CS;
+		} else if (desc.tech == HWTD_TECH_SPE) {
+			if (writer->name_width < WIDTH_SPE_NAME)
+				writer->name_width = WIDTH_SPE_NAME;
+			writer->columns |= PACKET_OF_SPE;
 		}
 		if (desc.sink_plus_1 != 0)
 			writer->sinks = true;
@@ -62,6 +68,7 @@ packet_writer_init(struct packet_writer *writer, struct output *out,
 		.header = !options->no_header,
 		.times = options->times_wanted,
 		.raw = options->raw,
+		.perf = options->perf_style,
 		.window_stream = HWTD_NO_ID,
 	};
 	set_columns(writer, input);
@@ -254,7 +261,9 @@ write_text(struct packet_writer *w, const struct hwtd_packet *packet)
 	struct output *out = w->out;
 	const char *name = name_of(packet);
 	const bool is_loss = w->color && packet->kind < HWTD_PK_PT_PAD;
-	const bool is_faint = w->color && packet->kind == HWTD_PK_PT_PAD;
+	const bool is_faint = w->color &&
+	    (packet->kind == HWTD_PK_PT_PAD ||
+		packet->kind == HWTD_PK_SPE_PAD);
 	char number[24];
 	char *start;
 
@@ -317,6 +326,28 @@ write_outcomes(struct output *out, uint64_t value, uint32_t count)
 		*out->at++ = (char)('0' + (value >> i & 1));
 }
 
+/* Names of the events of SPE, in quotes; what has no name is left out. */
+static void
+write_event_names(struct output *out, const struct hwtd_packet *packet,
+    const char *quote, const char *between)
+{
+	const char *before = "";
+
+	for (uint32_t bit = 0; bit < 64; bit++) {
+		const char *name = hwtd_sample_event_name((uint32_t)
+							      packet->stamp,
+		    packet->count, bit);
+
+		if ((packet->value >> bit & 1) == 0 || name == NULL)
+			continue;
+		output_text(out, before);
+		output_text(out, quote);
+		output_text(out, name);
+		output_text(out, quote);
+		before = between;
+	}
+}
+
 static void
 write_json(struct packet_writer *w, const struct hwtd_packet *packet)
 {
@@ -362,6 +393,12 @@ write_json(struct packet_writer *w, const struct hwtd_packet *packet)
 			json_name(out, name,
 			    hwtd_gap_reason_name((uint32_t)fields[i].value));
 			break;
+		case PACKET_EVENT_LIST:
+			json_key(out, name);
+			output_char(out, '[');
+			write_event_names(out, packet, "\"", ",");
+			output_char(out, ']');
+			break;
 		}
 	}
 	if (w->raw) {
@@ -371,6 +408,12 @@ write_json(struct packet_writer *w, const struct hwtd_packet *packet)
 		output_char(out, '"');
 	}
 	output_bytes(out, "}\n", 2);
+}
+
+static bool
+is_column(const struct packet_writer *w, unsigned int id)
+{
+	return ((packet_field_kinds[id].of & w->columns) != 0);
 }
 
 static void
@@ -398,9 +441,11 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 	csv_u64(out, true, packet->stream);
 	csv_u64(out, true, packet->stream_off);
 	csv_u64(out, true, packet_size(packet));
-	for (unsigned int id = 0; id < w->n_fields; id++) {
+	for (unsigned int id = 0; id < PACKET_FIELDS; id++) {
 		const struct packet_field *field = &fields[next];
 
+		if (!is_column(w, id))
+			continue;
 		output_char(out, ',');
 		if (next == n || field->id != id)
 			continue;
@@ -412,10 +457,12 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 		else if (packet_field_kinds[id].form == PACKET_GAP)
 			output_text(out,
 			    hwtd_gap_reason_name((uint32_t)field->value));
+		else if (packet_field_kinds[id].form == PACKET_EVENT_LIST)
+			write_event_names(out, packet, "", " ");
 		else
 			output_u64(out, field->value);
 	}
-	if (w->n_fields == PACKET_FIELDS)
+	if ((w->columns & PACKET_OF_CS) != 0)
 		output_char(out, ',');
 	if (packet->code != 0)
 		output_text(out, name_of(packet));
@@ -426,9 +473,39 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 	output_char(out, '\n');
 }
 
+static void
+write_perf(struct packet_writer *w, const struct hwtd_packet *packet)
+{
+	size_t n = (size_t)bytes_there(packet);
+	const uint8_t *bytes;
+
+	/* perf knows nothing of what is not there. */
+	if (packet->kind == HWTD_PK_LOST)
+		return;
+	if (n > WINDOW_BYTES)
+		n = WINDOW_BYTES;
+	bytes = see_bytes(w, packet->stream, packet->stream_off, &n);
+	perf_write_packet(w->out, packet, packet->stream_off - w->buffer_start,
+	    bytes, n);
+}
+
+void
+packet_write_buffer(struct packet_writer *writer,
+    const struct hwtd_extent *extent)
+{
+	if (!writer->perf)
+		return;
+	writer->buffer_start = extent->start;
+	perf_write_header(writer->out, extent->end - extent->start);
+}
+
 void
 packet_write(struct packet_writer *writer, const struct hwtd_packet *packet)
 {
+	if (writer->perf) {
+		write_perf(writer, packet);
+		return;
+	}
 	switch (writer->format) {
 	case FORMAT_TEXT:
 		write_text(writer, packet);
@@ -447,17 +524,19 @@ packet_write_header(struct packet_writer *writer)
 {
 	struct output *out = writer->out;
 
-	if (!writer->header || writer->format == FORMAT_JSONL)
+	if (!writer->header || writer->format == FORMAT_JSONL || writer->perf)
 		return;
 	if (writer->format == FORMAT_CSV) {
 		output_text(out,
 		    "kind,time_ns,time_estimated,time_error_ns,stream,offset,"
 		    "bytes");
-		for (size_t id = 0; id < writer->n_fields; id++) {
+		for (unsigned int id = 0; id < PACKET_FIELDS; id++) {
+			if (!is_column(writer, id))
+				continue;
 			output_char(out, ',');
 			output_text(out, packet_field_kinds[id].name);
 		}
-		if (writer->n_fields == PACKET_FIELDS)
+		if ((writer->columns & PACKET_OF_CS) != 0)
 			output_text(out, ",name");
 		output_text(out, writer->raw ? ",raw\n" : "\n");
 		return;
@@ -493,9 +572,10 @@ packet_write_interrupted(struct packet_writer *writer)
 		break;
 	case FORMAT_CSV:
 		output_text(out, "interrupted,,,,,,");
-		for (size_t id = 0; id < writer->n_fields; id++)
-			output_char(out, ',');
-		if (writer->n_fields == PACKET_FIELDS)
+		for (unsigned int id = 0; id < PACKET_FIELDS; id++)
+			if (is_column(writer, id))
+				output_char(out, ',');
+		if ((writer->columns & PACKET_OF_CS) != 0)
 			output_char(out, ',');
 		output_text(out, writer->raw ? ",\n" : "\n");
 		break;

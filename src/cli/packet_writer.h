@@ -17,9 +17,12 @@ struct packet_writer {
 	/* Some stream lies in a sink: where packets are in it is shown. */
 	bool sinks;
 	size_t name_width;
-	/* Columns of CSV. */
-	size_t n_fields;
+	/* PACKET_OF_* bits: whose fields are columns of CSV. */
+	unsigned int columns;
 	bool raw;
+	/* Lines as perf has them; offsets are those in a buffer, from here on. */
+	bool perf;
+	uint64_t buffer_start;
 	/* Bytes [window_off, window_off + window_n) of window_stream. */
 	uint8_t *window;
 	size_t window_n;
@@ -31,6 +34,10 @@ struct packet_writer {
 bool packet_writer_init(struct packet_writer *writer, struct output *out,
     const struct input *input, const struct options *options);
 void packet_writer_fini(struct packet_writer *writer);
+
+/* What follows are packets of this buffer. */
+void packet_write_buffer(struct packet_writer *writer,
+    const struct hwtd_extent *extent);
 
 void packet_write_header(struct packet_writer *writer);
 void packet_write(struct packet_writer *writer,

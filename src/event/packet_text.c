@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "event/packet_text_cs.h"
+#include "event/packet_text_spe.h"
 
 static const char *const names[HWTD_PACKET_KINDS] = {
 	[HWTD_PK_UNKNOWN] = "unknown",
@@ -71,6 +72,25 @@ static const char *const names[HWTD_PACKET_KINDS] = {
 	[HWTD_PK_CS_IGNORE] = "cs.ignore",
 	[HWTD_PK_CS_OTHER] = "cs.other",
 	[HWTD_PK_CS_FRAME] = "cs.frame",
+	[HWTD_PK_SPE_PAD] = "spe.pad",
+	[HWTD_PK_SPE_END] = "spe.end",
+	[HWTD_PK_SPE_ALIGNMENT] = "spe.alignment",
+	[HWTD_PK_SPE_PC] = "spe.pc",
+	[HWTD_PK_SPE_TARGET] = "spe.target",
+	[HWTD_PK_SPE_VA] = "spe.va",
+	[HWTD_PK_SPE_PA] = "spe.pa",
+	[HWTD_PK_SPE_PREV_TARGET] = "spe.previous",
+	[HWTD_PK_SPE_ADDRESS] = "spe.address",
+	[HWTD_PK_SPE_TOTAL] = "spe.total",
+	[HWTD_PK_SPE_ISSUE] = "spe.issue",
+	[HWTD_PK_SPE_XLAT] = "spe.xlat",
+	[HWTD_PK_SPE_COUNTER] = "spe.counter",
+	[HWTD_PK_SPE_CONTEXT] = "spe.context",
+	[HWTD_PK_SPE_TIMESTAMP] = "spe.timestamp",
+	[HWTD_PK_SPE_EVENTS] = "spe.events",
+	[HWTD_PK_SPE_SOURCE] = "spe.source",
+	[HWTD_PK_SPE_OPERATION] = "spe.operation",
+	[HWTD_PK_SPE_UNKNOWN] = "spe.unknown",
 };
 
 const char *
@@ -288,7 +308,12 @@ add_fields(struct text *t, const struct hwtd_packet *p)
 			add(t, "%" PRIu32 " times", p->count);
 		break;
 	default:
-		if (p->kind >= HWTD_PK_CS_ASYNC) {
+		if (p->kind >= HWTD_PK_SPE_PAD) {
+			char words[HWTDI_SPE_WORDS];
+
+			hwtdi_packet_text_spe(p, words);
+			add(t, "%s", words);
+		} else if (p->kind >= HWTD_PK_CS_ASYNC) {
 			char words[HWTDI_PACKET_WORDS];
 
 			hwtdi_packet_text_cs(p, words);

@@ -12,6 +12,8 @@ class_of(const struct hwtd_stream_desc *desc)
 {
 	if (desc->tech == HWTD_TECH_INTEL_PT)
 		return (&hwtdi_packets_pt);
+	if (desc->tech == HWTD_TECH_SPE)
+		return (&hwtdi_packets_spe);
 	if (desc->tech != HWTD_TECH_CORESIGHT)
 		return (NULL);
 	return (desc->framing == HWTD_FRAMING_NONE ? &hwtdi_packets_cs
@@ -23,7 +25,7 @@ check(const struct hwtd_trace *trace, const struct hwtd_packets_options *o,
     struct hwtd_stream_desc *desc, struct hwtd_error *err)
 {
 	const uint32_t known = HWTD_PACKETS_NO_SYNC | HWTD_PACKETS_TIME |
-	    HWTD_PACKETS_SINK;
+	    HWTD_PACKETS_SINK | HWTD_PACKETS_PERF_LINES;
 
 	if (!hwtdi_trace_sealed(trace))
 		return (hwtdi_fail(err, HWTD_E_STATE,
@@ -93,8 +95,10 @@ hwtd_packets_open(struct hwtd_trace *trace,
 	p->opts = o;
 	if (p->opts.end == 0)
 		p->opts.end = UINT64_MAX;
-	if (p->opts.kinds == 0)
+	if (p->opts.kinds == 0 && p->opts.kinds_from_64 == 0) {
 		p->opts.kinds = UINT64_MAX;
+		p->opts.kinds_from_64 = UINT64_MAX;
+	}
 	p->trace = hwtdi_trace_hold(trace);
 	p->class = class_of(&desc);
 	rc = p->class->open(p, &desc, err);
@@ -141,7 +145,7 @@ take_gap(struct hwtd_packets *p, const struct hwtd_gap *gap)
 	if (gap->first < p->opts.first || gap->first >= p->opts.end || n == 0)
 		return;
 	p->bytes_lost += n;
-	p->has_lost = (p->opts.kinds >> HWTD_PK_LOST & 1) != 0;
+	p->has_lost = hwtdi_packets_wants(p, HWTD_PK_LOST);
 }
 
 static void

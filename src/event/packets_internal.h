@@ -9,6 +9,7 @@
 
 #include "decode/pt/pt_lexer.h"
 #include "decode/pt/pt_time.h"
+#include "decode/spe/spe_names.h"
 #include "event/segment.h"
 #include "trace/sink/framer.h"
 
@@ -47,6 +48,7 @@ struct hwtdi_packets_class {
 extern const struct hwtdi_packets_class hwtdi_packets_pt;
 extern const struct hwtdi_packets_class hwtdi_packets_cs;
 extern const struct hwtdi_packets_class hwtdi_packets_sink;
+extern const struct hwtdi_packets_class hwtdi_packets_spe;
 
 struct hwtd_packets {
 	struct hwtd_trace *trace;
@@ -91,6 +93,22 @@ struct hwtd_packets {
 		bool open, ends;
 		struct hwtdi_framer framer;
 	} cs;
+
+	/* Arm SPE. */
+	struct {
+		struct hwtdi_spe_producer who;
+		unsigned int read_flags;
+		/* A record has begun; behind bytes that are of no packet. */
+		bool in_record, guessed;
+		/* With HWTD_PACKETS_TIME: the time of the record, if it has one. */
+		bool timed, has_time;
+		struct hwtd_clock clock;
+		uint64_t time_ns;
+		/* Bytes of the next segment that a packet before it took. */
+		size_t taken;
+		uint64_t bytes, bytes_unknown;
+		struct hwtd_packet rows[HWTDI_PACKET_ROWS];
+	} spe;
 };
 
 /* The stream begins in the middle on purpose, and nothing was read yet. */
@@ -98,6 +116,14 @@ static inline bool
 hwtdi_packets_at_first(const struct hwtd_packets *p)
 {
 	return (!p->begun && (p->opts.flags & HWTD_PACKETS_NO_SYNC) != 0);
+}
+
+/* Rows of this kind are asked for. */
+static inline bool
+hwtdi_packets_wants(const struct hwtd_packets *p, uint32_t kind)
+{
+	return (kind < 64 ? (p->opts.kinds >> kind & 1) != 0
+			  : (p->opts.kinds_from_64 >> (kind - 64) & 1) != 0);
 }
 
 /* packets_cs.c: what both of CoreSight do. */

@@ -51,8 +51,93 @@ def test_damage_counts_as_loss(case: Case) -> None:
     )
 
 
-def test_packets_are_not_known_yet(case: Case) -> None:
+def test_packets_are_rows_in_all_forms(case: Case) -> None:
+    case.write("a.spe", ODD)
+    run = case.run("packets", "--tech=spe", "--format=jsonl", "a.spe").want(0)
+    operation, counter, unknown, pc, end = run.objects()
+    assert operation["kind"] == "spe.operation"
+    assert (operation["op_class"], operation["op"]) == (1, "0x0")
+    assert (counter["kind"], counter["index"]) == ("spe.counter", 6)
+    assert counter["payload"] == "0x10c" and counter["payload_size"] == 2
+    assert (unknown["kind"], unknown["header"]) == ("spe.unknown", "0x90")
+    assert (unknown["payload"], unknown["bytes"]) == ("0xbbaa", 3)
+    assert pc["kind"] == "spe.pc" and pc["ip"] == "0x1004"
+    assert (pc["level"], pc["security"]) == (0, 1)
+    assert end["kind"] == "spe.end" and end["offset"] == 17
+    csv = case.run("packets", "--tech=spe", "--format=csv", "a.spe").want(0)
+    head, first = csv.out.splitlines()[:2]
+    row = dict(zip(head.split(","), first.split(","), strict=True))
+    assert row["kind"] == "spe.operation" and row["op"] == "0x0"
+    assert "event_names" in row and "atoms" not in row
+    some = case.run("packets", "--tech=spe", "--kind=spe.end,spe.counter",
+                    "--no-header", "a.spe").want(0)
+    found = [line.split() for line in some.out.splitlines()]
+    assert ["spe.counter" in found[0], "spe.end" in found[1]] == [True] * 2
+    assert len(found) == 2
+    case.run("packets", "--tech=spe", "--kind=spe", "a.spe").want(
+        0, out_has="spe.operation    load, general"
+    )
+
+
+def test_damaged_packets_are_shown(case: Case) -> None:
+    case.write("a.spe", b"\x49\x00\x30\x30\x30\x01" + MODEL[:40])
+    case.run("packets", "--tech=spe", "--raw", "a.spe").want(
+        0, out_has=("unknown          2 bytes", "truncated        4 bytes")
+    )
+    case.run("packets", "--tech=spe", "--max-loss=1", "a.spe").want(3)
+
+
+def test_packets_as_perf_lists_them(case: Case) -> None:
     case.write("a.spe", MODEL)
-    case.run("packets", "--tech=spe", "a.spe").want(
-        4, err_has="packets of spe are not known"
+    run = case.run("packets", "--tech=spe", "--style=perf", "a.spe").want(0)
+    lines = run.out.splitlines()
+    assert lines[0] == ". ... ARM SPE data: size 0x39 bytes"
+    assert lines[1] == ".  00000000:  4a 01" + 43 * " " + "B COND"
+    assert lines[3].endswith(" EV RETIRED NOT-TAKEN")
+    assert lines[6] == (
+        ".  00000019:  71 80 3e f7 46 e9 01 00 00" + 22 * " " +
+        "TS 2101429616256"
+    )
+    assert lines[-1].endswith(" LAT 0 XLAT")
+
+
+def test_buffers_begin_where_the_user_says(case: Case) -> None:
+    case.write("a.spe", MODEL + MODEL)
+    run = case.run("packets", "--tech=spe", "--style=perf",
+                   "--split-at=57,0x5b", "a.spe").want(0)
+    heads = [line for line in run.out.splitlines() if "SPE data" in line]
+    assert heads == [f". ... ARM SPE data: size {n} bytes"
+                     for n in ("0x39", "0x22", "0x17")]
+    assert run.out.count(".  00000000:  4a 01") == 2
+    part = case.run("packets", "--tech=spe", "--style=perf", "--split-at=57",
+                    "--offset=57-59", "a.spe").want(0)
+    assert part.out.splitlines()[1:] == [
+        ".  00000000:  4a 01" + 43 * " " + "B COND"]
+    case.run("packets", "--tech=spe", "--split-at=57,57", "a.spe").want(
+        2, err_has="offsets must rise"
+    )
+    case.run("packets", "--tech=spe", "--split-at=x", "a.spe").want(
+        2, err_has="'x' is no offset"
+    )
+    case.run("packets", "--tech=spe", "--split-at=5000", "a.spe").want(
+        1, err_has=("5000", "114 bytes")
+    )
+
+
+def test_style_perf_where_it_does_not_fit(case: Case) -> None:
+    case.write("a.spe", MODEL)
+    case.write("a.pt", bytes.fromhex("0282" * 8))
+    packets = ("packets", "--style=perf")
+    case.run(*packets, "--tech=spe", "--format=csv", "a.spe").want(
+        2, err_has="--style perf is text"
+    )
+    case.run(*packets, "--tech=spe", "--times", "a.spe").want(
+        2, err_has="leave out --times"
+    )
+    case.run(*packets, "--tech=spe", "--raw", "a.spe").want(
+        2, err_has="leave out --raw"
+    )
+    case.run(*packets, "a.pt").want(2, err_has="is for Arm SPE, not for intel-pt")
+    case.run("packets", "--style=objdump", "--tech=spe", "a.spe").want(
+        2, err_has="'objdump' is not columns|perf"
     )

@@ -228,7 +228,7 @@ pk_rows(struct hwtd_trace *trace, const struct hwtd_packets_options *opts,
 	assert_int_equal(rc, HWTD_END);
 	check_stats(packets, &stats);
 	hwtd_packets_close(packets);
-	if (opts != NULL && opts->kinds != 0)
+	if (opts != NULL && (opts->kinds != 0 || opts->kinds_from_64 != 0))
 		return;
 	check_rows(out, &stats);
 	check_visitor(trace, opts, out, &stats);

@@ -75,20 +75,53 @@ minus_1(uint32_t id_plus_1)
 	return (id_plus_1 != 0 ? id_plus_1 - 1 : HWTD_NO_ID);
 }
 
-/* Make a stream of the whole file. */
+/* Bytes [start, end) of the file are the next extent of a stream. */
 static int
-place_file(struct hwtd_trace *trace, const struct hwtd_stream_desc *desc,
-    uint32_t *id_out, struct hwtd_error *err)
+place_buffer(struct hwtd_trace *trace, uint32_t id, uint64_t start,
+    uint64_t end, struct hwtd_error *err)
 {
-	struct hwtdi_stretch stretch = { .kind = HWTDI_STRETCH_FILE };
+	const struct hwtdi_stretch stretch = {
+		.start = start,
+		.length = end - start,
+		.at.file_off = start,
+		.kind = HWTDI_STRETCH_FILE,
+	};
+	int rc = HWTD_OK;
+
+	if (start > 0)
+		rc = hwtd_trace_start_extent(trace, id, HWTD_EXTENT_NEW, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_stream_place(trace->library, trace->streams[id],
+		    &stretch, err);
+	return (rc);
+}
+
+/* Make a stream of the whole file: its buffers, one after the other. */
+static int
+place_file(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    const struct hwtd_stream_desc *desc, uint32_t *id_out,
+    struct hwtd_error *err)
+{
+	const uint64_t size = trace->file.size;
+	uint64_t start = 0;
 	int rc = hwtd_trace_add_stream(trace, desc, id_out, err);
 
-	if (rc != HWTD_OK)
-		return (rc);
-	stretch.length = trace->file.size;
 	trace->format = "raw";
-	return (hwtdi_stream_place(trace->library, trace->streams[*id_out],
-	    &stretch, err));
+	for (size_t i = 0; rc == HWTD_OK && i < opts->n_splits; i++) {
+		const uint64_t end = opts->splits[i];
+
+		if (end <= start || end >= size)
+			return (hwtdi_fail(err, HWTD_E_INVALID,
+			    "no buffer can begin at %" PRIu64 ": the one "
+			    "before begins at %" PRIu64 ", and the file has "
+			    "%" PRIu64 " bytes",
+			    end, start, size));
+		rc = place_buffer(trace, *id_out, start, end, err);
+		start = end;
+	}
+	if (rc == HWTD_OK)
+		rc = place_buffer(trace, *id_out, start, size, err);
+	return (rc);
 }
 
 /* IDs of the file that have a source; those of others are counted in `ids`. */
@@ -228,10 +261,10 @@ add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 			    opts->n_coresight));
 		if (opts->n_coresight == 1)
 			desc->coresight = opts->coresight;
-		return (place_file(trace, desc, &id, err));
+		return (place_file(trace, opts, desc, &id, err));
 	}
 	desc->framing = opts->framing;
-	rc = place_file(trace, desc, &sink, err);
+	rc = place_file(trace, opts, desc, &sink, err);
 	desc->framing = HWTD_FRAMING_NONE;
 	desc->sink_plus_1 = sink + 1;
 	desc->name = NULL;
@@ -282,5 +315,5 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 						      : trace->file.path;
 	return (desc.tech == HWTD_TECH_CORESIGHT
 		? add_coresight(trace, opts, &desc, err)
-		: place_file(trace, &desc, &id, err));
+		: place_file(trace, opts, &desc, &id, err));
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (coresight, cs_fixtures, etm_gen, pt_captured, pt_fixtures,
-               pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt)
+               pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt, spe, spe_gen)
 
 MODULES: dict[str, ModuleType] = {
     "coresight-ete": coresight,
@@ -26,4 +26,6 @@ MODULES: dict[str, ModuleType] = {
     "pt-perfdata": pt_perfdata,
     "pt-probes": pt_probes,
     "pt-ptt": pt_ptt,
+    "spe": spe,
+    "spe-gen": spe_gen,
 }

@@ -170,7 +170,8 @@ any_struct_has_a_short_text(void **state)
 	(void)state;
 	for (unsigned int kind = 0; kind <= HWTD_PACKET_KINDS + 1; kind++) {
 		struct hwtd_packet p;
-		char buf[128];
+		/* All events of SPE at once are the longest. */
+		char buf[768];
 
 		memset(&p, 0xff, sizeof(p));
 		p.kind = (uint16_t)kind;

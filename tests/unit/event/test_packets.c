@@ -648,9 +648,9 @@ wrong_arguments_are_refused(void **state)
 	struct hwtd_packets_stats stats = { .size = sizeof(stats) };
 	struct hwtd_packets *packets = NULL;
 	struct hwtd_trace *trace = mt_create();
-	struct hwtd_stream_desc spe = {
-		.size = sizeof(spe),
-		.tech = HWTD_TECH_SPE,
+	struct hwtd_stream_desc nobody = {
+		.size = sizeof(nobody),
+		.tech = HWTD_TECH_UNKNOWN,
 	};
 	struct pt_packets p = { 0 };
 	uint32_t id;
@@ -658,7 +658,7 @@ wrong_arguments_are_refused(void **state)
 	(void)state;
 	assert_int_equal(hwtd_packets_open(trace, NULL, &packets, NULL),
 	    HWTD_E_STATE);
-	assert_int_equal(hwtd_trace_add_stream(trace, &spe, &id, NULL),
+	assert_int_equal(hwtd_trace_add_stream(trace, &nobody, &id, NULL),
 	    HWTD_OK);
 	pt_psb(&p);
 	(void)mt_stream(trace, &p, NULL);

@@ -1,0 +1,15 @@
+/*
+ * Options that describe raw bytes of Arm SPE, and buffers of raw bytes.
+ */
+#ifndef HWTDECODE_CLI_SPE_OPTIONS_H
+#define HWTDECODE_CLI_SPE_OPTIONS_H
+
+#include "cli/options.h"
+
+/* False after a message.  Sets *known when `entry` is one of them. */
+bool take_spe_option(struct options *options, const struct option_entry *entry,
+    const char *value, bool *known);
+
+void spe_options_fini(struct options *options);
+
+#endif /* HWTDECODE_CLI_SPE_OPTIONS_H */
