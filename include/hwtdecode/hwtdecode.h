@@ -17,6 +17,7 @@
 #include <hwtdecode/context.h>
 #include <hwtdecode/record.h>
 #include <hwtdecode/coresight.h>
+#include <hwtdecode/spe.h>
 #include <hwtdecode/image.h>
 #include <hwtdecode/trace.h>
 #include <hwtdecode/space.h>

@@ -10,6 +10,7 @@
 
 #ifndef HWTD_CDEF
 #include <hwtdecode/coresight.h>
+#include <hwtdecode/spe.h>
 #include <hwtdecode/image.h>
 #ifdef __cplusplus
 extern "C" {
@@ -116,6 +117,8 @@ struct hwtd_stream_desc {
 	 * can be added.  0: the stream has its own.
 	 */
 	uint32_t sink_plus_1;
+	/** Configuration of an Arm SPE stream; NULL: unknown.  Copied. */
+	const struct hwtd_spe_config *spe;
 };
 
 /** `clock` was derived from the nominal frequency, not told. */
@@ -257,6 +260,10 @@ struct hwtd_open_options {
 	 */
 	const uint64_t *splits;
 	size_t n_splits;
+	/**
+	 * For raw bytes of HWTD_TECH_SPE and files that lack it.  NULL: unknown.
+	 */
+	const struct hwtd_spe_config *spe;
 };
 
 /** Options for saving.  All zero means defaults. */

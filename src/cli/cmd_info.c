@@ -107,6 +107,31 @@ text_pt(struct output *out, const struct hwtd_pt_config *pt)
 }
 
 static void
+text_spe(struct output *out, const struct hwtd_spe_config *spe)
+{
+	const char *name = hwtd_spe_cpu_name(spe->midr);
+
+	output_text(out, "  recorded  ");
+	if (spe->midr != 0)
+		output_format(out, " cpu %s (MIDR 0x%08" PRIx32 ")",
+		    name != NULL ? name : "unknown", spe->midr);
+	else
+		output_text(out, " cpu unknown");
+	if (spe->version != 0)
+		output_format(out, "  SPE 1.%" PRIu32, spe->version - 1);
+	if (spe->counter_bits != 0)
+		output_format(out, "  counters of %" PRIu32 " bits",
+		    spe->counter_bits);
+	if (spe->owner != HWTD_SPE_OWNER_UNKNOWN)
+		output_format(out, "  contexts are of a %s",
+		    hwtd_spe_owner_name(spe->owner));
+	if (spe->interval != 0)
+		output_format(out, "  every %" PRIu64 " operations",
+		    spe->interval);
+	output_char(out, '\n');
+}
+
+static void
 text_stream(struct report *report, uint32_t id)
 {
 	struct output *out = report->out;
@@ -129,6 +154,8 @@ text_stream(struct report *report, uint32_t id)
 	output_format(out, "\n  bytes      %" PRIu64 "\n", stream.n_bytes);
 	if (stream.pt != NULL)
 		text_pt(out, stream.pt);
+	if (stream.spe != NULL)
+		text_spe(out, stream.spe);
 	coresight_text(out, report->input, id, &stream);
 	if (stream.clock.counts_per == 0)
 		output_text(out, "  clock      none: the rows have no time\n");
@@ -291,6 +318,26 @@ json_pt(struct output *out, const struct hwtd_pt_config *pt)
 }
 
 static void
+json_spe(struct output *out, const struct hwtd_spe_config *spe)
+{
+	const char *name = hwtd_spe_cpu_name(spe->midr);
+
+	if (spe->midr != 0)
+		json_hex(out, "midr", spe->midr);
+	if (name != NULL)
+		json_name(out, "cpu_name", name);
+	if (spe->version != 0)
+		json_u64(out, "pmsver", spe->version);
+	if (spe->counter_bits != 0)
+		json_u64(out, "counter_bits", spe->counter_bits);
+	if (spe->owner != HWTD_SPE_OWNER_UNKNOWN)
+		json_name(out, "context_owner",
+		    hwtd_spe_owner_name(spe->owner));
+	if (spe->interval != 0)
+		json_u64(out, "interval", spe->interval);
+}
+
+static void
 json_stream(struct report *report, uint32_t id)
 {
 	struct output *out = report->out;
@@ -321,6 +368,8 @@ json_stream(struct report *report, uint32_t id)
 	}
 	if (stream.pt != NULL)
 		json_pt(out, stream.pt);
+	if (stream.spe != NULL)
+		json_spe(out, stream.spe);
 	coresight_json(out, report->input, id, &stream);
 	json_key(out, "extents");
 	output_char(out, '[');

@@ -181,6 +181,7 @@ input_open(struct input *input, const struct options *options)
 		.coresight = options->coresight,
 		.n_coresight = options->n_coresight,
 		.framing = options->framing,
+		.spe = options->has_spe ? &options->spe : NULL,
 		.splits = options->splits,
 		.n_splits = options->n_splits,
 		.search = &search,

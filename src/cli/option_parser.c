@@ -585,6 +585,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 	options->max_loss = -1;
 	options->at.size = sizeof(options->at);
 	options->pt.size = sizeof(options->pt);
+	options->spe.size = sizeof(options->spe);
 	options->operands = calloc((size_t)argc + 1, sizeof(char *));
 	options->image_lists = calloc((size_t)argc + 1, sizeof(char *));
 	options->config_files = calloc((size_t)argc + 1, sizeof(char *));

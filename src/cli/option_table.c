@@ -97,6 +97,20 @@ const struct option_entry option_table[] = {
 	    NULL,
 	    "Protocol, trace ID and registers of a source of raw CoreSight "
 	    "bytes.  Repeatable." },
+	{ OPTION_SPE_CPU, "spe-cpu", 0, GROUP_INPUT, READERS, "NAME|MIDR",
+	    NULL,
+	    "CPU that recorded Arm SPE, for instance neoverse-n1 or "
+	    "0x413fd0c1: names of events and data sources depend on it." },
+	{ OPTION_SPE_VERSION, "spe-version", 0, GROUP_INPUT, READERS,
+	    "VERSION", NULL,
+	    "Version of SPE, 1.0 and up (ID_AA64DFR0_EL1.PMSVer)." },
+	{ OPTION_SPE_OWNER, "spe-owner", 0, GROUP_INPUT, READERS, "WHO",
+	    "thread|process|cpu",
+	    "Whose number context packets of SPE hold." },
+	{ OPTION_SPE_COUNTER_BITS, "spe-counter-bits", 0, GROUP_INPUT, READERS,
+	    "N", "12|16", "Bits of a latency (PMSIDR_EL1.CountSize)." },
+	{ OPTION_SPE_INTERVAL, "spe-interval", 0, GROUP_INPUT, READERS, "N",
+	    NULL, "Operations for one sample of SPE." },
 	{ OPTION_CLOCK, "clock", 0, GROUP_INPUT, READERS,
 	    "COUNTS/NS[@BASE[=BASENS]]", NULL,
 	    "COUNTS ticks of the trace take NS ns; tick BASE is at BASENS "

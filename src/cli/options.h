@@ -24,6 +24,11 @@ enum option_id {
 	OPTION_ETM_CONFIG,
 	OPTION_FRAMING,
 	OPTION_CLOCK,
+	OPTION_SPE_CPU,
+	OPTION_SPE_VERSION,
+	OPTION_SPE_OWNER,
+	OPTION_SPE_COUNTER_BITS,
+	OPTION_SPE_INTERVAL,
 	OPTION_SPLIT_AT,
 	OPTION_STREAM_CPU,
 	OPTION_STREAM_PID,
@@ -169,6 +174,8 @@ struct options {
 	/* Where buffers of raw bytes begin. */
 	uint64_t *splits;
 	size_t n_splits;
+	struct hwtd_spe_config spe;
+	bool has_spe;
 	struct hwtd_clock clock;
 	uint32_t cpu_plus_1;
 	uint32_t pid_plus_1;

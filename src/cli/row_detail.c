@@ -125,8 +125,11 @@ describe_marker(struct words *words, const struct hwtd_marker *marker)
 }
 
 static void
-describe_sample(struct words *words, const struct hwtd_sample *s)
+describe_sample(struct words *words, const struct hwtd_sample *s,
+    const struct row_stream *stream)
 {
+	const char *name;
+
 	if ((s->present & HWTD_SAMPLE_OP) != 0) {
 		word(words, hwtd_op_class_name(s->op_class));
 		if (s->op_class != HWTD_OP_CLASS_BRANCH)
@@ -144,6 +147,16 @@ describe_sample(struct words *words, const struct hwtd_sample *s)
 			word_hex(words, f->name, sample_field_value(f, s));
 		else
 			word_u64(words, f->name, sample_field_value(f, s));
+		if (f->present == HWTD_SAMPLE_SOURCE &&
+		    (name = sample_source_name(s, stream->midr)) != NULL)
+			word(words, name);
+		for (uint32_t bit = 0;
+		     f->present == HWTD_SAMPLE_EVENTS && bit < 64; bit++) {
+			name = hwtd_sample_event_name(stream->midr,
+			    stream->version, bit);
+			if ((s->events >> bit & 1) != 0 && name != NULL)
+				word(words, name);
+		}
 	}
 	for (size_t i = 0; i < s->n_extras; i++) {
 		word_hex(words, "packet", s->extras[i].header);
@@ -245,6 +258,7 @@ row_write_detail(struct row_writer *writer, struct output *out,
 	struct words words = { .out = out };
 	const bool valued = (row->flags & HWTD_EVF_VALUE) != 0;
 	const struct hwtd_sample *sample;
+	const struct row_stream stream = row_stream(writer, row);
 	const struct hwtd_marker *marker;
 	const struct hwtd_power *power;
 	const struct hwtd_async *async;
@@ -293,7 +307,7 @@ row_write_detail(struct row_writer *writer, struct output *out,
 		break;
 	case HWTD_EV_SAMPLE:
 		if ((sample = row_sample(row, batch)) != NULL)
-			describe_sample(&words, sample);
+			describe_sample(&words, sample, &stream);
 		break;
 	case HWTD_EV_RECORD:
 		describe_record(&words, writer, row);

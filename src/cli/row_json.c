@@ -67,8 +67,35 @@ write_extras(struct output *out, const struct hwtd_sample *s)
 	output_char(out, ']');
 }
 
+/* What events and the data source are called. */
 static void
-write_sample(struct output *out, const struct hwtd_sample *s)
+write_names(struct output *out, const struct hwtd_sample *s,
+    const struct row_stream *stream)
+{
+	const char *source = sample_source_name(s, stream->midr);
+	bool any = false;
+
+	if (source != NULL)
+		json_name(out, "source_name", source);
+	if ((s->present & HWTD_SAMPLE_EVENTS) == 0)
+		return;
+	json_key(out, "event_names");
+	output_char(out, '[');
+	for (uint32_t bit = 0; bit < 64; bit++) {
+		const char *name = hwtd_sample_event_name(stream->midr,
+		    stream->version, bit);
+
+		if ((s->events >> bit & 1) == 0 || name == NULL)
+			continue;
+		output_format(out, "%s\"%s\"", any ? "," : "", name);
+		any = true;
+	}
+	output_char(out, ']');
+}
+
+static void
+write_sample(struct output *out, const struct hwtd_sample *s,
+    const struct row_stream *stream)
 {
 	json_u64(out, "first", s->stream_off);
 	json_u64(out, "record_bytes", s->bytes);
@@ -89,6 +116,7 @@ write_sample(struct output *out, const struct hwtd_sample *s)
 		else
 			json_u64(out, f->name, sample_field_value(f, s));
 	}
+	write_names(out, s, stream);
 	if (s->n_extras != 0)
 		write_extras(out, s);
 	for (size_t i = 0; i < N_SAMPLE_FLAGS; i++)
@@ -184,6 +212,7 @@ write_value(struct row_writer *writer, const struct hwtd_event *row,
 	struct output *out = writer->out;
 	const struct hwtd_exec_context *context;
 	const struct hwtd_sample *sample;
+	const struct row_stream stream = row_stream(writer, row);
 	const struct hwtd_marker *marker;
 	const struct hwtd_power *power;
 	const struct hwtd_async *async;
@@ -227,7 +256,7 @@ write_value(struct row_writer *writer, const struct hwtd_event *row,
 		break;
 	case HWTD_EV_SAMPLE:
 		if ((sample = row_sample(row, batch)) != NULL)
-			write_sample(out, sample);
+			write_sample(out, sample, &stream);
 		break;
 	case HWTD_EV_RECORD:
 		write_record(writer, row);

@@ -23,12 +23,12 @@ row_writer_init(struct row_writer *writer, struct output *out,
 		.code_text = options->disasm,
 		.n_streams = input->info.n_streams,
 	};
-	writer->stream_cpus = calloc((size_t)writer->n_streams + 1,
-	    sizeof(*writer->stream_cpus));
+	writer->streams = calloc((size_t)writer->n_streams + 1,
+	    sizeof(*writer->streams));
 	if (options->code_bytes || options->disasm)
 		writer->disassembly = disassembly_create(input->trace,
 		    options->disasm, options->att_syntax);
-	if (writer->stream_cpus == NULL ||
+	if (writer->streams == NULL ||
 	    ((options->code_bytes || options->disasm) &&
 		writer->disassembly == NULL)) {
 		row_writer_fini(writer);
@@ -38,10 +38,14 @@ row_writer_init(struct row_writer *writer, struct output *out,
 	for (uint32_t i = 0; i < writer->n_streams; i++) {
 		struct hwtd_stream_desc stream = { .size = sizeof(stream) };
 
-		writer->stream_cpus[i] = hwtd_trace_stream(input->trace, i,
-					     &stream) == HWTD_OK
-		    ? stream.cpu
-		    : HWTD_NO_ID;
+		writer->streams[i].cpu = HWTD_NO_ID;
+		if (hwtd_trace_stream(input->trace, i, &stream) != HWTD_OK)
+			continue;
+		writer->streams[i].cpu = stream.cpu;
+		if (stream.spe == NULL)
+			continue;
+		writer->streams[i].midr = stream.spe->midr;
+		writer->streams[i].version = stream.spe->version;
 	}
 	return (true);
 }
@@ -49,9 +53,9 @@ row_writer_init(struct row_writer *writer, struct output *out,
 void
 row_writer_fini(struct row_writer *writer)
 {
-	free(writer->stream_cpus);
+	free(writer->streams);
 	disassembly_destroy(writer->disassembly);
-	writer->stream_cpus = NULL;
+	writer->streams = NULL;
 	writer->disassembly = NULL;
 }
 
@@ -74,6 +78,15 @@ row_context(struct row_writer *writer, const struct hwtd_event *row)
 	return (&writer->context);
 }
 
+struct row_stream
+row_stream(const struct row_writer *writer, const struct hwtd_event *row)
+{
+	static const struct row_stream none = { HWTD_NO_ID, 0, 0 };
+
+	return (row->stream < writer->n_streams ? writer->streams[row->stream]
+						: none);
+}
+
 uint32_t
 row_cpu(struct row_writer *writer, const struct hwtd_event *row)
 {
@@ -81,9 +94,7 @@ row_cpu(struct row_writer *writer, const struct hwtd_event *row)
 
 	if (context != NULL && context->cpu != HWTD_NO_ID)
 		return (context->cpu);
-	return (row->stream < writer->n_streams
-		? writer->stream_cpus[row->stream]
-		: HWTD_NO_ID);
+	return (row_stream(writer, row).cpu);
 }
 
 /* Element `index` of a detail array, whatever its stride. */

@@ -8,6 +8,15 @@
 #include "cli/input.h"
 #include "cli/output.h"
 
+/* What rows need to know of a stream. */
+struct row_stream {
+	/* HWTD_NO_ID: not known. */
+	uint32_t cpu;
+	/* Of SPE: MIDR_EL1 and PMSVer; 0: not known. */
+	uint32_t midr;
+	uint32_t version;
+};
+
 struct row_writer {
 	struct output *out;
 	const struct hwtd_trace *trace;
@@ -18,8 +27,7 @@ struct row_writer {
 	bool code_text;
 	/* NULL unless one of the two above is wanted. */
 	struct disassembly *disassembly;
-	/* CPU of each stream, or HWTD_NO_ID. */
-	uint32_t *stream_cpus;
+	struct row_stream *streams;
 	uint32_t n_streams;
 	/* The context looked up last. */
 	bool has_context;
@@ -68,6 +76,10 @@ const struct hwtd_power *row_power(const struct hwtd_event *row,
     const struct hwtd_batch *batch);
 const struct hwtd_async *row_async(const struct hwtd_event *row,
     const struct hwtd_batch *batch);
+
+/* The stream of a row; of none if it has none. */
+struct row_stream row_stream(const struct row_writer *writer,
+    const struct hwtd_event *row);
 
 /* The record that a row tells of; false: none. */
 bool row_record(const struct row_writer *writer, const struct hwtd_event *row,

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+/* Implementers whose cores have data sources of their own. */
+#define HISILICON 0x48
+#define AMPERE 0xc0
+
 #define AT(member)                                                            \
 	offsetof(struct hwtd_sample, member),                                 \
 	    sizeof(((struct hwtd_sample *)0)->member)
@@ -91,4 +95,18 @@ sample_field_value(const struct sample_field *field,
 	default:
 		return (*(const uint8_t *)at);
 	}
+}
+
+const char *
+sample_source_name(const struct hwtd_sample *sample, uint32_t midr)
+{
+	const bool stores = (sample->op_flags & HWTD_OPF_STORE) != 0 &&
+	    (sample->op_flags & HWTD_OPF_ATOMIC) == 0;
+	const bool own = midr >> 24 == HISILICON || midr >> 24 == AMPERE;
+
+	/* That of a store says nothing on CPUs of Arm Ltd. and their like. */
+	if ((sample->present & HWTD_SAMPLE_SOURCE) == 0 ||
+	    sample->op_class != HWTD_OP_CLASS_MEMORY || (stores && !own))
+		return (NULL);
+	return (hwtd_sample_source_name(midr, sample->source));
 }

@@ -24,6 +24,10 @@ extern const struct sample_field sample_fields[N_SAMPLE_FIELDS];
 uint64_t sample_field_value(const struct sample_field *field,
     const struct hwtd_sample *sample);
 
+/* The name of the data source, or NULL: there is none, or it has no meaning. */
+const char *sample_source_name(const struct hwtd_sample *sample,
+    uint32_t midr);
+
 struct sample_flag {
 	uint32_t bit;
 	const char *name;

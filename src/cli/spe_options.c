@@ -56,6 +56,93 @@ take_splits(struct options *options, const struct option_entry *entry,
 	}
 }
 
+static bool
+take_cpu(struct options *options, const struct option_entry *entry,
+    const char *value)
+{
+	uint64_t midr = hwtd_spe_cpu_midr(value);
+	unsigned int best_distance = 4;
+	const char *best = NULL;
+	const char *name;
+
+	if (midr != 0 || parse_number_in(value, 1, UINT32_MAX, &midr)) {
+		options->spe.midr = (uint32_t)midr;
+		return (true);
+	}
+	say_error(
+	    "--%s: '%s' is no CPU that is known, nor a value of MIDR_EL1",
+	    entry->name, value);
+	for (size_t i = 0; (name = hwtd_spe_cpu_at(i)) != NULL; i++) {
+		const unsigned int distance = word_distance(value, name);
+
+		if (distance < best_distance) {
+			best_distance = distance;
+			best = name;
+		}
+	}
+	if (best != NULL)
+		say_hint("did you mean %s?", best);
+	else
+		say_hint("Linux tells MIDR_EL1 in /sys/devices/system/cpu/"
+			 "cpu0/regs/identification/midr_el1");
+	return (false);
+}
+
+/* "1.4" is 5: PMSVer counts from 1. */
+static bool
+take_version(struct options *options, const struct option_entry *entry,
+    const char *value)
+{
+	uint64_t minor = 0;
+
+	if (strncmp(value, "1.", 2) == 0 &&
+	    parse_number_in(value + 2, 0, 14, &minor)) {
+		options->spe.version = (uint32_t)minor + 1;
+		return (true);
+	}
+	say_error("--%s: '%s' is no version of SPE", entry->name, value);
+	say_hint("they are 1.0 to 1.5; ID_AA64DFR0_EL1.PMSVer is 1 for 1.0");
+	return (false);
+}
+
+static bool
+take_interval(struct options *options, const struct option_entry *entry,
+    const char *value)
+{
+	if (parse_number_in(value, 1, UINT64_MAX, &options->spe.interval))
+		return (true);
+	say_error("--%s: '%s' is no number of operations", entry->name, value);
+	return (false);
+}
+
+static bool
+take_config(struct options *options, const struct option_entry *entry,
+    const char *value, bool *known)
+{
+	size_t choice = 0;
+
+	*known = true;
+	if (entry->choices != NULL)
+		(void)parse_choice(value, entry->choices, &choice);
+	switch (entry->id) {
+	case OPTION_SPE_CPU:
+		return (take_cpu(options, entry, value));
+	case OPTION_SPE_VERSION:
+		return (take_version(options, entry, value));
+	case OPTION_SPE_OWNER:
+		options->spe.owner = HWTD_SPE_OWNER_THREAD + (uint32_t)choice;
+		return (true);
+	case OPTION_SPE_COUNTER_BITS:
+		options->spe.counter_bits = choice == 0 ? 12 : 16;
+		return (true);
+	case OPTION_SPE_INTERVAL:
+		return (take_interval(options, entry, value));
+	default:
+		*known = false;
+		return (true);
+	}
+}
+
 bool
 take_spe_option(struct options *options, const struct option_entry *entry,
     const char *value, bool *known)
@@ -65,9 +152,12 @@ take_spe_option(struct options *options, const struct option_entry *entry,
 	case OPTION_SPLIT_AT:
 		return (take_splits(options, entry, value));
 	default:
-		*known = false;
-		return (true);
+		break;
 	}
+	if (!take_config(options, entry, value, known))
+		return (false);
+	options->has_spe |= *known;
+	return (true);
 }
 
 void

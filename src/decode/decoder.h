@@ -197,6 +197,7 @@ struct hwtdi_decoder_args {
 	/* Copied; may be NULL. */
 	const struct hwtd_pt_config *pt;
 	const struct hwtd_coresight_config *coresight;
+	const struct hwtd_spe_config *spe;
 	/* The stream's own context; the base of what the trace tells. */
 	struct hwtd_exec_context context;
 	/* The stream has a clock: anchors shall have the time. */

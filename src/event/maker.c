@@ -97,6 +97,7 @@ open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 	args.library = maker->library;
 	args.pt = desc.pt;
 	args.coresight = desc.coresight;
+	args.spe = desc.spe;
 	args.context = maker->expander.base;
 	args.code.find = find_code;
 	args.code.until = code_until;

@@ -51,6 +51,10 @@ open_spe(struct hwtd_packets *p, const struct hwtd_stream_desc *desc,
     struct hwtd_error *err)
 {
 	(void)err;
+	if (desc->spe != NULL) {
+		p->spe.who.midr = desc->spe->midr;
+		p->spe.who.version = desc->spe->version;
+	}
 	if (is_perf(p))
 		p->spe.read_flags = HWTDI_SPE_ONE_BYTE_UNKNOWN;
 	p->spe.clock = desc->clock;

@@ -54,6 +54,9 @@ struct hwtdi_stretch {
 	uint32_t kind;
 };
 
+/* The field has 4 bits. */
+#define HWTDI_SPE_PMSVER_MAX 15
+
 struct hwtdi_stream {
 	/* Pointers are set when it is handed out. */
 	struct hwtd_stream_desc desc;
@@ -62,6 +65,8 @@ struct hwtdi_stream {
 	bool has_pt;
 	struct hwtd_coresight_config coresight;
 	bool has_coresight;
+	struct hwtd_spe_config spe;
+	bool has_spe;
 	/* Of a stream with frames; made at seal. */
 	struct hwtdi_sink *sink;
 	/* A file named the stream but its description is lost. */
@@ -213,6 +218,10 @@ int hwtdi_window_open(const struct hwtd_trace *trace, uint32_t stream,
 /* NULL if there is no such stream. */
 struct hwtdi_stream *hwtdi_trace_stream_at(const struct hwtd_trace *trace,
     uint32_t stream);
+
+/* HWTD_E_INVALID if it is not as such ones are; NULL: all unknown. */
+int hwtdi_spe_config_copy(struct hwtd_spe_config *out,
+    const struct hwtd_spe_config *from, struct hwtd_error *err);
 
 /*
  * Put a stretch behind the last byte of a stream; what lies between is missing

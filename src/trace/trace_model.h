@@ -57,6 +57,8 @@ const struct hwtd_pt_config *hwtdi_trace_pt_config(
     const struct hwtd_trace *trace, uint32_t stream);
 
 /* The configuration of a CoreSight stream, or NULL. */
+const struct hwtd_spe_config *hwtdi_trace_spe_config(
+    const struct hwtd_trace *trace, uint32_t stream);
 const struct hwtd_coresight_config *hwtdi_trace_coresight_config(
     const struct hwtd_trace *trace, uint32_t stream);
 

@@ -221,6 +221,41 @@ fill_coresight(struct hwtdi_stream *stream,
 	return (HWTD_OK);
 }
 
+int
+hwtdi_spe_config_copy(struct hwtd_spe_config *c,
+    const struct hwtd_spe_config *from, struct hwtd_error *err)
+{
+	int rc = hwtdi_options_copy(c, sizeof(*c), from, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (c->owner > HWTD_SPE_OWNER_CPU || c->version > HWTDI_SPE_PMSVER_MAX)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "owner %" PRIu32 ", PMSVer %" PRIu32 " of SPE: not both "
+		    "are known",
+		    c->owner, c->version));
+	if (c->counter_bits != 0 && c->counter_bits != 12 &&
+	    c->counter_bits != 16)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "counters of SPE with %" PRIu32 " bits; 12 or 16",
+		    c->counter_bits));
+	return (HWTD_OK);
+}
+
+static int
+fill_spe(struct hwtdi_stream *stream, const struct hwtd_spe_config *from,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	stream->desc.spe = NULL;
+	if (from == NULL)
+		return (HWTD_OK);
+	rc = hwtdi_spe_config_copy(&stream->spe, from, err);
+	stream->has_spe = rc == HWTD_OK;
+	return (rc);
+}
+
 /* The sink that a stream names has its frames, and no other names its ID. */
 static int
 check_sink(const struct hwtd_trace *trace, const struct hwtdi_stream *stream,
@@ -282,6 +317,8 @@ fill_stream(struct hwtd_context *ctx, struct hwtdi_stream *stream,
 		stream->has_pt = true;
 	}
 	rc = fill_coresight(stream, desc->coresight, err);
+	if (rc == HWTD_OK)
+		rc = fill_spe(stream, desc->spe, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (desc->clock.counts_per == 0) {
@@ -359,6 +396,7 @@ hwtd_trace_stream(const struct hwtd_trace *trace, uint32_t stream,
 	d.name = s->name;
 	d.pt = s->has_pt ? &s->pt : NULL;
 	d.coresight = s->has_coresight ? &s->coresight : NULL;
+	d.spe = s->has_spe ? &s->spe : NULL;
 	d.n_bytes = s->end;
 	return (hwtdi_result_copy(out, &d, sizeof(d)));
 }
@@ -394,4 +432,12 @@ hwtdi_trace_coresight_config(const struct hwtd_trace *trace, uint32_t stream)
 	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
 
 	return (s != NULL && s->has_coresight ? &s->coresight : NULL);
+}
+
+const struct hwtd_spe_config *
+hwtdi_trace_spe_config(const struct hwtd_trace *trace, uint32_t stream)
+{
+	const struct hwtdi_stream *s = hwtdi_trace_stream_at(trace, stream);
+
+	return (s != NULL && s->has_spe ? &s->spe : NULL);
 }

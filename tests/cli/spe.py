@@ -141,3 +141,48 @@ def test_style_perf_where_it_does_not_fit(case: Case) -> None:
     case.run("packets", "--style=objdump", "--tech=spe", "a.spe").want(
         2, err_has="'objdump' is not columns|perf"
     )
+
+
+def test_names_by_cpu_and_version(case: Case) -> None:
+    # A load of a Neoverse N1: events 12 and 19, source 8.
+    case.write("a.spe", bytes.fromhex(
+        "b000104000000000804900 6202100800 4308 71e803000000000000"))
+    spe = ("--tech=spe", "--format=jsonl")
+    (row,) = case.run("events", *spe, "a.spe").want(0).objects()
+    assert row["event_names"] == ["retired", "l2d-access"]
+    assert "source_name" not in row and row["source"] == 8
+    n1 = ("--spe-cpu=neoverse-n1", "--spe-version=1.0", "--clock=1/40")
+    (row,) = case.run("events", *spe, *n1, "a.spe").want(0).objects()
+    assert row["event_names"] == ["retired", "late-prefetch"]
+    assert (row["source_name"], row["time_ns"]) == ("l2", 40000)
+    case.run("events", "--tech=spe", *n1, "a.spe").want(
+        0, out_has=("events 0x81002 retired late-prefetch", "source 8 l2")
+    )
+    case.run("packets", "--tech=spe", "--times", *n1, "a.spe").want(
+        0, out_has=("retired, late-prefetch, bit 19", "8, l2",
+                    "0.000040000"))
+    case.run("packets", "--tech=spe", "--style=perf", *n1, "a.spe").want(
+        0, out_has="EV LATE-PREFETCH RETIRED L2D-ACCESS")
+
+
+def test_configuration_is_saved_and_shown(case: Case) -> None:
+    case.write("a.spe", MODEL)
+    told = ("--spe-cpu=0x481fd010", "--spe-version=1.1", "--spe-owner=cpu",
+            "--spe-counter-bits=12", "--spe-interval=1048576")
+    case.run("import", "--tech=spe", *told, "a.spe", "-o", "a.hwt").want(0)
+    case.run("info", "a.hwt").want(
+        0, out_has="recorded   cpu kunpeng-920 (MIDR 0x481fd010)  SPE 1.1  "
+        "counters of 12 bits  contexts are of a cpu  every 1048576 operations"
+    )
+    stream = case.run("info", "--format=jsonl", "a.hwt").want(0).objects()[1]
+    assert stream["midr"] == "0x481fd010"
+    assert stream["cpu_name"] == "kunpeng-920"
+    assert (stream["pmsver"], stream["counter_bits"]) == (2, 12)
+    assert (stream["context_owner"], stream["interval"]) == ("cpu", 1048576)
+    case.run("info", "--tech=spe", "--spe-cpu=neoverse-n9", "a.spe").want(
+        2, err_has=("'neoverse-n9' is no CPU", "did you mean neoverse-n")
+    )
+    case.run("info", "--tech=spe", "--spe-version=2", "a.spe").want(
+        2, err_has="'2' is no version of SPE")
+    case.run("info", "--tech=spe", "--spe-interval=0", "a.spe").want(
+        2, err_has="'0' is no number of operations")

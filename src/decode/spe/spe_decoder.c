@@ -17,6 +17,7 @@ struct hwtdi_decoder {
 	struct hwtd_context *library;
 	struct hwtdi_code_graph *graph;
 	bool timed;
+	unsigned int counter_bits;
 	struct hwtdi_segment segment;
 	struct hwtdi_spe_reader reader;
 	/* Those of [i_sample, n_samples) are still to be told. */
@@ -36,6 +37,8 @@ spe_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->library = args->library;
 	d->graph = args->graph;
 	d->timed = args->timed;
+	if (args->spe != NULL)
+		d->counter_bits = args->spe->counter_bits;
 	*out = d;
 	return (HWTD_OK);
 }
@@ -56,7 +59,7 @@ spe_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->i_sample = 0;
 	d->n_samples = 0;
 	d->ended = false;
-	hwtdi_spe_reader_init(&d->reader, 0);
+	hwtdi_spe_reader_init(&d->reader, d->counter_bits);
 	hwtdi_spe_reader_begin(&d->reader, segment->stream_off);
 	return (HWTD_OK);
 }

@@ -3,6 +3,7 @@
  */
 #include "decode/spe/spe_names.h"
 
+#include <hwtdecode/spe.h>
 #include <stddef.h>
 
 #define MIDR_MASK UINT32_C(0xff00fff0)
@@ -159,6 +160,18 @@ hwtd_security_name(uint32_t security)
 	};
 
 	return (NAME(names, security));
+}
+
+const char *
+hwtd_spe_owner_name(uint32_t owner)
+{
+	static const char *const names[] = {
+		[HWTD_SPE_OWNER_THREAD] = "thread",
+		[HWTD_SPE_OWNER_PROCESS] = "process",
+		[HWTD_SPE_OWNER_CPU] = "cpu",
+	};
+
+	return (NAME(names, owner));
 }
 
 const char *

@@ -1,6 +1,7 @@
 /*
  * Where data of a sample came from: data sources by family of CPU, and events.
  */
+#include <hwtdecode/spe.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,36 +15,40 @@
 static const struct {
 	uint32_t cpu;
 	uint8_t family;
+	const char *name;
 } cpus[] = {
-	{ CPU(0x41, 0xd0c), HWTDI_SPE_FAMILY_ARM }, /* Neoverse N1 */
-	{ CPU(0x41, 0xd40), HWTDI_SPE_FAMILY_ARM }, /* Neoverse V1 */
-	{ CPU(0x41, 0xd49), HWTDI_SPE_FAMILY_ARM }, /* Neoverse N2 */
-	{ CPU(0x41, 0xd4f), HWTDI_SPE_FAMILY_ARM }, /* Neoverse V2 */
-	{ CPU(0x41, 0xd84), HWTDI_SPE_FAMILY_ARM }, /* Neoverse V3 */
-	{ CPU(0x41, 0xd4b), HWTDI_SPE_FAMILY_ARM }, /* Cortex-A78C */
-	{ CPU(0x41, 0xd4d), HWTDI_SPE_FAMILY_ARM }, /* Cortex-A715 */
-	{ CPU(0x41, 0xd81), HWTDI_SPE_FAMILY_ARM }, /* Cortex-A720 */
-	{ CPU(0x41, 0xd89), HWTDI_SPE_FAMILY_ARM }, /* Cortex-A720AE */
-	{ CPU(0x41, 0xd87), HWTDI_SPE_FAMILY_ARM }, /* Cortex-A725 */
-	{ CPU(0x41, 0xd44), HWTDI_SPE_FAMILY_ARM }, /* Cortex-X1 */
-	{ CPU(0x41, 0xd4c), HWTDI_SPE_FAMILY_ARM }, /* Cortex-X1C */
-	{ CPU(0x41, 0xd4e), HWTDI_SPE_FAMILY_ARM }, /* Cortex-X3 */
-	{ CPU(0x41, 0xd82), HWTDI_SPE_FAMILY_ARM }, /* Cortex-X4 */
-	{ CPU(0x41, 0xd85), HWTDI_SPE_FAMILY_ARM }, /* Cortex-X925 */
-	{ CPU(0x4e, 0x010), HWTDI_SPE_FAMILY_ARM }, /* NVIDIA Olympus */
-	{ CPU(0x6d, 0xd49), HWTDI_SPE_FAMILY_ARM }, /* Microsoft Cobalt 100 */
-	{ CPU(0x41, 0xd83), HWTDI_SPE_FAMILY_ARM }, /* Neoverse V3AE */
-	{ CPU(0x41, 0xd8e), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* Neoverse N3 */
-	{ CPU(0x41, 0xd47), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* Cortex-A710 */
-	{ CPU(0x41, 0xd48), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* Cortex-X2 */
-	{ CPU(0x41, 0xd46), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* Cortex-A510 */
-	{ CPU(0x41, 0xd80), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* Cortex-A520 */
-	{ CPU(0x41, 0xd8b), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* C1-Pro */
-	{ CPU(0x41, 0xd8c), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* C1-Ultra */
-	{ CPU(0x41, 0xd90), HWTDI_SPE_FAMILY_ARM_ASSUMED }, /* C1-Premium */
-	{ CPU(0xc0, 0xac3), HWTDI_SPE_FAMILY_AMPERE }, /* AmpereOne */
-	{ CPU(0xc0, 0xac4), HWTDI_SPE_FAMILY_AMPERE }, /* AmpereOne A */
-	{ CPU(0x48, 0xd06), HWTDI_SPE_FAMILY_HISI_HIP12 }, /* Kunpeng 930 */
+	{ CPU(0x41, 0xd0c), HWTDI_SPE_FAMILY_ARM, "neoverse-n1" },
+	{ CPU(0x41, 0xd40), HWTDI_SPE_FAMILY_ARM, "neoverse-v1" },
+	{ CPU(0x41, 0xd49), HWTDI_SPE_FAMILY_ARM, "neoverse-n2" },
+	{ CPU(0x41, 0xd4f), HWTDI_SPE_FAMILY_ARM, "neoverse-v2" },
+	{ CPU(0x41, 0xd84), HWTDI_SPE_FAMILY_ARM, "neoverse-v3" },
+	{ CPU(0x41, 0xd4b), HWTDI_SPE_FAMILY_ARM, "cortex-a78c" },
+	{ CPU(0x41, 0xd4d), HWTDI_SPE_FAMILY_ARM, "cortex-a715" },
+	{ CPU(0x41, 0xd81), HWTDI_SPE_FAMILY_ARM, "cortex-a720" },
+	{ CPU(0x41, 0xd89), HWTDI_SPE_FAMILY_ARM, "cortex-a720ae" },
+	{ CPU(0x41, 0xd87), HWTDI_SPE_FAMILY_ARM, "cortex-a725" },
+	{ CPU(0x41, 0xd44), HWTDI_SPE_FAMILY_ARM, "cortex-x1" },
+	{ CPU(0x41, 0xd4c), HWTDI_SPE_FAMILY_ARM, "cortex-x1c" },
+	{ CPU(0x41, 0xd4e), HWTDI_SPE_FAMILY_ARM, "cortex-x3" },
+	{ CPU(0x41, 0xd82), HWTDI_SPE_FAMILY_ARM, "cortex-x4" },
+	{ CPU(0x41, 0xd85), HWTDI_SPE_FAMILY_ARM, "cortex-x925" },
+	{ CPU(0x4e, 0x010), HWTDI_SPE_FAMILY_ARM, "olympus" },
+	{ CPU(0x6d, 0xd49), HWTDI_SPE_FAMILY_ARM, "cobalt-100" },
+	{ CPU(0x41, 0xd83), HWTDI_SPE_FAMILY_ARM, "neoverse-v3ae" },
+	{ CPU(0x41, 0xd8e), HWTDI_SPE_FAMILY_ARM_ASSUMED, "neoverse-n3" },
+	{ CPU(0x41, 0xd47), HWTDI_SPE_FAMILY_ARM_ASSUMED, "cortex-a710" },
+	{ CPU(0x41, 0xd48), HWTDI_SPE_FAMILY_ARM_ASSUMED, "cortex-x2" },
+	{ CPU(0x41, 0xd46), HWTDI_SPE_FAMILY_ARM_ASSUMED, "cortex-a510" },
+	{ CPU(0x41, 0xd80), HWTDI_SPE_FAMILY_ARM_ASSUMED, "cortex-a520" },
+	{ CPU(0x41, 0xd8b), HWTDI_SPE_FAMILY_ARM_ASSUMED, "c1-pro" },
+	{ CPU(0x41, 0xd8c), HWTDI_SPE_FAMILY_ARM_ASSUMED, "c1-ultra" },
+	{ CPU(0x41, 0xd90), HWTDI_SPE_FAMILY_ARM_ASSUMED, "c1-premium" },
+	{ CPU(0xc0, 0xac3), HWTDI_SPE_FAMILY_AMPERE, "ampereone" },
+	{ CPU(0xc0, 0xac4), HWTDI_SPE_FAMILY_AMPERE, "ampereone-a" },
+	{ CPU(0x48, 0xd06), HWTDI_SPE_FAMILY_HISI_HIP12, "kunpeng-930" },
+	/* Without data sources that anybody told. */
+	{ CPU(0x48, 0xd01), HWTDI_SPE_FAMILY_UNKNOWN, "kunpeng-920" },
+	{ CPU(0x48, 0xd02), HWTDI_SPE_FAMILY_UNKNOWN, "hip09" },
 };
 
 struct source {
@@ -104,13 +109,52 @@ static const struct source *const sources[] = {
 	[HWTDI_SPE_FAMILY_HISI_HIP12] = hip12_sources,
 };
 
+#define N_CPUS (sizeof(cpus) / sizeof(cpus[0]))
+
 enum hwtdi_spe_family
 hwtdi_spe_family(uint32_t midr)
 {
-	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++)
+	for (size_t i = 0; i < N_CPUS; i++)
 		if ((midr & CPU_MASK) == cpus[i].cpu)
 			return (cpus[i].family);
 	return (HWTDI_SPE_FAMILY_UNKNOWN);
+}
+
+const char *
+hwtd_spe_cpu_name(uint32_t midr)
+{
+	for (size_t i = 0; i < N_CPUS; i++)
+		if ((midr & CPU_MASK) == cpus[i].cpu)
+			return (cpus[i].name);
+	return (NULL);
+}
+
+/* Of one case; names have letters of ASCII only. */
+static bool
+is_name(const char *name, const char *text)
+{
+	for (; *name != '\0'; name++, text++) {
+		const char c = *text;
+
+		if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != *name)
+			return (false);
+	}
+	return (*text == '\0');
+}
+
+uint32_t
+hwtd_spe_cpu_midr(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < N_CPUS; i++)
+		if (is_name(cpus[i].name, name))
+			return (cpus[i].cpu);
+	return (0);
+}
+
+const char *
+hwtd_spe_cpu_at(size_t index)
+{
+	return (index < N_CPUS ? cpus[index].name : NULL);
 }
 
 static const struct source *

@@ -118,6 +118,21 @@ put_coresight(struct hwtdi_hwt_buffer *to,
 }
 
 static int
+put_spe(struct hwtdi_hwt_buffer *to, const struct hwtd_spe_config *spe,
+    struct hwtd_error *err)
+{
+	uint8_t v[HWTDI_HWT_SPE_SIZE];
+
+	hwtdi_put_le(v, spe->midr, 4);
+	hwtdi_put_le(v + 4, spe->version, 4);
+	hwtdi_put_le(v + 8, spe->owner, 4);
+	hwtdi_put_le(v + 12, spe->counter_bits, 4);
+	hwtdi_put_le(v + 16, spe->interval, 8);
+	return (hwtdi_hwt_put_field(to, HWTDI_HWT_STREAM_SPE, v, sizeof(v),
+	    err));
+}
+
+static int
 put_sink(struct hwtdi_hwt_buffer *to, const struct hwtd_stream_desc *desc,
     struct hwtd_error *err)
 {
@@ -154,6 +169,8 @@ hwtdi_hwt_put_stream(struct hwtdi_hwt_buffer *to,
 		rc = put_pt(to, desc->pt, err);
 	if (rc == HWTD_OK && desc->coresight != NULL)
 		rc = put_coresight(to, desc->coresight, err);
+	if (rc == HWTD_OK && desc->spe != NULL)
+		rc = put_spe(to, desc->spe, err);
 	if (rc == HWTD_OK)
 		rc = put_sink(to, desc, err);
 	return (rc);
@@ -340,6 +357,22 @@ get_coresight(const struct hwtdi_hwt_field *f,
 }
 
 static int
+get_spe(const struct hwtdi_hwt_field *f, struct hwtd_spe_config *spe,
+    struct hwtd_error *err)
+{
+	if (f->n < HWTDI_HWT_SPE_SIZE)
+		return (too_short("SPE configuration", f->n, err));
+	memset(spe, 0, sizeof(*spe));
+	spe->size = sizeof(*spe);
+	spe->midr = (uint32_t)hwtdi_le(f->value, 4);
+	spe->version = (uint32_t)hwtdi_le(f->value + 4, 4);
+	spe->owner = (uint32_t)hwtdi_le(f->value + 8, 4);
+	spe->counter_bits = (uint32_t)hwtdi_le(f->value + 12, 4);
+	spe->interval = hwtdi_le(f->value + 16, 8);
+	return (HWTD_OK);
+}
+
+static int
 get_sink(const struct hwtdi_hwt_field *f, struct hwtd_stream_desc *desc,
     struct hwtd_error *err)
 {
@@ -396,6 +429,9 @@ get_stream_field(struct hwtd_context *ctx, const struct hwtdi_hwt_field *f,
 	case HWTDI_HWT_STREAM_CORESIGHT:
 		desc->coresight = &stream->coresight;
 		return (get_coresight(f, &stream->coresight, err));
+	case HWTDI_HWT_STREAM_SPE:
+		desc->spe = &stream->spe;
+		return (get_spe(f, &stream->spe, err));
 	case HWTDI_HWT_STREAM_SINK:
 		return (get_sink(f, desc, err));
 	default:

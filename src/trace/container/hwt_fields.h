@@ -70,6 +70,7 @@ struct hwtdi_hwt_stream {
 	struct hwtd_stream_desc desc;
 	struct hwtd_pt_config pt;
 	struct hwtd_coresight_config coresight;
+	struct hwtd_spe_config spe;
 };
 
 /* `desc.name` is *name_out. */

@@ -58,7 +58,8 @@ enum hwtdi_hwt_stream_tag {
 	HWTDI_HWT_STREAM_CLOCK = 3,
 	HWTDI_HWT_STREAM_PT = 4,
 	HWTDI_HWT_STREAM_CORESIGHT = 5,
-	HWTDI_HWT_STREAM_SINK = 6
+	HWTDI_HWT_STREAM_SINK = 6,
+	HWTDI_HWT_STREAM_SPE = 7
 };
 
 enum hwtdi_hwt_image_tag {
@@ -84,6 +85,7 @@ enum hwtdi_hwt_image_tag {
 #define HWTDI_HWT_PT_FILTER_SIZE 24
 #define HWTDI_HWT_CORESIGHT_SIZE 120
 #define HWTDI_HWT_SINK_SIZE 8
+#define HWTDI_HWT_SPE_SIZE 24
 #define HWTDI_HWT_IMAGE_DESC_SIZE 40
 #define HWTDI_HWT_RECORD_SIZE 136
 /* Of older files: without the virtual machine, and without the build-id. */

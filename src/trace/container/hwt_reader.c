@@ -145,6 +145,8 @@ forget_newer(struct hwtdi_hwt_stream *stream)
 	if (stream->desc.tech > HWTD_TECH_SPE)
 		stream->desc.tech = HWTD_TECH_UNKNOWN;
 	stream->desc.flags &= HWTD_STREAMF_CLOCK_DERIVED;
+	if (stream->desc.spe != NULL && stream->spe.owner > HWTD_SPE_OWNER_CPU)
+		stream->spe.owner = HWTD_SPE_OWNER_UNKNOWN;
 	if (stream->desc.coresight == NULL)
 		return;
 	if (c->protocol > HWTD_CS_ITM)
@@ -415,14 +417,36 @@ hwtdi_hwt_accept(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	}
 }
 
+static void
+apply_spe(struct hwtdi_stream *s, const struct hwtd_spe_config *spe)
+{
+	if (s->desc.tech != HWTD_TECH_SPE)
+		return;
+	if (!s->has_spe)
+		s->spe.size = sizeof(s->spe);
+	s->has_spe = true;
+	if (s->spe.midr == 0)
+		s->spe.midr = spe->midr;
+	if (s->spe.version == 0)
+		s->spe.version = spe->version;
+	if (s->spe.owner == HWTD_SPE_OWNER_UNKNOWN)
+		s->spe.owner = spe->owner;
+	if (s->spe.counter_bits == 0)
+		s->spe.counter_bits = spe->counter_bits;
+	if (s->spe.interval == 0)
+		s->spe.interval = spe->interval;
+}
+
 /* What streams lack, configuration or clock, they get from the options. */
 static void
 apply_options(struct hwtd_trace *trace, const struct hwtd_pt_config *pt,
-    const struct hwtd_clock *clock)
+    const struct hwtd_spe_config *spe, const struct hwtd_clock *clock)
 {
 	for (size_t i = 0; i < trace->n_streams; i++) {
 		struct hwtdi_stream *s = trace->streams[i];
 
+		if (spe != NULL)
+			apply_spe(s, spe);
 		if (clock->counts_per != 0 && s->desc.clock.counts_per == 0)
 			s->desc.clock = *clock;
 		if (pt == NULL || s->has_pt ||
@@ -509,11 +533,14 @@ hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 {
 	struct hwtdi_hwt_reader r = { .trace = trace };
 	struct hwtd_pt_config pt;
+	struct hwtd_spe_config spe;
 	bool done = false;
 	int rc;
 
 	trace->format = "hwt";
 	rc = hwtdi_options_copy(&pt, sizeof(pt), opts->pt, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_spe_config_copy(&spe, opts->spe, err);
 	if (rc == HWTD_OK)
 		rc = read_file_header(trace, err);
 	if (rc != HWTD_OK)
@@ -530,6 +557,6 @@ hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 	hwtdi_hwt_unpacker_fini(&r.unpacker);
 	if (rc == HWTD_OK)
 		apply_options(trace, opts->pt != NULL ? &pt : NULL,
-		    &opts->clock);
+		    opts->spe != NULL ? &spe : NULL, &opts->clock);
 	return (rc);
 }

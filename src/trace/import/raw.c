@@ -309,6 +309,8 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 	desc.pid = minus_1(opts->pid_plus_1);
 	desc.tid = minus_1(opts->tid_plus_1);
 	desc.pt = opts->pt;
+	if (desc.tech == HWTD_TECH_SPE)
+		desc.spe = opts->spe;
 	desc.clock = opts->clock;
 	slash = strrchr(trace->file.path, '/');
 	desc.name = slash != NULL && slash[1] != '\0' ? slash + 1

@@ -236,6 +236,93 @@ a_stream_can_be_sought(void **state)
 	free(bytes);
 }
 
+/* A record of a Kunpeng 920, and what perf makes of its timestamp. */
+static void
+times_are_those_of_perf(void **state)
+{
+	static const uint8_t bytes[] = { 0xb0, 0x00, 0xe1, 0x20, 0x2a, 0xee,
+		0xb7, 0xff, 0xc0, 0x99, 0x02, 0x00, 0x98, 0x03, 0x00, 0x52,
+		0xc2, 0x00, 0x4a, 0x01, 0xb1, 0x04, 0xe1, 0x20, 0x2a, 0xee,
+		0xb7, 0xff, 0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x71,
+		0x3f, 0xe9, 0x51, 0xb9, 0xa9, 0x1c, 0x00, 0x00 };
+	static const struct {
+		struct hwtd_clock clock;
+		uint64_t time_ns;
+	} cases[] = {
+		/* As it was recorded: 10 ns a count, from before time 0 on. */
+		{ { 1, 10, 0, 0 - UINT64_C(213982967020) },
+		    UINT64_C(314938859071370) },
+		/* PERF_RECORD_TIME_CONV: 2^shift counts in mult ns from zero. */
+		{ { 1 << 5, 321, 0, 12345 }, UINT64_C(316137694682104) },
+		{ { 1 << 26, UINT64_C(2684354567), 0, 0 - UINT64_C(1000) },
+		    UINT64_C(1260611371439860) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hwtd_trace *trace = mt_create();
+		const struct hwtd_stream_desc desc = {
+			.size = sizeof(desc),
+			.tech = HWTD_TECH_SPE,
+			.cpu = 30,
+			.pid = HWTD_NO_ID,
+			.tid = HWTD_NO_ID,
+			.clock = cases[i].clock,
+		};
+		struct mt_rows rows = { 0 };
+		uint32_t id;
+
+		assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id,
+				     NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_add_bytes(trace, id, bytes,
+				     sizeof(bytes), NULL),
+		    HWTD_OK);
+		mt_rows(mt_seal(trace), NULL, &rows);
+		assert_int_equal(rows.n, 1);
+		assert_true((rows.at[0].row.flags & HWTD_EVF_TIME) != 0);
+		assert_int_equal(rows.at[0].row.time_ns, cases[i].time_ns);
+		mt_rows_free(&rows);
+		hwtd_trace_close(trace);
+	}
+}
+
+/* A latency of 0xfff is at its limit where counters have 12 bits. */
+static void
+counters_saturate_by_their_size(void **state)
+{
+	static const uint32_t bits[] = { 0, 12, 16 };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct hwtd_spe_config spe = { .size = sizeof(spe),
+			.counter_bits = bits[i] };
+		const struct hwtd_stream_desc desc = { .size = sizeof(desc),
+			.tech = HWTD_TECH_SPE,
+			.spe = &spe };
+		struct hwtd_trace *trace = mt_create();
+		struct mt_rows rows = { 0 };
+		uint8_t slot[SPE_SLOT];
+		uint32_t id;
+
+		spe_slot(slot, 0x400000, 1000);
+		slot[28] = 0xff;
+		slot[29] = 0x0f;
+		assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id,
+				     NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_add_bytes(trace, id, slot,
+				     sizeof(slot), NULL),
+		    HWTD_OK);
+		mt_rows(mt_seal(trace), NULL, &rows);
+		assert_int_equal(rows.n, 1);
+		assert_int_equal(rows.at[0].detail.sample.flags,
+		    bits[i] == 16 ? 0 : HWTD_SAMPLEF_TOTAL_SATURATED);
+		mt_rows_free(&rows);
+		hwtd_trace_close(trace);
+	}
+}
+
 int
 main(void)
 {
@@ -245,6 +332,8 @@ main(void)
 		cmocka_unit_test(extents_are_not_glued),
 		cmocka_unit_test(segments_and_jobs_change_nothing),
 		cmocka_unit_test(a_stream_can_be_sought),
+		cmocka_unit_test(times_are_those_of_perf),
+		cmocka_unit_test(counters_saturate_by_their_size),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
