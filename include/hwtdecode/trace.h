@@ -298,6 +298,10 @@ struct hwtd_save_options {
  * other exception levels and security states are not told apart, and of dumps
  * that overlap the later one is seen.
  *
+ * A text in which perf lists Arm SPE (perf report -D, also an excerpt of it in a
+ * mail) has a stream for each CPU or thread, and an extent for each buffer.  What
+ * the text leaves out is damage.
+ *
  * @param[in]  ctx        A context; kept alive by the trace.
  * @param[in]  path       File to read, or the folder of a snapshot.
  * @param[in]  opts       NULL: defaults.

@@ -102,22 +102,27 @@ warn_of_unused(const struct input *input, const struct options *options)
 	const struct {
 		const char *name;
 		bool given;
+		/* Texts need it as well. */
+		bool text;
 	} raw_only[] = {
-		{ "tech", options->tech != 0 },
-		{ "clock", options->clock.counts_per != 0 },
-		{ "framing", options->has_framing },
-		{ "etm-config", options->n_coresight != 0 },
-		{ "split-at", options->n_splits != 0 },
-		{ "stream-cpu", options->cpu_plus_1 != 0 },
-		{ "stream-pid", options->pid_plus_1 != 0 },
-		{ "stream-tid", options->tid_plus_1 != 0 },
+		{ "tech", options->tech != 0, false },
+		{ "clock", options->clock.counts_per != 0, true },
+		{ "framing", options->has_framing, false },
+		{ "etm-config", options->n_coresight != 0, false },
+		{ "split-at", options->n_splits != 0, false },
+		{ "stream-cpu", options->cpu_plus_1 != 0, true },
+		{ "stream-pid", options->pid_plus_1 != 0, true },
+		{ "stream-tid", options->tid_plus_1 != 0, true },
 	};
 
 	if (input->info.format == NULL ||
 	    strcmp(input->info.format, "raw") == 0)
 		return;
+	/* A text of perf has no more than it shows. */
+	const bool text = strcmp(input->info.format, "perf-text") == 0;
+
 	for (size_t i = 0; i < sizeof(raw_only) / sizeof(raw_only[0]); i++) {
-		if (raw_only[i].given)
+		if (raw_only[i].given && !(text && raw_only[i].text))
 			say_warning("%s: --%s describes raw bytes and is not "
 				    "used: the file says it itself",
 			    input->name, raw_only[i].name);

@@ -45,8 +45,11 @@ last_memory(struct hwtdi_stream *stream)
 	if (stretch->kind != HWTDI_STRETCH_MEMORY ||
 	    stretch->length == HWTDI_STRETCH_MAX)
 		return (NULL);
-	/* A pending extent needs a new stretch to begin with. */
-	return (stream->pending ? NULL : stretch);
+	/* A pending extent, and what is behind a hole, begins with a new one. */
+	return (stream->pending ||
+		    stretch->start + stretch->length != stream->end
+		? NULL
+		: stretch);
 }
 
 /* Make room for `n` more bytes in a memory stretch. */

@@ -12,6 +12,7 @@
 #include "trace/import/lldb.h"
 #include "trace/import/raw.h"
 #include "trace/import/snapshot.h"
+#include "trace/import/spe_text.h"
 #include "trace/trace_internal.h"
 
 int
@@ -74,6 +75,7 @@ fill(struct hwtd_trace *trace, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
 	bool is_hwt = false, is_lldb = false, is_snapshot = false;
+	bool is_text = false;
 	int rc;
 
 	rc = open_file(trace, path, opts->tech, err);
@@ -85,12 +87,17 @@ fill(struct hwtd_trace *trace, const char *path,
 	if (rc == HWTD_OK && !is_hwt && !is_lldb &&
 	    opts->tech == HWTD_TECH_UNKNOWN)
 		rc = hwtdi_snapshot_recognize(trace, &is_snapshot, err);
+	if (rc == HWTD_OK && !is_hwt && !is_lldb && !is_snapshot &&
+	    opts->tech == HWTD_TECH_UNKNOWN)
+		rc = hwtdi_spe_text_recognize(trace, &is_text, err);
 	if (rc == HWTD_OK && is_hwt)
 		rc = hwtdi_hwt_read(trace, opts, err);
 	else if (rc == HWTD_OK && is_lldb)
 		rc = hwtdi_lldb_import(trace, opts, err);
 	else if (rc == HWTD_OK && is_snapshot)
 		rc = hwtdi_snapshot_import(trace, err);
+	else if (rc == HWTD_OK && is_text)
+		rc = hwtdi_spe_text_import(trace, opts, err);
 	else if (rc == HWTD_OK)
 		rc = hwtdi_raw_import(trace, opts, err);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)

@@ -186,3 +186,40 @@ def test_configuration_is_saved_and_shown(case: Case) -> None:
         2, err_has="'2' is no version of SPE")
     case.run("info", "--tech=spe", "--spe-interval=0", "a.spe").want(
         2, err_has="'0' is no number of operations")
+
+
+def test_text_of_perf_is_a_trace(case: Case) -> None:
+    case.write("a.spe", MODEL[:34] * 3)
+    listing = case.run("packets", "--tech=spe", "--style=perf",
+                       "--split-at=34,68", "a.spe").want(0).out
+    record = ("0 0 0x40 [0x30]: PERF_RECORD_AUXTRACE size: 0x22  offset: 0  "
+              "ref: 0x1  idx: 0  tid: -1  cpu: 30\n\n")
+    text = "".join(f"{record if 'SPE data' in line else ''}{line}\n"
+                   for line in listing.splitlines())
+    case.write("a.txt", text.encode())
+    info = case.run("info", "--format=jsonl", "a.txt").want(0).objects()
+    assert info[0]["format"] == "perf-text" and info[0]["damages"] == 0
+    assert info[1]["cpu"] == 30
+    assert [e["start"] for e in info[1]["extents"]] == [0, 34, 68]
+    case.run("packets", "--style=perf", "a.txt").want(0, out=listing)
+    rows = case.run("events", "--format=jsonl", "--clock=1/10",
+                    "--spe-cpu=neoverse-n1", "a.txt").want(0).objects()
+    assert [row["ip"] for row in rows] == ["0xffffadc04120"] * 3
+    assert rows[0]["time_ns"] == 10 * 0x1E946F73E80
+    case.run("import", "a.txt", "-o", "a.hwt").want(0)
+    case.run("packets", "--style=perf", "a.hwt").want(0, out=listing)
+
+
+def test_text_with_lines_that_are_missing(case: Case) -> None:
+    case.write("a.spe", MODEL[:34] * 2)
+    lines = case.run("packets", "--tech=spe", "--style=perf", "a.spe").want(
+        0).out.splitlines()
+    # The counter of the first record, as line 6.
+    assert "LAT" in lines.pop(5)
+    case.write("a.txt", "\n".join("> " + line for line in lines).encode())
+    case.run("check", "--gaps", "a.txt").want(
+        3, out_has=("file-damaged", "line 6: 0x3 bytes of its buffer are "
+                    "missing before it"))
+    rows = case.run("events", "--format=jsonl", "--kind=sample", "a.txt"
+                    ).want(0).objects()
+    assert rows[-1]["ip"] == "0xffffadc04120" and "lat_total" in rows[-1]

@@ -298,7 +298,8 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 		if (!found)
 			return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
 			    "no .hwt header, LLDB trace bundle, snapshot, "
-			    "nor Intel PT sync pattern in the first %" PRIu64
+			    "SPE listing of perf, nor Intel PT sync pattern "
+			    "in the first %" PRIu64
 			    " bytes; a raw trace needs its technology named "
 			    "(--tech pt, --tech coresight, --tech spe)",
 			    trace->file.size < SEARCH_BYTES ? trace->file.size
