@@ -144,6 +144,19 @@ enum hwtd_extent_start {
 	HWTD_EXTENT_AFTER_DAMAGE = 2
 };
 
+/** A buffer of raw bytes of a file, which goes on up to the next one. */
+struct hwtd_buffer {
+	/** Its first byte in the file; more than that of the one before. */
+	uint64_t off;
+	/**
+	 * Which stream it is of: 0, and then at most one more than there were
+	 * before it.
+	 */
+	uint32_t source;
+	/** CPU of the source, as its first buffer says; HWTD_NO_ID: as opened. */
+	uint32_t cpu;
+};
+
 /** Who executes; rows carry its id.  Unknown ids are HWTD_NO_ID. */
 struct hwtd_exec_context {
 	size_t size;
@@ -254,12 +267,12 @@ struct hwtd_open_options {
 	uint32_t framing;
 	uint32_t reserved2;
 	/**
-	 * For raw bytes: shape [n_splits], offsets that rise, where one buffer
-	 * ends and another one begins.  Bytes never join across them: each is an
-	 * extent.
+	 * For raw bytes: shape [n_buffers], the buffers that the file is made of,
+	 * the first at 0.  Each is an extent: bytes never join across them.  NULL:
+	 * one.
 	 */
-	const uint64_t *splits;
-	size_t n_splits;
+	const struct hwtd_buffer *buffers;
+	size_t n_buffers;
 	/**
 	 * For raw bytes of HWTD_TECH_SPE and files that lack it.  NULL: unknown.
 	 */
@@ -639,6 +652,32 @@ HWTD_API int hwtd_trace_exec_context(const struct hwtd_trace *trace,
  */
 HWTD_API int hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
     struct hwtd_damage *out);
+
+/**
+ * Find the buffers in a stream of Arm SPE that holds those of several CPUs, one
+ * behind the other and with nothing between them: hwt(8) writes them so.  A new one
+ * begins where time goes back, which one record alone does not tell unless it is from
+ * before the first of the buffer, and, where contexts are CPUs (`owner`), at another
+ * one.  Nothing is glued where a record is cut off by the next buffer.
+ *
+ * Buffers are of one source by their CPU, else such that time does not go back in
+ * it: that many CPUs there were, or more.
+ *
+ * @param[in]  trace    Sealed.
+ * @param[in]  stream   Stream id; offsets are those of its bytes.
+ * @param[out] buffers  Shape [cap], for hwtd_open_options.
+ * @param[in]  cap      Room, in buffers.
+ * @param[out] n_out    How many there are, which can be more than `cap`: ask again
+ *                      with so much room.
+ * @param[out] err      Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed), HWTD_E_NOT_FOUND (no
+ *         such stream), HWTD_E_UNSUPPORTED (no Arm SPE), HWTD_E_IO, HWTD_E_NOMEM.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_spe_find_buffers(struct hwtd_trace *trace, uint32_t stream,
+    struct hwtd_buffer *buffers, size_t cap, size_t *n_out,
+    struct hwtd_error *err);
 
 #ifndef HWTD_CDEF
 #ifdef __cplusplus

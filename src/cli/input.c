@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,7 +111,8 @@ warn_of_unused(const struct input *input, const struct options *options)
 		{ "clock", options->clock.counts_per != 0, true },
 		{ "framing", options->has_framing, false },
 		{ "etm-config", options->n_coresight != 0, false },
-		{ "split-at", options->n_splits != 0, false },
+		{ "split-at", options->n_buffers != 0 || options->find_buffers,
+		    false },
 		{ "stream-cpu", options->cpu_plus_1 != 0, true },
 		{ "stream-pid", options->pid_plus_1 != 0, true },
 		{ "stream-tid", options->tid_plus_1 != 0, true },
@@ -165,6 +168,55 @@ add_images(struct input *input, const struct options *options)
 	return (EXIT_DONE);
 }
 
+static bool
+is_raw(const struct hwtd_trace *trace)
+{
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+
+	return (hwtd_trace_info(trace, &info) == HWTD_OK &&
+	    strcmp(info.format, "raw") == 0);
+}
+
+/* Buffers of raw bytes, by opening them as one.  Owned: free(). */
+static int
+find_buffers(struct hwtd_context *library, const char *path,
+    const struct hwtd_open_options *how, struct hwtd_buffer **out,
+    size_t *n_out, struct hwtd_error *err)
+{
+	struct hwtd_open_options whole = *how;
+	struct hwtd_buffer *buffers = NULL;
+	struct hwtd_trace *trace;
+	size_t cap = 0, n = 0;
+	int rc;
+
+	whole.unsealed = 0;
+	rc = hwtd_trace_open(library, path, &whole, &trace, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	/* The first time tells how many there are. */
+	while (is_raw(trace) &&
+	    (rc = hwtd_spe_find_buffers(trace, 0, buffers, cap, &n, err)) ==
+		HWTD_OK &&
+	    n > cap) {
+		buffers = malloc(n * sizeof(*buffers));
+		if (buffers == NULL) {
+			rc = HWTD_E_NOMEM;
+			(void)snprintf(err->message, sizeof(err->message),
+			    "out of memory");
+			break;
+		}
+		cap = n;
+	}
+	hwtd_trace_close(trace);
+	if (rc != HWTD_OK) {
+		free(buffers);
+		return (rc);
+	}
+	*out = buffers;
+	*n_out = n;
+	return (HWTD_OK);
+}
+
 int
 input_open(struct input *input, const struct options *options)
 {
@@ -175,7 +227,8 @@ input_open(struct input *input, const struct options *options)
 		.max_memory = options->max_memory,
 	};
 	const struct hwtd_search search = search_of(options);
-	const struct hwtd_open_options open = {
+	struct hwtd_buffer *found = NULL;
+	struct hwtd_open_options open = {
 		.size = sizeof(open),
 		.tech = options->tech,
 		.cpu_plus_1 = options->cpu_plus_1,
@@ -187,8 +240,8 @@ input_open(struct input *input, const struct options *options)
 		.n_coresight = options->n_coresight,
 		.framing = options->framing,
 		.spe = options->has_spe ? &options->spe : NULL,
-		.splits = options->splits,
-		.n_splits = options->n_splits,
+		.buffers = options->buffers,
+		.n_buffers = options->n_buffers,
 		.search = &search,
 		.unsealed = 1,
 	};
@@ -218,9 +271,15 @@ input_open(struct input *input, const struct options *options)
 	}
 	int rc = hwtd_context_create(&library, &input->library, &err);
 
+	if (rc == HWTD_OK && options->find_buffers)
+		rc = find_buffers(input->library, path, &open, &found,
+		    &open.n_buffers, &err);
+	if (found != NULL)
+		open.buffers = found;
 	if (rc == HWTD_OK)
 		rc = hwtd_trace_open(input->library, path, &open,
 		    &input->trace, &err);
+	free(found);
 	if (rc != HWTD_OK) {
 		code = EXIT_BAD_INPUT;
 		error_drop_path(&err, path);

@@ -609,7 +609,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 		}
 	}
 	return (check_operands(options) && check_coresight_options(options) &&
-	    check_packet_options(options));
+	    check_spe_options(options) && check_packet_options(options));
 }
 
 void

@@ -115,9 +115,11 @@ const struct option_entry option_table[] = {
 	    "COUNTS/NS[@BASE[=BASENS]]", NULL,
 	    "COUNTS ticks of the trace take NS ns; tick BASE is at BASENS "
 	    "ns." },
-	{ OPTION_SPLIT_AT, "split-at", 0, GROUP_INPUT, READERS, "LIST", NULL,
+	{ OPTION_SPLIT_AT, "split-at", 0, GROUP_INPUT, READERS, "LIST|auto",
+	    NULL,
 	    "Raw bytes are of several buffers, which begin at these offsets; "
-	    "nothing goes on from one to the next." },
+	    "nothing goes on from one to the next.  auto: found by the times "
+	    "of Arm SPE." },
 	{ OPTION_STREAM_CPU, "stream-cpu", 0, GROUP_INPUT, READERS, "N", NULL,
 	    "Raw bytes were recorded on this CPU." },
 	{ OPTION_STREAM_PID, "stream-pid", 0, GROUP_INPUT, READERS, "N", NULL,

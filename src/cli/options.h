@@ -171,9 +171,10 @@ struct options {
 	/* An hwtd_framing. */
 	uint32_t framing;
 	bool has_framing;
-	/* Where buffers of raw bytes begin. */
-	uint64_t *splits;
-	size_t n_splits;
+	/* Buffers of raw bytes; what they are is found. */
+	struct hwtd_buffer *buffers;
+	size_t n_buffers;
+	bool find_buffers;
 	struct hwtd_spe_config spe;
 	bool has_spe;
 	struct hwtd_clock clock;

@@ -10,17 +10,18 @@
 #include "cli/option_values.h"
 
 static bool
-add_split(struct options *options, uint64_t off)
+add_buffer(struct options *options, uint64_t off)
 {
-	uint64_t *splits = realloc(options->splits,
-	    (options->n_splits + 1) * sizeof(*splits));
+	struct hwtd_buffer *buffers = realloc(options->buffers,
+	    (options->n_buffers + 1) * sizeof(*buffers));
 
-	if (splits == NULL) {
+	if (buffers == NULL) {
 		say_error("out of memory");
 		return (false);
 	}
-	options->splits = splits;
-	splits[options->n_splits++] = off;
+	options->buffers = buffers;
+	buffers[options->n_buffers++] = (struct hwtd_buffer){ off, 0,
+		HWTD_NO_ID };
 	return (true);
 }
 
@@ -28,10 +29,12 @@ static bool
 take_splits(struct options *options, const struct option_entry *entry,
     const char *value)
 {
-	uint64_t last = options->n_splits > 0
-	    ? options->splits[options->n_splits - 1]
-	    : 0;
-
+	if (strcmp(value, "auto") == 0) {
+		options->find_buffers = true;
+		return (true);
+	}
+	if (options->n_buffers == 0 && !add_buffer(options, 0))
+		return (false);
 	for (const char *at = value;; at++) {
 		const size_t n = strcspn(at, ",");
 		uint64_t off = 0;
@@ -41,19 +44,28 @@ take_splits(struct options *options, const struct option_entry *entry,
 			    (int)(n < 64 ? n : 64), at);
 			return (false);
 		}
-		if (off <= last) {
+		if (off <= options->buffers[options->n_buffers - 1].off) {
 			say_error("--%s: offsets must rise, and the first "
 				  "buffer begins at 0 anyway",
 			    entry->name);
 			return (false);
 		}
-		last = off;
-		if (!add_split(options, off))
+		if (!add_buffer(options, off))
 			return (false);
 		at += n;
 		if (*at == '\0')
 			return (true);
 	}
+}
+
+bool
+check_spe_options(const struct options *options)
+{
+	if (!options->find_buffers || options->tech == HWTD_TECH_SPE)
+		return (true);
+	say_error("--split-at auto: only Arm SPE tells where buffers begin");
+	say_hint("give --tech spe, or the offsets");
+	return (false);
 }
 
 static bool
@@ -163,5 +175,5 @@ take_spe_option(struct options *options, const struct option_entry *entry,
 void
 spe_options_fini(struct options *options)
 {
-	free(options->splits);
+	free(options->buffers);
 }

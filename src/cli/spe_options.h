@@ -10,6 +10,9 @@
 bool take_spe_option(struct options *options, const struct option_entry *entry,
     const char *value, bool *known);
 
+/* They fit to each other.  False after a message. */
+bool check_spe_options(const struct options *options);
+
 void spe_options_fini(struct options *options);
 
 #endif /* HWTDECODE_CLI_SPE_OPTIONS_H */

@@ -121,9 +121,9 @@ check_options(const struct hwtd_open_options *o, struct hwtd_error *err)
 	if (o->coresight == NULL && o->n_coresight != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "%zu CoreSight configurations at NULL", o->n_coresight));
-	if (o->splits == NULL && o->n_splits != 0)
-		return (hwtdi_fail(err, HWTD_E_INVALID, "%zu splits at NULL",
-		    o->n_splits));
+	if (o->buffers == NULL && o->n_buffers != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID, "%zu buffers at NULL",
+		    o->n_buffers));
 	if (o->framing > HWTD_FRAMING_DSTREAM)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "framing %" PRIu32 " is not known", o->framing));

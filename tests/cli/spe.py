@@ -223,3 +223,39 @@ def test_text_with_lines_that_are_missing(case: Case) -> None:
     rows = case.run("events", "--format=jsonl", "--kind=sample", "a.txt"
                     ).want(0).objects()
     assert rows[-1]["ip"] == "0xffffadc04120" and "lat_total" in rows[-1]
+
+
+def record(count: int, cpu: int) -> bytes:
+    """A load with a context and a timestamp, 64 bytes."""
+    head = bytes.fromhex("b0 0010400000000080 64") + cpu.to_bytes(4, "little")
+    return (head + bytes.fromhex("4900 520200")).ljust(55, b"\0") + b"\x71" + \
+        count.to_bytes(8, "little")
+
+
+def test_buffers_without_marks_are_found(case: Case) -> None:
+    # CPU 3 and 5 by turns; the first buffer is cut off in a record.
+    dump = b"".join(record(1000 + i, 3) for i in range(4)) + \
+        record(1004, 3)[:20] + \
+        b"".join(record(900 + i, 5) for i in range(3)) + \
+        b"".join(record(1010 + i, 3) for i in range(2))
+    case.write("hwt.raw", dump)
+    info = ("info", "--tech=spe", "--format=jsonl", "hwt.raw")
+    by_cpu = case.run(*info, "--split-at=auto", "--spe-owner=cpu").want(
+        0).objects()[1:]
+    assert [(s["cpu"], [(e["start"], e["end"]) for e in s["extents"]])
+            for s in by_cpu] == [(3, [(0, 276), (276, 404)]), (5, [(0, 192)])]
+    by_time = case.run(*info, "--split-at=auto").want(0).objects()[1:]
+    assert [s["bytes"] for s in by_time] == [276, 192 + 128]
+    assert all("cpu" not in s for s in by_time)
+    rows = case.run("events", "--tech=spe", "--format=jsonl", "--clock=1/10",
+                    "--split-at=auto", "--spe-owner=cpu", "--kind=sample",
+                    "hwt.raw").want(0).objects()
+    times = [row["time_ns"] for row in rows if "truncated" not in row]
+    assert times == sorted(times) and len(times) == 9
+    assert [row["cpu"] for row in rows if row["context_el1"] == "0x5"
+            ] == [5] * 3
+    case.run("info", "--split-at=auto", "hwt.raw").want(
+        2, err_has="--split-at auto: only Arm SPE")
+    case.write("empty", b"")
+    case.run("info", "--tech=spe", "--split-at=auto", "empty").want(
+        0, out_has="bytes      0")

@@ -80,47 +80,80 @@ static int
 place_buffer(struct hwtd_trace *trace, uint32_t id, uint64_t start,
     uint64_t end, struct hwtd_error *err)
 {
+	struct hwtdi_stream *s = trace->streams[id];
 	const struct hwtdi_stretch stretch = {
-		.start = start,
+		.start = s->end,
 		.length = end - start,
 		.at.file_off = start,
 		.kind = HWTDI_STRETCH_FILE,
 	};
 	int rc = HWTD_OK;
 
-	if (start > 0)
+	if (s->n_extents > 0)
 		rc = hwtd_trace_start_extent(trace, id, HWTD_EXTENT_NEW, err);
 	if (rc == HWTD_OK)
-		rc = hwtdi_stream_place(trace->library, trace->streams[id],
-		    &stretch, err);
+		rc = hwtdi_stream_place(trace->library, s, &stretch, err);
 	return (rc);
 }
 
-/* Make a stream of the whole file: its buffers, one after the other. */
+/* The stream of a buffer's source; of a new one it is made. */
+static int
+find_stream(struct hwtd_trace *trace, const struct hwtd_buffer *buffer,
+    const struct hwtd_stream_desc *desc, uint32_t first, uint32_t *id_out,
+    struct hwtd_error *err)
+{
+	const size_t n_sources = trace->n_streams - first;
+	struct hwtd_stream_desc own = *desc;
+
+	*id_out = first + buffer->source;
+	if (buffer->source < n_sources)
+		return (HWTD_OK);
+	/* Others find the bytes of a sink by its id. */
+	if (buffer->source > n_sources ||
+	    (desc->framing != HWTD_FRAMING_NONE && n_sources > 0))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "the buffer at %" PRIu64 " is of source %" PRIu32
+		    ", behind %zu",
+		    buffer->off, buffer->source, n_sources));
+	if (buffer->cpu != HWTD_NO_ID)
+		own.cpu = buffer->cpu;
+	return (hwtd_trace_add_stream(trace, &own, id_out, err));
+}
+
+/* Make streams of the whole file: its buffers, one after the other. */
 static int
 place_file(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
     const struct hwtd_stream_desc *desc, uint32_t *id_out,
     struct hwtd_error *err)
 {
+	static const struct hwtd_buffer whole = { 0, 0, HWTD_NO_ID };
+	const bool one = opts->n_buffers <= 1;
+	const struct hwtd_buffer *buffers = opts->n_buffers == 0
+	    ? &whole
+	    : opts->buffers;
+	const size_t n = one ? 1 : opts->n_buffers;
 	const uint64_t size = trace->file.size;
-	uint64_t start = 0;
-	int rc = hwtd_trace_add_stream(trace, desc, id_out, err);
+	const uint32_t first = (uint32_t)trace->n_streams;
+	int rc = HWTD_OK;
 
 	trace->format = "raw";
-	for (size_t i = 0; rc == HWTD_OK && i < opts->n_splits; i++) {
-		const uint64_t end = opts->splits[i];
+	*id_out = first;
+	for (size_t i = 0; rc == HWTD_OK && i < n; i++) {
+		const struct hwtd_buffer *b = &buffers[i];
+		const uint64_t end = i + 1 < n ? buffers[i + 1].off : size;
+		uint32_t id;
 
-		if (end <= start || end >= size)
+		if ((i == 0) != (b->off == 0) || end > size ||
+		    (end <= b->off && !one))
 			return (hwtdi_fail(err, HWTD_E_INVALID,
-			    "no buffer can begin at %" PRIu64 ": the one "
-			    "before begins at %" PRIu64 ", and the file has "
+			    "no buffer can be at %" PRIu64 " to %" PRIu64
+			    ": the first begins at 0, and the file has "
 			    "%" PRIu64 " bytes",
-			    end, start, size));
-		rc = place_buffer(trace, *id_out, start, end, err);
-		start = end;
+			    b->off, end, size));
+		rc = find_stream(trace, b, desc, first, &id, err);
+		if (rc == HWTD_OK)
+			rc = place_buffer(trace, id, b->off, end, err);
 	}
-	if (rc == HWTD_OK)
-		rc = place_buffer(trace, *id_out, start, size, err);
 	return (rc);
 }
 

@@ -178,16 +178,26 @@ cpus_have_names_of_both_ways(void **state)
 static void
 raw_bytes_are_of_buffers(void **state)
 {
-	static const uint8_t bytes[100] = { 1 };
-	static const uint64_t splits[] = { 10, 64, 99 };
-	static const uint64_t wrong[][2] = { { 0, 5 }, { 5, 5 }, { 7, 3 },
-		{ 5, 100 } };
+	uint8_t bytes[100], got[2];
+	size_t n;
+	static const struct hwtd_buffer buffers[] = { { 0, 0, HWTD_NO_ID },
+		{ 10, 1, 7 }, { 64, 0, 3 }, { 99, 1, HWTD_NO_ID } };
+	static const struct hwtd_buffer wrong[][2] = {
+		{ { 1, 0, 0 }, { 5, 0, 0 } },
+		{ { 0, 0, 0 }, { 0, 0, 0 } },
+		{ { 0, 0, 0 }, { 100, 0, 0 } },
+		{ { 0, 0, 0 }, { 200, 0, 0 } },
+		{ { 0, 1, 0 }, { 5, 0, 0 } },
+		{ { 0, 0, 0 }, { 5, 2, 0 } },
+	};
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_open_options o = { .size = sizeof(o),
 		.tech = HWTD_TECH_SPE,
 		.spe = &n1,
-		.splits = splits,
-		.n_splits = 3 };
+		.cpu_plus_1 = 2,
+		.buffers = buffers,
+		.n_buffers = 4 };
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
 	struct hwtd_extent e = { .size = sizeof(e) };
 	struct hwtd_context *ctx;
 	struct hwtd_trace *trace;
@@ -195,27 +205,39 @@ raw_bytes_are_of_buffers(void **state)
 	char path[300];
 
 	(void)state;
+	for (uint8_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i + 1;
 	temp_dir_create(&dir);
 	write_file(temp_dir_file(&dir, "a.spe", path), bytes, sizeof(bytes));
 	trace = open_one(path, &o);
 	assert_memory_equal(config_of(trace), &n1, sizeof(n1));
-	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(hwtd_trace_extent(trace, 0, i, &e), HWTD_OK);
-		assert_int_equal(e.start, i == 0 ? 0 : splits[i - 1]);
-		assert_int_equal(e.end, i == 3 ? 100 : splits[i]);
-		assert_int_equal(e.why, HWTD_EXTENT_NEW);
-	}
-	assert_int_equal(hwtd_trace_extent(trace, 0, 4, &e), HWTD_END);
+	/* Of two sources: 0 to 10 and 64 to 99, 10 to 64 and 99 to 100. */
+	assert_int_equal(hwtd_trace_stream(trace, 0, &desc), HWTD_OK);
+	assert_int_equal(desc.cpu, 1);
+	assert_int_equal(desc.n_bytes, 45);
+	assert_int_equal(hwtd_trace_extent(trace, 0, 1, &e), HWTD_OK);
+	assert_int_equal(e.start, 10);
+	assert_int_equal(e.end, 45);
+	assert_int_equal(e.why, HWTD_EXTENT_NEW);
+	assert_int_equal(hwtd_trace_extent(trace, 0, 2, &e), HWTD_END);
+	assert_int_equal(hwtd_trace_stream(trace, 1, &desc), HWTD_OK);
+	assert_int_equal(desc.cpu, 7);
+	assert_int_equal(desc.n_bytes, 55);
+	assert_int_equal(hwtd_trace_read_bytes(trace, 1, 53, got, 2, &n, NULL),
+	    HWTD_OK);
+	assert_int_equal(got[0], 64);
+	assert_int_equal(got[1], 100);
 	hwtd_trace_close(trace);
 	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
-	o.n_splits = 2;
+	o.n_buffers = 2;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		o.splits = wrong[i];
+		o.buffers = wrong[i];
 		assert_int_equal(hwtd_trace_open(ctx, path, &o, &trace, &err),
 		    HWTD_E_INVALID);
-		assert_non_null(strstr(err.message, "no buffer can begin at"));
+		assert_non_null(strstr(err.message,
+		    i < 4 ? "no buffer can be at" : "is of source"));
 	}
-	o.splits = NULL;
+	o.buffers = NULL;
 	assert_int_equal(hwtd_trace_open(ctx, path, &o, &trace, &err),
 	    HWTD_E_INVALID);
 	hwtd_context_destroy(ctx);
