@@ -188,6 +188,7 @@ wrong_arguments_are_refused(void **state)
 	assert_int_equal(hwtd_spe_find_buffers(NULL, 0, b, 1, &n, NULL),
 	    HWTD_E_INVALID);
 	assert_int_equal(n, 7);
+	pt_free(&p);
 	hwtd_trace_close(trace);
 }
 

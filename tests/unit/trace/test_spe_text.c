@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "support/failing_allocator.h"
 #include "support/temp_dir.h"
 
 #include <hwtdecode/hwtdecode.h>
@@ -297,8 +298,8 @@ other_texts_are_not_of_spe(void **state)
 {
 	static const char *const texts[] = {
 		"hello\n",
-		". ... Intel Processor Trace data: size 8 bytes\n"
-		".  00000000:  02 82 02 82  PSB\n",
+		(". ... Intel Processor Trace data: size 8 bytes\n"
+		 ".  00000000:  02 82 02 82  PSB\n"),
 		/* Words that are also of others. */
 		".  00000000:  00 00  PAD\n",
 		".  0000:  49 00  LD\n",
@@ -357,6 +358,41 @@ long_texts_are_read_whole(void **state)
 	}
 }
 
+/* Any request for memory can fail: then opening does, and gives all back. */
+static void
+memory_that_is_not_there_is_an_error(void **state)
+{
+	static const char text
+	    [] = "    CPU #            :3\n    MIDR             :0x413fd0c1\n"
+		 "0 0 0x1 [0x30]: PERF_RECORD_AUXTRACE size: 0x1  offset: 0  "
+		 "ref: 0x1  idx: 0  tid: -1  cpu: 3\n" HEAD(
+		     "0x8") ".  00000000:  49 00  LD\n.  00000004:  01  END\n";
+	struct fixture *f = *state;
+	struct failing_allocator a;
+	const struct hwtd_context_options o = { .size = sizeof(o),
+		.allocator = &a.allocator };
+	struct hwtd_context *ctx;
+	uint64_t n = 1;
+	int rc;
+
+	write_file(f->path, text, strlen(text));
+	failing_allocator_init(&a);
+	assert_int_equal(hwtd_context_create(&o, &ctx, NULL), HWTD_OK);
+	do {
+		const int64_t blocks = a.blocks;
+		struct hwtd_trace *trace = NULL;
+
+		failing_allocator_arm(&a, n++, true);
+		rc = hwtd_trace_open(ctx, f->path, NULL, &trace, &f->err);
+		failing_allocator_arm(&a, 0, false);
+		assert_true(rc == HWTD_OK || rc == HWTD_E_NOMEM);
+		hwtd_trace_close(trace);
+		assert_int_equal(a.blocks, blocks);
+	} while (rc != HWTD_OK);
+	assert_true(n > 10);
+	hwtd_context_destroy(ctx);
+}
+
 int
 main(void)
 {
@@ -369,6 +405,7 @@ main(void)
 		TEST(what_is_not_in_the_text_is_damage),
 		TEST(other_texts_are_not_of_spe),
 		TEST(long_texts_are_read_whole),
+		TEST(memory_that_is_not_there_is_an_error),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
