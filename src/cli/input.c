@@ -168,6 +168,9 @@ add_images(struct input *input, const struct options *options)
 	return (EXIT_DONE);
 }
 
+/* There is room for so many at first. */
+#define FEW_BUFFERS 4096
+
 static bool
 is_raw(const struct hwtd_trace *trace)
 {
@@ -193,19 +196,19 @@ find_buffers(struct hwtd_context *library, const char *path,
 	rc = hwtd_trace_open(library, path, &whole, &trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	/* The first time tells how many there are. */
-	while (is_raw(trace) &&
-	    (rc = hwtd_spe_find_buffers(trace, 0, buffers, cap, &n, err)) ==
-		HWTD_OK &&
-	    n > cap) {
-		buffers = malloc(n * sizeof(*buffers));
-		if (buffers == NULL) {
-			rc = HWTD_E_NOMEM;
+	/* With too little room, it is told how many there are. */
+	while (is_raw(trace) && n >= cap) {
+		cap = n < FEW_BUFFERS ? FEW_BUFFERS : n + 1;
+		free(buffers);
+		buffers = malloc(cap * sizeof(*buffers));
+		rc = buffers != NULL
+		    ? hwtd_spe_find_buffers(trace, 0, buffers, cap, &n, err)
+		    : HWTD_E_NOMEM;
+		if (buffers == NULL)
 			(void)snprintf(err->message, sizeof(err->message),
 			    "out of memory");
+		if (rc != HWTD_OK)
 			break;
-		}
-		cap = n;
 	}
 	hwtd_trace_close(trace);
 	if (rc != HWTD_OK) {

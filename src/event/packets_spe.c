@@ -14,6 +14,9 @@
 /* The most bytes of padding in a line of perf. */
 #define PERF_LINE 16
 
+/* What a line is of lies in so many bytes: padding is not looked through. */
+#define PERF_LOOK 32
+
 /* A record without an end in so many packets tells no time. */
 #define TIME_LOOK 64
 
@@ -336,7 +339,8 @@ put_row(struct hwtd_packets *p, const struct hwtd_packet *row)
 static void
 name_next(struct hwtd_packets *p)
 {
-	const size_t n = p->left.n + (is_perf(p) ? p->left.tail : 0);
+	const size_t all = p->left.n + (is_perf(p) ? p->left.tail : 0);
+	const size_t n = is_perf(p) && all > PERF_LOOK ? PERF_LOOK : all;
 	struct hwtd_packet row = { .stream_off = p->left.stream_off,
 		.stream = p->opts.stream };
 	struct hwtdi_spe_packet packet;

@@ -16,7 +16,7 @@
 #define SAMPLES 64
 
 /* Sources with a time or CPU of their own; buffers of more are of the first. */
-#define MAX_SOURCES 1024
+#define MAX_SOURCES 256
 
 /* Where a border is looked for: two records that became one. */
 #define JOINT_BYTES ((size_t)2 * HWTDI_SPE_MAX_RECORD)

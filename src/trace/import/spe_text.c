@@ -251,11 +251,6 @@ put_hole(struct text *t, uint64_t n, const char *where)
 
 	if (rc != HWTD_OK)
 		return (rc);
-	if (n > MAX_HOLE || first + n < first)
-		return (hwtdi_fail_at(t->err, HWTD_E_CORRUPT, t->lines.off,
-		    "line %" PRIu64 ": %#" PRIx64 " bytes of a buffer are "
-		    "missing before it; is its offset right?",
-		    t->lines.number, n));
 	rc = hwtdi_trace_note_damage(t->trace, t->file_off,
 	    t->lines.off - t->file_off, t->stream, first, first + n, t->err,
 	    "line %" PRIu64 ": %#" PRIx64 " bytes of its buffer are "
@@ -379,6 +374,26 @@ follow_offset(struct text *t, uint64_t off)
 	return (rc);
 }
 
+/* A line that nothing is taken of. */
+static int
+note_line(struct text *t, const char *why)
+{
+	const uint64_t end = stream_of(t)->end + t->n_pending;
+
+	return (hwtdi_trace_note_damage(t->trace, t->lines.off, t->lines.n,
+	    t->stream, end, end, t->err,
+	    "line %" PRIu64 ": %s; it is left out", t->lines.number, why));
+}
+
+/* More would be missing before the line than there can be. */
+static bool
+is_beyond(const struct text *t, uint64_t off)
+{
+	if (off <= t->at || (t->at == 0 && !t->has_size))
+		return (false);
+	return (off - t->at > MAX_HOLE || (t->has_size && off >= t->size));
+}
+
 static int
 take_bytes(struct text *t, uint64_t off, const uint8_t *bytes, size_t n)
 {
@@ -386,6 +401,8 @@ take_bytes(struct text *t, uint64_t off, const uint8_t *bytes, size_t n)
 
 	if (t->place == PLACE_OPEN)
 		rc = begin_buffer(t, false, 0);
+	if (rc == HWTD_OK && is_beyond(t, off))
+		return (note_line(t, "its offset is beyond the buffer"));
 	if (rc == HWTD_OK && off != t->at)
 		rc = follow_offset(t, off);
 	if (rc == HWTD_OK && t->n_pending + n > PENDING_BYTES)
@@ -474,11 +491,7 @@ take_line(struct text *t)
 	if (n > 0)
 		return (take_bytes(t, number, bytes, n));
 	if (t->place == PLACE_BUFFER && line[0] == '.' && line[1] == ' ')
-		return (hwtdi_trace_note_damage(t->trace, t->lines.off,
-		    t->lines.n, t->stream, stream_of(t)->end + t->n_pending,
-		    stream_of(t)->end + t->n_pending, t->err,
-		    "line %" PRIu64 ": no bytes can be read of it",
-		    t->lines.number));
+		return (note_line(t, "no bytes can be read of it"));
 	if (strstr(line, "PERF_RECORD_") != NULL) {
 		rc = end_buffer(t);
 		t->place = PLACE_OTHER;

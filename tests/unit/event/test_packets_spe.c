@@ -237,6 +237,28 @@ rows_are_the_same_in_segments_and_from_anywhere(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Not for each line all that follow. */
+static void
+lines_of_zeros_are_looked_at_once(void **state)
+{
+	const size_t n = (size_t)4 << 20;
+	uint8_t *bytes = calloc(n, 1);
+	struct hwtd_packets_options few = perf;
+	struct hwtd_trace *trace;
+	struct pk_rows rows;
+
+	(void)state;
+	assert_non_null(bytes);
+	trace = mt_seal(trace_of(bytes, n));
+	few.first = n - 100 * 16;
+	pk_rows(trace, &few, &rows);
+	assert_int_equal(rows.n, 100);
+	assert_int_equal(rows.at[99].bytes, 16);
+	pk_free(&rows);
+	hwtd_trace_close(trace);
+	free(bytes);
+}
+
 static void
 kinds_from_64_on_can_be_chosen(void **state)
 {
@@ -295,6 +317,7 @@ main(void)
 		cmocka_unit_test(packets_of_a_record_have_its_time),
 		cmocka_unit_test(
 		    rows_are_the_same_in_segments_and_from_anywhere),
+		cmocka_unit_test(lines_of_zeros_are_looked_at_once),
 		cmocka_unit_test(kinds_from_64_on_can_be_chosen),
 		cmocka_unit_test(buffers_are_read_each_on_its_own),
 	};

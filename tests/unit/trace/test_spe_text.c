@@ -286,11 +286,15 @@ what_is_not_in_the_text_is_damage(void **state)
 	assert_extents(f, 0, "0:49000100 4:0100");
 	assert_damage(f, 0, 4, 4, "line 4: its offset 0x2 comes after 0x4");
 	/* An offset out of this world. */
-	assert_int_equal(open_text(f,
-			     HEAD("0x4") ".  ffffffffffffff00:  01  END\n",
-			     NULL),
-	    HWTD_E_CORRUPT);
-	assert_non_null(strstr(f->err.message, "line 2"));
+	open_fine(f,
+	    HEAD("0x4") ".  00000000:  49 00  LD\n"
+			".  ffffffffffffff00:  01  END\n"
+			".  00000004:  01  END\n.  00000002:  00 01  END\n");
+	assert_extents(f, 0, "0:49000001");
+	assert_int_equal(count_damages(f), 2);
+	assert_damage(f, 0, 2, 2,
+	    "line 3: its offset is beyond the buffer; it is left out");
+	assert_damage(f, 1, 2, 2, "line 4: its offset is beyond");
 }
 
 static void
