@@ -19,6 +19,26 @@ hwtdi_le(const uint8_t *p, size_t n)
 	return (v);
 }
 
+/* The same of fixed sizes: compilers make one load of each. */
+static inline uint16_t
+hwtdi_le16(const uint8_t *p)
+{
+	return ((uint16_t)(p[0] | p[1] << 8));
+}
+
+static inline uint32_t
+hwtdi_le32(const uint8_t *p)
+{
+	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	    (uint32_t)p[3] << 24);
+}
+
+static inline uint64_t
+hwtdi_le64(const uint8_t *p)
+{
+	return (hwtdi_le32(p) | (uint64_t)hwtdi_le32(p + 4) << 32);
+}
+
 static inline void
 hwtdi_put_le(uint8_t *p, uint64_t v, size_t n)
 {

@@ -7,8 +7,8 @@
 #include "decode/spe/spe_names.h"
 #include "decode/spe/spe_record.h"
 
-/* Records that are read at once. */
-#define SAMPLES 32
+/* Records that are read at once: they stay in the nearest cache. */
+#define RECORDS 32
 
 /* Rows that a record has at most: a gap and a sample. */
 #define RARES_OF_RECORD 2
@@ -20,10 +20,6 @@ struct hwtdi_decoder {
 	unsigned int counter_bits;
 	struct hwtdi_segment segment;
 	struct hwtdi_spe_reader reader;
-	/* Those of [i_sample, n_samples) are still to be told. */
-	size_t i_sample, n_samples;
-	bool ended;
-	struct hwtd_sample samples[SAMPLES];
 };
 
 static int
@@ -56,9 +52,6 @@ spe_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 {
 	(void)err;
 	d->segment = *segment;
-	d->i_sample = 0;
-	d->n_samples = 0;
-	d->ended = false;
 	hwtdi_spe_reader_init(&d->reader, d->counter_bits);
 	hwtdi_spe_reader_begin(&d->reader, segment->stream_off);
 	return (HWTD_OK);
@@ -108,13 +101,15 @@ is_taken(const struct hwtd_sample *s)
 	    (s->events >> HWTDI_SPE_EV_NOT_TAKEN & 1) == 0);
 }
 
+/* The event of a sample that is where its details are to be. */
 static void
-put_sample(struct hwtdi_flow *flow, const struct hwtd_sample *s)
+put_sample(struct hwtdi_flow *flow)
 {
+	const struct hwtd_sample *s = &flow->rares[flow->n_rares]
+					   .detail.sample;
 	struct hwtdi_rare *rare = hwtdi_rare_begin(flow, HWTD_EV_SAMPLE,
 	    s->stream_off + s->bytes);
 
-	rare->detail.sample = *s;
 	rare->row.branch = branch_of(s);
 	if ((s->present & HWTD_SAMPLE_PC) != 0)
 		hwtdi_rare_set_ip(rare, s->pc);
@@ -126,53 +121,55 @@ put_sample(struct hwtdi_flow *flow, const struct hwtd_sample *s)
 	}
 }
 
+/* What is wrong with a record, in front of what is there of it all the same. */
 static void
-put_record(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
-    const struct hwtd_sample *s)
+put_bad(struct hwtdi_flow *flow, const struct hwtd_sample *bad)
 {
-	const uint64_t *pc = (s->present & HWTD_SAMPLE_PC) != 0 ? &s->pc
-								: NULL;
+	const struct hwtd_sample s = *bad;
+	const uint64_t *pc = (s.present & HWTD_SAMPLE_PC) != 0 ? &s.pc : NULL;
 
-	put_time(d, flow, s);
-	if ((s->flags & HWTD_SAMPLEF_DAMAGED) != 0)
-		(void)hwtdi_rare_gap(flow, HWTD_GAP_BAD_PACKET, s->stream_off,
-		    s->stream_off + s->bytes, pc,
+	if ((s.flags & HWTD_SAMPLEF_DAMAGED) != 0)
+		(void)hwtdi_rare_gap(flow, HWTD_GAP_BAD_PACKET, s.stream_off,
+		    s.stream_off + s.bytes, pc,
 		    "the record of a sample is damaged");
-	else if ((s->flags & HWTD_SAMPLEF_TRUNCATED) != 0)
-		(void)hwtdi_rare_gap(flow, HWTD_GAP_TRUNCATED, s->stream_off,
-		    s->stream_off + s->bytes, pc,
+	else
+		(void)hwtdi_rare_gap(flow, HWTD_GAP_TRUNCATED, s.stream_off,
+		    s.stream_off + s.bytes, pc,
 		    "the record of a sample is cut off");
-	/* What is there of it is told all the same. */
-	if (s->present != 0 || s->n_extras != 0 ||
-	    (s->flags & (HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_TRUNCATED)) == 0)
-		put_sample(flow, s);
+	if (s.present == 0 && s.n_extras == 0)
+		return;
+	flow->rares[flow->n_rares].detail.sample = s;
+	put_sample(flow);
 }
 
 static int
 spe_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
+	const uint32_t bad = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_TRUNCATED;
+	const uint64_t end = d->segment.stream_off + d->segment.n;
+
 	(void)err;
 	flow->graph = d->graph;
-	for (;;) {
-		uint64_t at;
+	for (int i = 0; i < RECORDS; i++) {
+		const uint64_t at = d->reader.off;
+		struct hwtd_sample *s = &flow->rares[flow->n_rares]
+					     .detail.sample;
 
-		while (d->i_sample < d->n_samples) {
-			if (flow->n_rares + RARES_OF_RECORD >
-				HWTDI_FLOW_RARES ||
-			    flow->n_anchors == HWTDI_FLOW_ANCHORS)
-				return (HWTD_OK);
-			put_record(d, flow, &d->samples[d->i_sample++]);
-		}
-		if (d->ended)
+		if (flow->n_rares + RARES_OF_RECORD > HWTDI_FLOW_RARES ||
+		    flow->n_anchors == HWTDI_FLOW_ANCHORS)
+			return (HWTD_OK);
+		if (hwtdi_spe_read(&d->reader,
+			d->segment.bytes + (at - d->segment.stream_off),
+			(size_t)(end - at), true, s, 1) == 0)
 			return (HWTD_END);
-		at = d->reader.off - d->segment.stream_off;
-		d->i_sample = 0;
-		d->n_samples = hwtdi_spe_read(&d->reader,
-		    d->segment.bytes + (size_t)at, d->segment.n - (size_t)at,
-		    true, d->samples, SAMPLES);
-		d->ended = d->n_samples < SAMPLES;
+		put_time(d, flow, s);
+		if ((s->flags & bad) != 0)
+			put_bad(flow, s);
+		else
+			put_sample(flow);
 	}
+	return (HWTD_OK);
 }
 
 const struct hwtdi_engine hwtdi_spe_native = {

@@ -50,16 +50,6 @@ hwtdi_spe_is_header(uint8_t byte)
 	}
 }
 
-/* Compilers make one load of it. */
-static uint64_t
-load8(const uint8_t *p)
-{
-	return ((uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
-	    (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
-	    (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
-	    (uint64_t)p[7] << 56);
-}
-
 size_t
 hwtdi_spe_zeros(const uint8_t *bytes, size_t n)
 {
@@ -75,7 +65,7 @@ hwtdi_spe_zeros(const uint8_t *bytes, size_t n)
 		i += sizeof(words);
 	}
 	while (n - i >= 8) {
-		const uint64_t v = load8(bytes + i);
+		const uint64_t v = hwtdi_le64(bytes + i);
 
 		if (v != 0)
 			return (i + (unsigned int)__builtin_ctzll(v) / 8);
@@ -189,7 +179,7 @@ read_plain(const uint8_t *bytes, struct hwtdi_spe_packet *out)
 	out->payload_bytes = (uint8_t)size;
 	out->extended = false;
 	out->bytes = 1 + size;
-	out->payload = load8(bytes + 1) & UINT64_MAX >> (64 - 8 * size);
+	out->payload = hwtdi_le64(bytes + 1) & UINT64_MAX >> (64 - 8 * size);
 	return (true);
 }
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
+
 enum hwtdi_spe_kind {
 	/* The packet is cut off by the end of the bytes. */
 	HWTDI_SPE_NONE,
@@ -79,6 +81,15 @@ bool hwtdi_spe_is_header(uint8_t byte);
 
 /* How many of the first n bytes are 0 in a row. */
 size_t hwtdi_spe_zeros(const uint8_t *bytes, size_t n);
+
+/* The same of the next 8 bytes. */
+static inline size_t
+hwtdi_spe_few_zeros(const uint8_t *p)
+{
+	const uint64_t v = hwtdi_le64(p);
+
+	return (v == 0 ? 8 : (size_t)__builtin_ctzll(v) / 8);
+}
 
 /*
  * The packet at bytes[0], of which n > 0 bytes are there; `off` is its offset in

@@ -4,39 +4,9 @@
  */
 #include "decode/spe/spe_plain.h"
 
+#include "base/bytes.h"
+#include "decode/spe/spe_packet.h"
 #include "decode/spe/spe_set.h"
-
-/* Compilers make one load of each. */
-static inline uint16_t
-load2(const uint8_t *p)
-{
-	return ((uint16_t)(p[0] | p[1] << 8));
-}
-
-static inline uint32_t
-load4(const uint8_t *p)
-{
-	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	    (uint32_t)p[3] << 24);
-}
-
-static inline uint64_t
-load8(const uint8_t *p)
-{
-	return ((uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
-	    (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
-	    (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
-	    (uint64_t)p[7] << 56);
-}
-
-/* How many of the bytes from the first on are 0, which it is; at most 8. */
-static inline unsigned int
-zeros(const uint8_t *p)
-{
-	const uint64_t v = load8(p);
-
-	return (v == 0 ? 8 : (unsigned int)__builtin_ctzll(v) / 8);
-}
 
 static struct hwtdi_spe_known_op *
 know_operation(struct hwtdi_spe_reader *r, uint8_t op_class, uint8_t raw)
@@ -51,9 +21,12 @@ know_operation(struct hwtdi_spe_reader *r, uint8_t op_class, uint8_t raw)
 	return (known);
 }
 
-/* A packet of this field; leaves if it is there already, or is cut off. */
+/* The longest packet. */
+#define LONGEST 9
+
+/* A packet of this field; leaves if it is there already. */
 #define TAKE(field, payload_bytes)                                            \
-	if ((present & (field)) != 0 || stop - at < (payload_bytes) + 1)      \
+	if ((present & (field)) != 0)                                         \
 		goto out;                                                     \
 	present |= (field);                                                   \
 	v = at + 1;                                                           \
@@ -69,55 +42,55 @@ hwtdi_spe_plain(struct hwtdi_spe_reader *r, const uint8_t *at,
 	struct hwtdi_spe_known_op *op;
 	const uint8_t *v;
 
-	while (at < stop) {
+	while (stop - at >= LONGEST) {
 		switch (*at) {
 		case 0x00:
-			at += zeros(at);
+			at += hwtdi_spe_few_zeros(at);
 			break;
 		case 0xb0:
 			TAKE(HWTD_SAMPLE_PC, 8);
-			hwtdi_spe_set_pc(s, load8(v));
+			hwtdi_spe_set_pc(s, hwtdi_le64(v));
 			break;
 		case 0xb1:
 			TAKE(HWTD_SAMPLE_TARGET, 8);
-			hwtdi_spe_set_target(s, load8(v));
+			hwtdi_spe_set_target(s, hwtdi_le64(v));
 			break;
 		case 0xb2:
 			TAKE(HWTD_SAMPLE_VA, 8);
-			hwtdi_spe_set_va(s, load8(v));
+			hwtdi_spe_set_va(s, hwtdi_le64(v));
 			break;
 		case 0xb3:
 			TAKE(HWTD_SAMPLE_PA, 8);
-			hwtdi_spe_set_pa(s, load8(v));
+			hwtdi_spe_set_pa(s, hwtdi_le64(v));
 			break;
 		case 0xb4:
 			TAKE(HWTD_SAMPLE_PREV_TARGET, 8);
-			hwtdi_spe_set_prev_target(s, load8(v));
+			hwtdi_spe_set_prev_target(s, hwtdi_le64(v));
 			break;
 		case 0x64:
 			TAKE(HWTD_SAMPLE_CONTEXT_EL1, 4);
-			s->context_el1 = load4(v);
+			s->context_el1 = hwtdi_le32(v);
 			break;
 		case 0x65:
 			TAKE(HWTD_SAMPLE_CONTEXT_EL2, 4);
-			s->context_el2 = load4(v);
+			s->context_el2 = hwtdi_le32(v);
 			break;
 		case 0x98:
 			TAKE(HWTD_SAMPLE_LAT_TOTAL, 2);
 			hwtdi_spe_set_latency(s, &s->lat_total,
-			    HWTD_SAMPLEF_TOTAL_SATURATED, load2(v),
+			    HWTD_SAMPLEF_TOTAL_SATURATED, hwtdi_le16(v),
 			    r->counter_bits);
 			break;
 		case 0x99:
 			TAKE(HWTD_SAMPLE_LAT_ISSUE, 2);
 			hwtdi_spe_set_latency(s, &s->lat_issue,
-			    HWTD_SAMPLEF_ISSUE_SATURATED, load2(v),
+			    HWTD_SAMPLEF_ISSUE_SATURATED, hwtdi_le16(v),
 			    r->counter_bits);
 			break;
 		case 0x9a:
 			TAKE(HWTD_SAMPLE_LAT_XLAT, 2);
 			hwtdi_spe_set_latency(s, &s->lat_xlat,
-			    HWTD_SAMPLEF_XLAT_SATURATED, load2(v),
+			    HWTD_SAMPLEF_XLAT_SATURATED, hwtdi_le16(v),
 			    r->counter_bits);
 			break;
 		case 0x48:
@@ -135,17 +108,17 @@ hwtdi_spe_plain(struct hwtdi_spe_reader *r, const uint8_t *at,
 			break;
 		case 0x52:
 			TAKE(HWTD_SAMPLE_EVENTS, 2);
-			s->events = load2(v);
+			s->events = hwtdi_le16(v);
 			s->event_bytes = 2;
 			break;
 		case 0x62:
 			TAKE(HWTD_SAMPLE_EVENTS, 4);
-			s->events = load4(v);
+			s->events = hwtdi_le32(v);
 			s->event_bytes = 4;
 			break;
 		case 0x72:
 			TAKE(HWTD_SAMPLE_EVENTS, 8);
-			s->events = load8(v);
+			s->events = hwtdi_le64(v);
 			s->event_bytes = 8;
 			break;
 		case 0x43:
@@ -155,9 +128,14 @@ hwtdi_spe_plain(struct hwtdi_spe_reader *r, const uint8_t *at,
 			break;
 		case 0x53:
 			TAKE(HWTD_SAMPLE_SOURCE, 2);
-			s->source = load2(v);
+			s->source = hwtdi_le16(v);
 			s->source_bytes = 2;
 			break;
+		case 0x71:
+			TAKE(HWTD_SAMPLE_COUNT, 8);
+			s->count = hwtdi_le64(v);
+			s->end = HWTD_SAMPLE_END_TIMESTAMP;
+			goto out;
 		default:
 			goto out;
 		}

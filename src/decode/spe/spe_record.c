@@ -443,6 +443,10 @@ read_packets(struct hwtdi_spe_reader *r, const struct window *w,
 	struct hwtdi_spe_packet p;
 
 	skip_plain(r, w, s);
+	if (s->end == HWTD_SAMPLE_END_TIMESTAMP) {
+		finish(r, w, s);
+		return (true);
+	}
 	for (;;) {
 		if (r->off == w->end) {
 			truncate_record(r, s);

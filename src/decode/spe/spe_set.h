@@ -17,7 +17,7 @@ hwtdi_spe_canonical(uint64_t payload)
 {
 	/* Bit 55 tells the half of the address space in all regimes. */
 	return ((payload & HWTDI_SPE_ADDRESS_MASK) |
-	    ((payload >> 55 & 1) != 0 ? ~HWTDI_SPE_ADDRESS_MASK : 0));
+	    (0 - (payload >> 55 & 1)) << 56);
 }
 
 static inline uint8_t
@@ -77,12 +77,13 @@ static inline void
 hwtdi_spe_set_latency(struct hwtd_sample *s, uint16_t *latency, uint32_t flag,
     uint16_t v, unsigned int counter_bits)
 {
-	const bool saturated = v == 0xffff ||
-	    (counter_bits != 16 && v == 0xfff) ||
-	    (counter_bits == 12 && v > 0xfff);
-
 	*latency = v;
-	s->flags = (s->flags & ~flag) | (saturated ? flag : 0);
+	s->flags &= ~flag;
+	if (v < 0xfff)
+		return;
+	if (v == 0xffff || (counter_bits != 16 && v == 0xfff) ||
+	    (counter_bits == 12 && v > 0xfff))
+		s->flags |= flag;
 }
 
 static inline void
