@@ -65,24 +65,21 @@ copy_detail(struct hwtd_events *ev, const struct hwtdi_rows *from,
 	return (rc);
 }
 
-/* Give the row the trace's number of its context. */
+/* Have the trace's number of context i of the lane's batch. */
 static int
-number_context(struct hwtd_events *ev, struct hwtdi_lane *lane,
-    struct hwtd_event *row, struct hwtd_error *err)
+number_context(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
+    struct hwtd_error *err)
 {
-	const uint32_t i = row->context - lane->front->first_context;
 	uint32_t *id = &lane->ids[i];
 	int rc;
 
-	if (*id == UINT32_MAX) {
-		rc = hwtdi_trace_intern_context(ev->trace,
-		    &lane->front->contexts[i], id, err);
-		if (rc != HWTD_OK)
-			return (rc);
+	if (*id != UINT32_MAX)
+		return (HWTD_OK);
+	rc = hwtdi_trace_intern_context(ev->trace, &lane->front->contexts[i],
+	    id, err);
+	if (rc == HWTD_OK)
 		lane->last_id = *id;
-	}
-	row->context = *id;
-	return (HWTD_OK);
+	return (rc);
 }
 
 /* The next row of the lane as it is handed out; `out` may be where it is. */
@@ -92,8 +89,10 @@ take(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t i,
 {
 	const struct hwtdi_rows *rows = lane->front;
 	struct hwtd_event row = rows->rows[i];
-	int rc = number_context(ev, lane, &row, err);
+	const size_t context = row.context - rows->first_context;
+	int rc = number_context(ev, lane, context, err);
 
+	row.context = lane->ids[context];
 	if (rc == HWTD_OK && hwtdi_event_has_detail(&row) &&
 	    copy_detail(ev, rows, &row) != HWTD_OK)
 		rc = hwtdi_fail_nomem(err, sizeof(struct hwtd_gap));
@@ -230,6 +229,42 @@ take_plain(const struct hwtdi_lane *lane, size_t first, size_t n,
 	return (i);
 }
 
+/*
+ * All rows of a batch that is where the user wants it, and of which samples are
+ * the only details: those change hands as a whole.  Returns how many rows.
+ */
+static size_t
+take_samples(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t n,
+    struct hwtd_batch *batch, int *rc_out, struct hwtd_error *err)
+{
+	struct hwtdi_rows *const rows = lane->front, *const to = &ev->details;
+	struct hwtd_sample *const samples = to->samples;
+	const size_t cap = to->cap_samples;
+
+	if (lane->at != 0 || n != rows->n || rows->rows != next_place(batch) ||
+	    rows->n_samples == 0 || to->n_samples != 0 ||
+	    rows->n_gaps + rows->n_markers + rows->n_powers + rows->n_asyncs !=
+		0)
+		return (0);
+	/* They come in the order of their first rows. */
+	for (size_t i = 0; i < rows->n_contexts; i++) {
+		*rc_out = number_context(ev, lane, i, err);
+		if (*rc_out != HWTD_OK)
+			return (0);
+	}
+	for (size_t i = 0; i < n; i++)
+		rows->rows[i].context = lane->ids[rows->rows[i].context -
+		    rows->first_context];
+	to->samples = rows->samples;
+	to->n_samples = rows->n_samples;
+	to->cap_samples = rows->cap_samples;
+	rows->samples = samples;
+	rows->n_samples = 0;
+	rows->cap_samples = cap;
+	batch->n += n;
+	return (n);
+}
+
 static int
 fill_from_lane(struct hwtd_events *ev, size_t lane_no,
     struct hwtd_batch *batch, struct hwtd_error *err)
@@ -248,7 +283,8 @@ fill_from_lane(struct hwtd_events *ev, size_t lane_no,
 		return (rc);
 	}
 	n = hwtdi_events_run(ev, lane_no, batch->cap - batch->n);
-	for (i = 0; i < n && !ev->strict_end; i++) {
+	i = take_samples(ev, lane, n, batch, &rc, err);
+	for (; rc == HWTD_OK && i < n && !ev->strict_end; i++) {
 		i += take_plain(lane, lane->at + i, n - i, batch);
 		if (i == n)
 			break;

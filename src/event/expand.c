@@ -142,16 +142,17 @@ static int
 append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     const struct hwtd_event *row)
 {
-	struct hwtd_event out = *row;
+	struct hwtd_event packed, *out;
 
 	if ((x->context_new || rows->n_contexts == 0) &&
 	    put_context(x, rows) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	out.context = hwtdi_rows_context(rows);
-	if (rows->packed == NULL)
-		rows->rows[rows->n] = out;
-	else if (hwtdi_packed_odd(rows->library, rows->packed, rows->n,
-		     &out) != HWTD_OK)
+	out = rows->packed == NULL ? &rows->rows[rows->n] : &packed;
+	*out = *row;
+	out->context = hwtdi_rows_context(rows);
+	if (rows->packed != NULL &&
+	    hwtdi_packed_odd(rows->library, rows->packed, rows->n, out) !=
+		HWTD_OK)
 		return (HWTD_E_NOMEM);
 	rows->n++;
 	return (HWTD_OK);
@@ -627,6 +628,50 @@ is_plain(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	    x->i_token < hwtdi_expand_plain_end(x, flow));
 }
 
+/* The next one is a sample of which only a row is to be made. */
+static bool
+sample_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
+{
+	return (rare_is_next(x, flow) && !anchor_is_next(x, flow) &&
+	    flow->rares[x->i_rare].row.kind == HWTD_EV_SAMPLE);
+}
+
+static bool
+samples_are_plain(const struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow, const struct hwtdi_rows *rows)
+{
+	return (sample_is_next(x, flow) && !x->pending && !x->context_new &&
+	    rows->n_contexts != 0 && x->i_place == x->n_places &&
+	    !x->filter->by_row && rows->packed == NULL);
+}
+
+/* As long as there are such, and room. */
+static int
+expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    struct hwtdi_rows *rows)
+{
+	const uint32_t context = hwtdi_rows_context(rows);
+
+	if (hwtdi_array_grow(rows->library, &rows->samples, &rows->cap_samples,
+		rows->n_samples + flow->n_rares - x->i_rare,
+		sizeof(*rows->samples), NULL) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	while (rows->n + HWTDI_EXPAND_ROOM <= rows->cap &&
+	    sample_is_next(x, flow)) {
+		const struct hwtdi_rare *rare = &flow->rares[x->i_rare++];
+		struct hwtd_event *row = &rows->rows[rows->n++];
+
+		*row = rare->row;
+		set_common(x, row);
+		row->flags |= HWTD_EVF_VALUE;
+		row->value = rows->n_samples;
+		row->context = context;
+		count(rows, row);
+		rows->samples[rows->n_samples++] = rare->detail.sample;
+	}
+	return (HWTD_OK);
+}
+
 enum hwtdi_expand_result
 hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
     struct hwtdi_rows *rows)
@@ -649,7 +694,9 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 			    &flow->anchors[x->i_anchor++]);
 			if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
 				rc = switch_thread(x, flow, last, rows);
-		} else if (rare_is_next(x, flow))
+		} else if (samples_are_plain(x, flow, rows))
+			rc = expand_samples(x, flow, rows);
+		else if (rare_is_next(x, flow))
 			rc = expand_rare(x, flow, last, rows);
 		else if (x->i_token < flow->n_tokens)
 			rc = expand_token(x, flow, rows);
