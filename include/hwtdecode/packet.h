@@ -441,6 +441,12 @@ struct hwtd_packet_visitor {
 	int (*cyc)(void *arg, uint64_t stream_off, uint64_t cycles);
 	/** All others, and all of CoreSight and SPE.  Borrowed during the call. */
 	int (*packet)(void *arg, const struct hwtd_packet *packet);
+	/**
+	 * SPE: a packet of which nothing else is to be told.  `header` is its first
+	 * byte, `value` as in hwtd_packet, of padding how many bytes it has.
+	 */
+	int (*payload)(void *arg, uint64_t stream_off, uint32_t kind,
+	    uint32_t header, uint64_t value);
 };
 
 /**

@@ -302,6 +302,8 @@ hwtd_packets_visit(struct hwtd_packets *packets,
 		}
 		if (packets->class->visit != NULL) {
 			rc = packets->class->visit(packets, &v, arg, err);
+			if (rc == HWTD_OK)
+				rc = visit_rows(packets, &v, arg, err);
 			continue;
 		}
 		rc = make_rows(packets, err);

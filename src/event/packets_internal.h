@@ -37,7 +37,7 @@ struct hwtdi_packets_class {
 	/* The first `n` rows have all that is asked for. */
 	int (*complete)(struct hwtd_packets *p, size_t n,
 	    struct hwtd_error *err);
-	/* Tell a visitor what is left, without rows.  NULL: by rows. */
+	/* Tell a visitor what is left, or make a few rows.  NULL: by rows. */
 	int (*visit)(struct hwtd_packets *p,
 	    const struct hwtd_packet_visitor *visitor, void *arg,
 	    struct hwtd_error *err);

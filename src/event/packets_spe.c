@@ -9,6 +9,7 @@
 #include "decode/spe/spe_packet.h"
 #include "decode/spe/spe_record.h"
 #include "decode/spe/spe_set.h"
+#include "decode/spe/spe_walk.h"
 #include "event/expand.h"
 
 /* The most bytes of padding in a line of perf. */
@@ -375,6 +376,48 @@ make_spe_rows(struct hwtd_packets *p)
 	}
 }
 
+/* Nothing is to be known of packets but what is in them, and all are told. */
+static bool
+can_walk(const struct hwtd_packets *p)
+{
+	return (!is_perf(p) && !p->spe.timed && !p->spe.guessed &&
+	    p->left.stream_off >= p->opts.first && p->at <= p->opts.end &&
+	    p->opts.kinds == UINT64_MAX &&
+	    p->opts.kinds_from_64 == UINT64_MAX);
+}
+
+static int
+visit_spe(struct hwtd_packets *p, const struct hwtd_packet_visitor *v,
+    void *arg, struct hwtd_error *err)
+{
+	(void)err;
+	if (v->payload != NULL && can_walk(p) &&
+	    p->left.n > HWTDI_SPE_WALK_SPARE) {
+		struct hwtdi_spe_walk walk = { .see = v->payload,
+			.arg = arg,
+			.in_record = p->spe.in_record };
+		const size_t n = hwtdi_spe_walk(&walk, p->left.bytes,
+		    p->left.n - HWTDI_SPE_WALK_SPARE, p->left.stream_off);
+
+		p->spe.in_record = walk.in_record;
+		p->spe.bytes += n;
+		hwtdi_packets_passed(p, n);
+		if (n > 0)
+			return (walk.rc);
+	}
+	/* The next one is not for that. */
+	p->rows = p->spe.rows;
+	p->n_rows = 0;
+	p->n_complete = 0;
+	if (p->left.stream_off >= p->opts.end) {
+		p->left.n = 0;
+		p->done = true;
+	} else {
+		name_next(p);
+	}
+	return (HWTD_OK);
+}
+
 static int
 complete_spe(struct hwtd_packets *p, size_t n, struct hwtd_error *err)
 {
@@ -398,5 +441,6 @@ const struct hwtdi_packets_class hwtdi_packets_spe = {
 	.take = take_spe,
 	.make_rows = make_spe_rows,
 	.complete = complete_spe,
+	.visit = visit_spe,
 	.stats = stats_of_spe,
 };

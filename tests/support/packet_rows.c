@@ -84,10 +84,40 @@ see_cyc(void *arg, uint64_t off, uint64_t cycles)
 }
 
 static int
+see_payload(void *arg, uint64_t off, uint32_t kind, uint32_t header,
+    uint64_t value)
+{
+	struct hwtd_packet row = {
+		.stream_off = off,
+		.value = value,
+		.aux = header,
+		.kind = (uint16_t)kind,
+	};
+
+	pk_add(arg, &row);
+	return (0);
+}
+
+/* Where nothing else is told of a packet of SPE, it need not be. */
+static bool
+is_payload(const struct hwtd_packet *row)
+{
+	return (row->kind >= HWTD_PK_SPE_PAD &&
+	    row->kind < HWTD_PK_SPE_UNKNOWN &&
+	    row->kind != HWTD_PK_SPE_ALIGNMENT &&
+	    row->kind != HWTD_PK_SPE_ADDRESS &&
+	    row->kind != HWTD_PK_SPE_COUNTER);
+}
+
+static int
 see_packet(void *arg, const struct hwtd_packet *packet)
 {
-	pk_add(arg, packet);
-	return (0);
+	if (!is_payload(packet)) {
+		pk_add(arg, packet);
+		return (0);
+	}
+	return (see_payload(arg, packet->stream_off, packet->kind, packet->aux,
+	    packet->kind == HWTD_PK_SPE_PAD ? packet->count : packet->value));
 }
 
 const struct hwtd_packet_visitor pk_visitor = {
@@ -96,6 +126,7 @@ const struct hwtd_packet_visitor pk_visitor = {
 	.ip = see_ip,
 	.cyc = see_cyc,
 	.packet = see_packet,
+	.payload = see_payload,
 };
 
 /* What a visitor could not be told, as it would not be. */
@@ -104,6 +135,14 @@ as_told(const struct hwtd_packet *row)
 {
 	struct hwtd_packet out = *row;
 
+	if (is_payload(row))
+		return ((struct hwtd_packet){
+		    .stream_off = row->stream_off,
+		    .value = row->kind == HWTD_PK_SPE_PAD ? row->count
+							  : row->value,
+		    .aux = row->aux,
+		    .kind = row->kind,
+		});
 	switch (row->kind) {
 	case HWTD_PK_PT_TNT_64:
 		out.kind = HWTD_PK_PT_TNT_8;
