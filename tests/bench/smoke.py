@@ -19,7 +19,11 @@ NEEDED_BY_MEASURE = {
                "rows_peak_bytes": int, "rows_2_jobs_peak_bytes": int},
     "first": {"stream_bytes": int, "open_s": float, "first_rows_s": float,
               "seek_offset_s": float, "seek_time_s": float,
-              "peak_bytes": int}}
+              "peak_bytes": int},
+    "spe": {"records": int, "packets": int, "memcpy_cpu_s": float,
+            "records_cpu_s": float, "packets_cpu_s": float,
+            "records_ratio": float, "packets_ratio": float,
+            "peak_bytes": int}}
 NEEDED_BY_MEASURE["cold"] = NEEDED_BY_MEASURE["warm"]
 
 
