@@ -25,6 +25,7 @@
 #include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>
 #include <hwtdecode/runs.h>
+#include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

@@ -60,6 +60,19 @@ const struct command commands[] = {
 	    "Bytes "
 	    "that are no packet are rows too.",
 	    cmd_packets },
+	{ "spe", COMMAND_SPE, "FILE", 1, 1,
+	    "print the samples of Arm SPE, every field of them",
+	    "Prints one row per sample: when, who and where, the operation, "
+	    "addresses, latencies, events and the data source by name, and "
+	    "what is wrong with it.  Raw bytes need --tech spe.",
+	    cmd_spe },
+	{ "mem", COMMAND_MEM, "FILE ...", 1, 4096,
+	    "add up the samples of Arm SPE: latency, cache misses, sharing",
+	    "Adds up samples by code, by data, by where data came from or by "
+	    "who used it: latencies, misses, transfers between caches, "
+	    "mispredicted branches.  Samples of several files are added "
+	    "together.  Raw bytes need --tech spe.",
+	    cmd_mem },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "
@@ -136,7 +149,7 @@ write_item(struct output *out, const char *item, const char *text)
 static void
 write_option(struct output *out, const struct option_entry *entry)
 {
-	char item[96] = "";
+	char item[192] = "";
 	size_t n = 0;
 
 	if (entry->letter != 0) {
@@ -203,7 +216,8 @@ help_write_command(struct output *out, const struct command *command)
 			write_option(out, e);
 		}
 	}
-	if ((command->bit & (COMMAND_EVENTS | COMMAND_INSNS)) != 0) {
+	if ((command->bit & (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)) !=
+	    0) {
 		size_t at = 0;
 
 		output_text(out, "\nKinds:");

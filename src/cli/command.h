@@ -20,7 +20,9 @@ enum command_bit {
 	COMMAND_RECORDS = 0x80,
 	COMMAND_MAPS = 0x100,
 	COMMAND_ARCHIVE = 0x200,
-	COMMAND_PACKETS = 0x400
+	COMMAND_PACKETS = 0x400,
+	COMMAND_SPE = 0x800,
+	COMMAND_MEM = 0x1000
 };
 
 struct command {
@@ -59,6 +61,8 @@ int cmd_import(const struct options *options);
 int cmd_records(const struct options *options);
 int cmd_maps(const struct options *options);
 int cmd_packets(const struct options *options);
+int cmd_mem(const struct options *options);
+int cmd_spe(const struct options *options);
 int cmd_archive(const struct options *options);
 int cmd_help(const struct options *options);
 int cmd_version(const struct options *options);

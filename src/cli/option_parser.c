@@ -11,6 +11,7 @@
 #include "cli/message.h"
 #include "cli/option_values.h"
 #include "cli/packet_options.h"
+#include "cli/sample_options.h"
 #include "cli/search_options.h"
 #include "cli/spe_options.h"
 
@@ -113,9 +114,9 @@ accept(const struct option_entry *entry, const char *value,
 	return (false);
 }
 
-static bool
-take_number(const struct option_entry *entry, const char *value, uint64_t min,
-    uint64_t max, uint64_t *out)
+bool
+option_number(const struct option_entry *entry, const char *value,
+    uint64_t min, uint64_t max, uint64_t *out)
 {
 	if (parse_number_in(value, min, max, out))
 		return (true);
@@ -260,14 +261,14 @@ take_input_option(struct options *options, const struct option_entry *entry,
 		return (accept(entry, value,
 		    parse_pt_cpu(value, &options->pt)));
 	case OPTION_PT_MTC_FREQ:
-		if (!take_number(entry, value, 0, 15, &number))
+		if (!option_number(entry, value, 0, 15, &number))
 			return (false);
 		options->has_pt = true;
 		options->pt.mtc_freq = (uint8_t)number;
 		options->has_mtc_freq = true;
 		return (true);
 	case OPTION_PT_NOM_FREQ:
-		if (!take_number(entry, value, 0, 255, &number))
+		if (!option_number(entry, value, 0, 255, &number))
 			return (false);
 		options->has_pt = true;
 		options->pt.nom_freq = (uint8_t)number;
@@ -301,7 +302,7 @@ take_input_option(struct options *options, const struct option_entry *entry,
 	case OPTION_STREAM_CPU:
 	case OPTION_STREAM_PID:
 	case OPTION_STREAM_TID:
-		if (!take_number(entry, value, 0, HWTD_NO_ID - 1, &number))
+		if (!option_number(entry, value, 0, HWTD_NO_ID - 1, &number))
 			return (false);
 		*(entry->id == OPTION_STREAM_CPU ? &options->cpu_plus_1
 			: entry->id == OPTION_STREAM_PID
@@ -343,10 +344,10 @@ take_decode_option(struct options *options, const struct option_entry *entry,
 	case OPTION_KIND:
 		return (take_kinds(options, entry, value));
 	case OPTION_LIMIT:
-		return (take_number(entry, value, 0, UINT64_MAX - 1,
+		return (option_number(entry, value, 0, UINT64_MAX - 1,
 		    &options->limit));
 	case OPTION_JOBS:
-		if (!take_number(entry, value, 1, 1024, &number))
+		if (!option_number(entry, value, 1, 1024, &number))
 			return (false);
 		options->jobs = (uint32_t)number;
 		return (true);
@@ -399,7 +400,7 @@ take_other_option(struct options *options, const struct option_entry *entry,
 		options->no_compress = true;
 		return (true);
 	case OPTION_LEVEL:
-		if (!take_number(entry, value, 1, 19, &number))
+		if (!option_number(entry, value, 1, 19, &number))
 			return (false);
 		options->level = (int)number;
 		return (true);
@@ -451,6 +452,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_spe_option,
 		take_space_option,
 		take_packet_option,
+		take_sample_option,
 		take_decode_option,
 	};
 	bool known;
@@ -583,6 +585,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 	options->max_memory = half_of_memory();
 	options->failure = EXIT_BAD_USAGE;
 	options->max_loss = -1;
+	options->top = UINT64_MAX;
 	options->at.size = sizeof(options->at);
 	options->pt.size = sizeof(options->pt);
 	options->spe.size = sizeof(options->spe);
@@ -623,6 +626,7 @@ options_fini(struct options *options)
 	}
 	free(options->images);
 	search_options_fini(options);
+	free(options->wheres);
 	coresight_options_fini(options);
 	spe_options_fini(options);
 	free(options->times.ranges);

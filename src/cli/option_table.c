@@ -2,18 +2,23 @@
  * The table of all options: parsing, help and completion read it.
  */
 #include "cli/options.h"
+#include "cli/sample_options.h"
 
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
-	    COMMAND_ARCHIVE | COMMAND_PACKETS)
+	    COMMAND_ARCHIVE | COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM)
 #define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
-	    COMMAND_PACKETS)
+	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
-#define DECODERS (COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS)
-#define ROWS (COMMAND_EVENTS | COMMAND_INSNS)
+#define DECODERS                                                              \
+	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
+	    COMMAND_MEM)
+#define ROWS (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)
+/* What reads rows, whatever it makes of them. */
+#define CHOOSERS (ROWS | COMMAND_MEM)
 
 const struct option_entry option_table[] = {
 	/* Of single commands. */
@@ -62,6 +67,32 @@ const struct option_entry option_table[] = {
 	{ OPTION_STYLE, "style", 0, GROUP_COMMAND, COMMAND_PACKETS, "NAME",
 	    "columns|perf",
 	    "perf: text of Arm SPE as perf lists it.  Default: columns." },
+
+	{ OPTION_BY, "by", 0, GROUP_COMMAND, COMMAND_MEM, "NAME",
+	    SAMPLE_TABLES,
+	    "What a row is.  Default: symbol.  sharing: cache lines that "
+	    "several use, with who touches which byte." },
+	{ OPTION_SORT, "sort", 0, GROUP_COMMAND, COMMAND_MEM, "NAME",
+	    SAMPLE_SORTS,
+	    "Highest first, but for key.  Default: latency; samples for "
+	    "branch "
+	    "and path, sharing for sharing." },
+	{ OPTION_TOP, "top", 0, GROUP_COMMAND, COMMAND_MEM, "N", NULL,
+	    "Only N rows; 0: all.  Default: 40 as text, else all." },
+	{ OPTION_WHERE, "where", 0, GROUP_COMMAND, COMMAND_SPE | COMMAND_MEM,
+	    "EXPR", NULL,
+	    "Only samples for which EXPR holds, for instance 'store and "
+	    "lat_total >= 100'.  Repeatable: all have to." },
+	{ OPTION_ACCESSES, "accesses", 0, GROUP_COMMAND, COMMAND_MEM, NULL,
+	    NULL, "Of lines: who touches which byte, by which code." },
+	{ OPTION_PHYSICAL, "physical", 0, GROUP_COMMAND, COMMAND_MEM, NULL,
+	    NULL,
+	    "Addresses, pages and lines by physical address: also what "
+	    "processes share." },
+	{ OPTION_HISTOGRAM, "histogram", 0, GROUP_COMMAND, COMMAND_MEM, NULL,
+	    NULL, "Of JSON lines: latencies of each row in buckets." },
+	{ OPTION_LINE_BYTES, "line-bytes", 0, GROUP_INPUT, COMMAND_MEM, "N",
+	    NULL, "Bytes of a cache line.  Default: 64." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
@@ -149,24 +180,24 @@ const struct option_entry option_table[] = {
 	/* Which rows. */
 	{ OPTION_TYPE, "type", 0, GROUP_FILTER, COMMAND_RECORDS, "LIST", NULL,
 	    "Records of these types, for instance mmap,exec." },
-	{ OPTION_TIME, "time", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "A-B",
-	    NULL,
+	{ OPTION_TIME, "time", 0, GROUP_FILTER, CHOOSERS | COMMAND_RECORDS,
+	    "A-B", NULL,
 	    "Rows from time A up to before B.  Units: ns (default), us, ms, "
 	    "s; "
 	    "either may be left out.  Repeatable." },
 	{ OPTION_CPU, "cpu", 0, GROUP_FILTER,
 	    DECODERS | COMMAND_RECORDS | COMMAND_PACKETS, "LIST", NULL,
 	    "Streams of these CPUs, for instance 0,2-5." },
-	{ OPTION_TID, "tid", 0, GROUP_FILTER, ROWS | COMMAND_RECORDS, "LIST",
-	    NULL, "Rows of these threads." },
-	{ OPTION_PID, "pid", 0, GROUP_FILTER, ROWS | LISTERS, "LIST", NULL,
+	{ OPTION_TID, "tid", 0, GROUP_FILTER, CHOOSERS | COMMAND_RECORDS,
+	    "LIST", NULL, "Rows of these threads." },
+	{ OPTION_PID, "pid", 0, GROUP_FILTER, CHOOSERS | LISTERS, "LIST", NULL,
 	    "Rows of these processes." },
-	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, ROWS, "A-B", NULL,
+	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, CHOOSERS, "A-B", NULL,
 	    "Rows whose code touches A up to before B; a single A stands for "
 	    "itself.  Up to 0xfffffffffffffffe.  Repeatable." },
 	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
 	    "Rows of these kinds, for instance gap,async.  Default: all but "
-	    "record and time." },
+	    "record and time; of spe sample,gap." },
 	{ OPTION_PACKET_KIND, "kind", 0, GROUP_FILTER, COMMAND_PACKETS, "LIST",
 	    NULL,
 	    "Packets of these kinds, for instance fup,tip.pge; tnt and mode "
@@ -202,7 +233,7 @@ const struct option_entry option_table[] = {
 	    "Write to FILE, which appears when it is complete; - is standard "
 	    "output." },
 	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT,
-	    ROWS | LISTERS | COMMAND_PACKETS, NULL, NULL,
+	    CHOOSERS | LISTERS | COMMAND_PACKETS, NULL, NULL,
 	    "Leave out the line of column names." },
 	{ OPTION_COLOR, "color", 0, GROUP_OUTPUT, PRINTERS | COMMAND_MAPS,
 	    "WHEN", "auto|always|never",

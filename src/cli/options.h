@@ -74,6 +74,14 @@ enum option_id {
 	OPTION_TIMES,
 	OPTION_RAW,
 	OPTION_NO_SYNC,
+	OPTION_BY,
+	OPTION_SORT,
+	OPTION_TOP,
+	OPTION_WHERE,
+	OPTION_ACCESSES,
+	OPTION_HISTOGRAM,
+	OPTION_LINE_BYTES,
+	OPTION_PHYSICAL,
 	OPTION_STYLE,
 	OPTION_HELP,
 	OPTION_VERSION
@@ -221,6 +229,25 @@ struct options {
 	/* Percent; below 0: not given. */
 	double max_loss;
 
+	/* Rows as spe prints them. */
+	bool sample_rows;
+
+	/*
+	 * Of tables of samples.  By: an hwtd_memory_table, or SHARING; sort: an
+	 * hwtd_memory_sort; UINT64_MAX rows: not told.
+	 */
+	uint32_t by;
+	bool has_sort;
+	uint32_t sort;
+	uint64_t top;
+	uint32_t line_bytes;
+	bool accesses;
+	bool physical;
+	bool histogram;
+	/* Expressions of --where; borrowed from argv. */
+	const char **wheres;
+	size_t n_wheres;
+
 	/* Of single commands. */
 	bool gaps;
 	const char *expect;
@@ -251,6 +278,10 @@ bool options_parse(struct options *options, const struct command *command,
     int argc, char *const argv[]);
 
 void options_fini(struct options *options);
+
+/* A number of an option in [min, max]; false after a message. */
+bool option_number(const struct option_entry *entry, const char *value,
+    uint64_t min, uint64_t max, uint64_t *out);
 
 /* Add an image; takes `path` over.  False after a message. */
 bool options_add_image(struct options *options, char *path, uint64_t offset,

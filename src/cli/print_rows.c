@@ -1,165 +1,82 @@
 /*
- * Printing the rows of a trace: opens it, reads batches, writes each row.
+ * Printing the rows of a trace: opens it and writes each row.
  */
-#include <stdlib.h>
-
-#include "cli/interrupt.h"
-#include "cli/loss.h"
 #include "cli/message.h"
 #include "cli/print_rows.h"
-#include "cli/progress.h"
+#include "cli/read_rows.h"
 #include "cli/row_writer.h"
+#include "cli/where.h"
 
-/* Rows per read: they stay in the second-level cache. */
-#define BATCH_ROWS 2048
-
-/*
- * How long before the times asked for reading starts.  A seek leaves out all
- * rows before it, also a gap that reaches into these times.
- */
-#define LOOK_BACK_NS 10000000
-
-struct reading {
+struct printing {
 	const struct options *options;
-	struct hwtd_events *events;
 	struct row_writer *writer;
-	struct progress progress;
+	struct where where;
+	bool begun;
 };
 
+/* Once it is sure that there are rows to read. */
 static void
-show_progress(struct reading *reading)
+begin(struct printing *printing)
 {
-	struct hwtd_stats stats = { .size = sizeof(stats) };
-
-	if (progress_due(&reading->progress) &&
-	    hwtd_events_stats(reading->events, &stats) == HWTD_OK)
-		progress_show(&reading->progress, stats.bytes);
+	if (!printing->begun)
+		row_write_header(printing->writer);
+	printing->begun = true;
 }
 
-/* Write the rows of a batch; how many. */
-static uint64_t
-write_rows(struct reading *reading, const struct hwtd_batch *batch)
+/* Write the rows of a batch that are wanted. */
+static int
+write_rows(void *arg, const struct hwtd_batch *batch, uint64_t *n_out)
 {
-	const uint32_t kinds = reading->options->kinds;
-	uint64_t n = 0;
+	struct printing *printing = arg;
+	const uint32_t kinds = printing->options->kinds;
 
 	for (size_t i = 0; i < batch->n; i++) {
 		const struct hwtd_event *row = &batch->events[i];
+		const struct hwtd_sample *sample = row_sample(row, batch);
 
+		if (sample != NULL && !where_holds(&printing->where, sample))
+			continue;
 		if (kinds != 0 && (kinds >> row->kind & 1) == 0)
 			continue;
-		row_write(reading->writer, row, batch);
-		n++;
+		row_write(printing->writer, row, batch);
+		(*n_out)++;
 	}
-	return (n);
+	return (EXIT_DONE);
 }
 
-/* Until the end, the limit, a failed write or an interrupt. */
-static int
-read_rows(struct reading *reading, const struct input *input)
+static bool
+is_stopped(void *arg)
 {
-	struct hwtd_event *rows = malloc(BATCH_ROWS * sizeof(*rows));
-	struct hwtd_error err = { .size = sizeof(err) };
-	uint64_t left = reading->options->limit;
-	int code = EXIT_DONE;
+	struct printing *printing = arg;
 
-	if (rows == NULL) {
-		say_error("out of memory");
-		return (EXIT_FAILED);
-	}
-	while (left > 0 && !output_stopped(reading->writer->out)) {
-		struct hwtd_batch batch = {
-			.size = sizeof(batch),
-			.events = rows,
-			.stride = sizeof(*rows),
-			.cap = left < BATCH_ROWS ? (size_t)left : BATCH_ROWS,
-		};
-		const int rc = hwtd_events_read(reading->events, &batch, &err);
-
-		if (rc == HWTD_END)
-			break;
-		if (rc != HWTD_OK) {
-			progress_end(&reading->progress);
-			output_flush(reading->writer->out);
-			code = input_say_read_error(input, reading->options,
-			    &err);
-			break;
-		}
-		left -= write_rows(reading, &batch);
-		show_progress(reading);
-		if (interrupt_seen()) {
-			row_write_interrupted(reading->writer);
-			code = EXIT_INTERRUPTED;
-			break;
-		}
-	}
-	free(rows);
-	return (code);
+	begin(printing);
+	return (output_stopped(printing->writer->out));
 }
 
-/* Before it no row is asked for, ns. */
-static uint64_t
-first_time(const struct options *options)
+static void
+flush(void *arg)
 {
-	uint64_t first = options->times.n > 0 ? UINT64_MAX : 0;
-
-	for (size_t i = 0; i < options->times.n; i++) {
-		if (options->times.ranges[i].start < first)
-			first = options->times.ranges[i].start;
-	}
-	return (first);
-}
-
-static int
-open_rows(struct reading *reading, const struct input *input, uint32_t level)
-{
-	const uint64_t first = first_time(reading->options);
-	struct hwtd_events_options how;
-	struct hwtd_error err = { .size = sizeof(err) };
-
-	input_events_options(reading->options, &how);
-	how.level = level;
-	/* For records alone no stream is decoded, but loss is asked for. */
-	if (how.kinds == 1u << HWTD_EV_RECORD &&
-	    reading->options->max_loss >= 0)
-		how.kinds |= 1u << HWTD_EV_GAP;
-	int rc = hwtd_events_open(input->trace, &how, &reading->events, &err);
-
-	/* The filter would do, but only after decoding what comes before. */
-	if (rc == HWTD_OK && first > LOOK_BACK_NS)
-		rc = hwtd_events_seek_ns(reading->events, first - LOOK_BACK_NS,
-		    &err);
-	return (rc == HWTD_OK ? EXIT_DONE
-			      : say_library_error(input->name, &err));
+	output_flush(((struct printing *)arg)->writer->out);
 }
 
 static int
 print_from(const struct input *input, const struct options *options,
-    uint32_t level, struct output *out)
+    uint32_t level, const struct where *where, struct output *out)
 {
-	struct hwtd_stats stats = { .size = sizeof(stats) };
 	struct row_writer writer;
-	struct reading reading = { .options = options, .writer = &writer };
+	struct printing printing = { .options = options,
+		.writer = &writer,
+		.where = *where };
+	const struct row_reader reader = { &printing, write_rows, is_stopped,
+		flush };
+	struct hwtd_stats stats;
 
 	if (!row_writer_init(&writer, out, input, options))
 		return (EXIT_FAILED);
-	int code = open_rows(&reading, input, level);
+	const int code = read_rows(input, options, level, &reader, &stats);
 
-	if (code != EXIT_DONE) {
-		hwtd_events_close(reading.events);
-		row_writer_fini(&writer);
-		return (code);
-	}
-	row_write_header(&writer);
-	progress_start(&reading.progress, options->progress,
-	    input->info.n_bytes);
-	code = read_rows(&reading, input);
-
-	progress_end(&reading.progress);
-	if (code == EXIT_DONE &&
-	    hwtd_events_stats(reading.events, &stats) == HWTD_OK)
-		code = loss_exit_code(input->name, &stats, options->max_loss);
-	hwtd_events_close(reading.events);
+	if (code == EXIT_INTERRUPTED)
+		row_write_interrupted(&writer);
 	row_writer_fini(&writer);
 	return (code);
 }
@@ -169,15 +86,21 @@ print_rows(const struct options *options, uint32_t level)
 {
 	struct input input;
 	struct output out;
-	int code = input_open(&input, options);
+	struct where where;
+	int code;
 
-	if (code != EXIT_DONE)
+	if (!where_init(&where, options))
+		return (EXIT_BAD_USAGE);
+	code = input_open(&input, options);
+	if (code != EXIT_DONE) {
+		where_fini(&where);
 		return (code);
+	}
 	code = input_check_streams(&input, options);
 	if (code == EXIT_DONE && !output_open(&out, options->output))
 		code = EXIT_FAILED;
 	else if (code == EXIT_DONE) {
-		code = print_from(&input, options, level, &out);
+		code = print_from(&input, options, level, &where, &out);
 		const bool keep = code == EXIT_DONE || code == EXIT_LOSS ||
 		    code == EXIT_INTERRUPTED;
 
@@ -185,5 +108,6 @@ print_rows(const struct options *options, uint32_t level)
 			code = EXIT_FAILED;
 	}
 	input_close(&input);
+	where_fini(&where);
 	return (code);
 }

@@ -3,7 +3,6 @@
  */
 #include "cli/json_line.h"
 #include "cli/marker_fields.h"
-#include "cli/sample_fields.h"
 #include "cli/record_writer.h"
 #include "cli/row_writer.h"
 
@@ -49,79 +48,6 @@ write_marker(struct output *out, const struct hwtd_marker *marker)
 	for (size_t i = 0; i < N_MARKER_FLAGS; i++)
 		if ((marker->flags & marker_flags[i].bit) != 0)
 			json_bool(out, marker_flags[i].name, true);
-}
-
-static void
-write_extras(struct output *out, const struct hwtd_sample *s)
-{
-	json_key(out, "packets");
-	for (size_t i = 0; i < s->n_extras; i++) {
-		output_text(out, i == 0 ? "[{" : ",{");
-		output_text(out, "\"header\":");
-		output_u64(out, s->extras[i].header);
-		json_u64(out, "index", s->extras[i].index);
-		json_u64(out, "bytes", s->extras[i].bytes);
-		json_hex(out, "payload", s->extras[i].payload);
-		output_char(out, '}');
-	}
-	output_char(out, ']');
-}
-
-/* What events and the data source are called. */
-static void
-write_names(struct output *out, const struct hwtd_sample *s,
-    const struct row_stream *stream)
-{
-	const char *source = sample_source_name(s, stream->midr);
-	bool any = false;
-
-	if (source != NULL)
-		json_name(out, "source_name", source);
-	if ((s->present & HWTD_SAMPLE_EVENTS) == 0)
-		return;
-	json_key(out, "event_names");
-	output_char(out, '[');
-	for (uint32_t bit = 0; bit < 64; bit++) {
-		const char *name = hwtd_sample_event_name(stream->midr,
-		    stream->version, bit);
-
-		if ((s->events >> bit & 1) == 0 || name == NULL)
-			continue;
-		output_format(out, "%s\"%s\"", any ? "," : "", name);
-		any = true;
-	}
-	output_char(out, ']');
-}
-
-static void
-write_sample(struct output *out, const struct hwtd_sample *s,
-    const struct row_stream *stream)
-{
-	json_u64(out, "first", s->stream_off);
-	json_u64(out, "record_bytes", s->bytes);
-	if ((s->present & HWTD_SAMPLE_OP) != 0) {
-		json_name(out, "op_class", hwtd_op_class_name(s->op_class));
-		json_name(out, "op", hwtd_op_name(s->op));
-	}
-	for (size_t i = 0; i < N_OP_FLAGS; i++)
-		if ((s->op_flags & op_flags[i].bit) != 0)
-			json_bool(out, op_flags[i].name, true);
-	for (size_t i = 0; i < N_SAMPLE_FIELDS; i++) {
-		const struct sample_field *f = &sample_fields[i];
-
-		if ((s->present & f->present) == 0)
-			continue;
-		if (f->hex)
-			json_hex(out, f->name, sample_field_value(f, s));
-		else
-			json_u64(out, f->name, sample_field_value(f, s));
-	}
-	write_names(out, s, stream);
-	if (s->n_extras != 0)
-		write_extras(out, s);
-	for (size_t i = 0; i < N_SAMPLE_FLAGS; i++)
-		if ((s->flags & sample_flags[i].bit) != 0)
-			json_bool(out, sample_flags[i].name, true);
 }
 
 static void
@@ -256,7 +182,7 @@ write_value(struct row_writer *writer, const struct hwtd_event *row,
 		break;
 	case HWTD_EV_SAMPLE:
 		if ((sample = row_sample(row, batch)) != NULL)
-			write_sample(out, sample, &stream);
+			sample_write_json(writer, sample, &stream);
 		break;
 	case HWTD_EV_RECORD:
 		write_record(writer, row);

@@ -21,6 +21,7 @@ row_writer_init(struct row_writer *writer, struct output *out,
 		.header = !options->no_header,
 		.code_bytes = options->code_bytes,
 		.code_text = options->disasm,
+		.sample_rows = options->sample_rows,
 		.n_streams = input->info.n_streams,
 	};
 	writer->streams = calloc((size_t)writer->n_streams + 1,
@@ -168,6 +169,10 @@ row_write_header(struct row_writer *writer)
 
 	if (!writer->header)
 		return;
+	if (writer->sample_rows) {
+		sample_write_header(writer);
+		return;
+	}
 	if (writer->format == FORMAT_CSV) {
 		output_text(out,
 		    "kind,time_ns,time_estimated,stream,cpu,pid,"
@@ -195,6 +200,8 @@ void
 row_write(struct row_writer *writer, const struct hwtd_event *row,
     const struct hwtd_batch *batch)
 {
+	if (writer->sample_rows && sample_write(writer, row, batch))
+		return;
 	switch (writer->format) {
 	case FORMAT_TEXT:
 		row_write_text(writer, row, batch);
@@ -220,6 +227,10 @@ row_write_interrupted(struct row_writer *writer)
 		json_end(writer->out);
 		break;
 	case FORMAT_CSV:
+		if (writer->sample_rows) {
+			output_text(writer->out, "interrupted\n");
+			break;
+		}
 		output_text(writer->out, "interrupted,,,,,,,,,,,,,,,,");
 		if (writer->code_bytes)
 			output_char(writer->out, ',');

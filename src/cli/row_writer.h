@@ -25,6 +25,8 @@ struct row_writer {
 	bool header;
 	bool code_bytes;
 	bool code_text;
+	/* Samples in full, as spe prints them. */
+	bool sample_rows;
 	/* NULL unless one of the two above is wanted. */
 	struct disassembly *disassembly;
 	struct row_stream *streams;
@@ -53,6 +55,14 @@ void row_write_json(struct row_writer *writer, const struct hwtd_event *row,
     const struct hwtd_batch *batch);
 void row_write_csv(struct row_writer *writer, const struct hwtd_event *row,
     const struct hwtd_batch *batch);
+
+/* The same of rows as spe prints them; false: `row` is no such row. */
+void sample_write_header(struct row_writer *writer);
+bool sample_write(struct row_writer *writer, const struct hwtd_event *row,
+    const struct hwtd_batch *batch);
+/* Fields between those of the row and the end, for all that print JSON. */
+void sample_write_json(struct row_writer *writer,
+    const struct hwtd_sample *sample, const struct row_stream *stream);
 
 /* What is special about the row, in words; untrusted parts are escaped. */
 void row_write_detail(struct row_writer *writer, struct output *out,

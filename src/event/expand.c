@@ -43,6 +43,45 @@ put_context(struct hwtdi_expander *x, struct hwtdi_rows *rows)
 	return (HWTD_OK);
 }
 
+/* Who the next rows are of. */
+static void
+set_thread(struct hwtdi_expander *x, uint32_t pid, uint32_t tid)
+{
+	if (pid == x->context.pid && tid == x->context.tid)
+		return;
+	x->context.pid = pid;
+	x->context.tid = tid;
+	x->context_new = true;
+}
+
+/* The thread of a sample: what it tells of that, if it is whole, comes first. */
+static void
+set_sampled(struct hwtdi_expander *x, const struct hwtd_sample *s)
+{
+	const uint32_t bad = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |
+	    HWTD_SAMPLEF_TRUNCATED;
+	struct hwtdi_sampled *const last = &x->sampled;
+
+	if ((s->flags & bad) != 0 ||
+	    (s->context_el2 == 0 && s->context_el1 == 0)) {
+		set_thread(x, x->run_pid, x->run_tid);
+		return;
+	}
+	if (last->context_el1 != s->context_el1 ||
+	    last->context_el2 != s->context_el2 ||
+	    last->run_pid != x->run_pid || last->run_tid != x->run_tid) {
+		*last = (struct hwtdi_sampled){ .context_el1 = s->context_el1,
+			.context_el2 = s->context_el2,
+			.run_pid = x->run_pid,
+			.run_tid = x->run_tid,
+			.pid = x->run_pid,
+			.tid = x->run_tid };
+		hwtdi_trace_sampled(x->trace, x->stream, s->context_el2,
+		    s->context_el1, &last->pid, &last->tid);
+	}
+	set_thread(x, last->pid, last->tid);
+}
+
 static void
 set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 {
@@ -472,6 +511,10 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		return (put_row(x, rows, row));
 	}
 	set_common(x, row);
+	if (row->kind == HWTD_EV_SAMPLE)
+		set_sampled(x, &rare->detail.sample);
+	else
+		set_thread(x, x->run_pid, x->run_tid);
 	switch (row->kind) {
 	case HWTD_EV_MODE:
 		if ((row->value & HWTD_MODE_IS_TRANSACTION) != 0)
@@ -487,8 +530,8 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		return (put_gap(x, rows, row, &rare->detail.gap));
 	case HWTD_EV_CONTEXT:
 		/* Who runs is told by records, the rest by the trace. */
-		rare->detail.context.pid = x->context.pid;
-		rare->detail.context.tid = x->context.tid;
+		rare->detail.context.pid = x->run_pid;
+		rare->detail.context.tid = x->run_tid;
 		x->context = rare->detail.context;
 		x->context_new = true;
 		return (put_row(x, rows, row));
@@ -559,22 +602,22 @@ switch_thread(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		.has_time = x->has_time,
 		.time_ns = x->time_ns,
 	};
-	uint32_t pid = x->context.pid, tid = x->context.tid;
+	uint32_t pid = x->run_pid, tid = x->run_tid;
 	bool first = x->until == 0, known, wait;
 	struct hwtd_event row;
 	uint64_t ip = 0;
 	int rc;
 
 	hwtdi_trace_runner(x->trace, &place, &pid, &tid, &x->until);
-	if (pid == x->context.pid && tid == x->context.tid)
+	if (pid == x->run_pid && tid == x->run_tid)
 		return (HWTD_OK);
 	known = next_ip(x, flow, last, &wait, &ip);
 	rc = flush(x, rows, known, ip);
 	if (rc != HWTD_OK)
 		return (rc);
-	x->context.pid = pid;
-	x->context.tid = tid;
-	x->context_new = true;
+	x->run_pid = pid;
+	x->run_tid = tid;
+	set_thread(x, pid, tid);
 	memset(&row, 0, sizeof(row));
 	row.kind = HWTD_EV_CONTEXT;
 	if (first)
@@ -658,9 +701,14 @@ expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		return (HWTD_E_NOMEM);
 	while (rows->n + HWTDI_EXPAND_ROOM <= rows->cap &&
 	    sample_is_next(x, flow)) {
-		const struct hwtdi_rare *rare = &flow->rares[x->i_rare++];
-		struct hwtd_event *row = &rows->rows[rows->n++];
+		const struct hwtdi_rare *rare = &flow->rares[x->i_rare];
+		struct hwtd_event *row;
 
+		set_sampled(x, &rare->detail.sample);
+		if (x->context_new)
+			break;
+		x->i_rare++;
+		row = &rows->rows[rows->n++];
 		*row = rare->row;
 		set_common(x, row);
 		row->flags |= HWTD_EVF_VALUE;

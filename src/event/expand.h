@@ -50,6 +50,13 @@ struct hwtdi_expander {
 	/* What holds for the next row. */
 	struct hwtd_exec_context context;
 	bool context_new;
+	/* Who runs, by records or as the owner; a sample can say another. */
+	uint32_t run_pid, run_tid;
+	/* The last answer to that: what was asked, and who it is. */
+	struct hwtdi_sampled {
+		uint32_t context_el1, context_el2, run_pid, run_tid;
+		uint32_t pid, tid;
+	} sampled;
 	uint64_t stream_off;
 	bool has_time, fresh_time, estimated;
 	uint64_t time_ns;

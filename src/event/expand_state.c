@@ -31,6 +31,10 @@ hwtdi_expander_start(struct hwtdi_expander *x)
 	x->transaction = false;
 	x->context = x->base;
 	x->context_new = true;
+	x->run_pid = x->base.pid;
+	x->run_tid = x->base.tid;
+	/* Of no sample. */
+	x->sampled.context_el1 = x->sampled.context_el2 = 0;
 	x->until = 0;
 	x->has_time = false;
 	x->same_off = 0;

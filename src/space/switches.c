@@ -36,6 +36,8 @@ struct hwtdi_switches {
 	struct table streams;
 	struct table processes;
 	struct table names;
+	/* Threads that ran, of which no record may tell more. */
+	struct table runs;
 };
 
 static int
@@ -174,6 +176,18 @@ tidy(struct table *table)
 	table->n = n;
 }
 
+/* Of a sorted table of which only ids count. */
+static void
+keep_one_of_each(struct table *table)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n; i++)
+		if (n == 0 || table->facts[n - 1].id != table->facts[i].id)
+			table->facts[n++] = table->facts[i];
+	table->n = n;
+}
+
 /* How many facts come before (id, at). */
 static size_t
 count_before(const struct table *table, uint32_t id, uint64_t at)
@@ -269,6 +283,13 @@ add_runner(struct hwtdi_switches *s, const struct hwtd_record *r, uint64_t seq,
 		f.pid = hwtdi_switches_process(s, r->tid, seq);
 	f.is_switch = r->type == HWTD_REC_SWITCH;
 	f.stops = f.is_switch && (r->flags & HWTD_RECF_SWITCH_OUT) != 0;
+	if (r->tid != HWTD_NO_ID) {
+		const struct fact ran = { .id = r->tid };
+
+		rc = add(s->library, &s->runs, &ran, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
 	before = last_before(&s->processes, r->tid, seq);
 	f.birth = before != NULL && before->birth;
 	if ((r->flags & HWTD_RECF_TIME) != 0 && r->cpu != HWTD_NO_ID) {
@@ -314,6 +335,8 @@ hwtdi_switches_create(struct hwtd_context *ctx,
 		if (is_by_runner(&records[order[seq]]))
 			rc = add_runner(s, &records[order[seq]], seq, err);
 	if (rc == HWTD_OK)
+		rc = sort(ctx, &s->runs, err);
+	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->cpus, err);
 	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->streams, err);
@@ -325,6 +348,7 @@ hwtdi_switches_create(struct hwtd_context *ctx,
 		hwtdi_switches_destroy(s);
 		return (rc);
 	}
+	keep_one_of_each(&s->runs);
 	tidy(&s->cpus);
 	tidy(&s->streams);
 	*switches_out = s;
@@ -340,6 +364,7 @@ hwtdi_switches_destroy(struct hwtdi_switches *s)
 	free_table(s->library, &s->streams);
 	free_table(s->library, &s->processes);
 	free_table(s->library, &s->names);
+	free_table(s->library, &s->runs);
 	hwtdi_free(s->library, s, sizeof(*s));
 }
 
@@ -393,6 +418,21 @@ hwtdi_switches_process(const struct hwtdi_switches *s, uint32_t tid,
 		return (HWTD_NO_ID);
 	f = &table->facts[n];
 	return (f->id == tid && !f->birth ? f->pid : HWTD_NO_ID);
+}
+
+static bool
+names(const struct table *table, uint32_t id)
+{
+	const size_t n = count_before(table, id, 0);
+
+	return (n < table->n && table->facts[n].id == id);
+}
+
+bool
+hwtdi_switches_knows(const struct hwtdi_switches *s, uint32_t tid)
+{
+	return (names(&s->processes, tid) || names(&s->names, tid) ||
+	    names(&s->runs, tid));
 }
 
 const char *

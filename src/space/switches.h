@@ -53,6 +53,9 @@ bool hwtdi_switches_at_offset(const struct hwtdi_switches *switches,
 uint32_t hwtdi_switches_process(const struct hwtdi_switches *switches,
     uint32_t tid, uint64_t seq);
 
+/* Records speak of a thread of that id. */
+bool hwtdi_switches_knows(const struct hwtdi_switches *switches, uint32_t tid);
+
 /*
  * The name of a thread after the first `seq` records; UINT64_MAX: the last
  * known one.  A name outlives its thread, until another thread gets the id.

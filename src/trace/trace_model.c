@@ -440,3 +440,29 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	va_end(ap);
 	return (HWTD_OK);
 }
+
+size_t
+hwtdi_trace_n_images(const struct hwtd_trace *trace)
+{
+	return (trace->n_images);
+}
+
+void
+hwtdi_trace_image_source(const struct hwtd_trace *trace, size_t image,
+    struct hwtdi_image_source *out)
+{
+	const struct hwtdi_image *held = &trace->images[image];
+
+	memset(out, 0, sizeof(*out));
+	out->name = held->path;
+	if (held->bytes != NULL && held->offset == 0) {
+		out->bytes = held->bytes;
+		out->n_bytes = held->n_bytes;
+	}
+	/* A file that is not the right one is of no use. */
+	if (held->state == HWTD_IMAGE_MISMATCH)
+		return;
+	out->path = held->file != NULL ? held->file
+	    : held->from_file	       ? held->path
+				       : NULL;
+}

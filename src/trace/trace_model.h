@@ -148,6 +148,20 @@ int hwtdi_trace_find_code(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *place, uint64_t address,
     struct hwtdi_span *out);
 
+/* Where the whole file of an image can be read; borrowed from the trace. */
+struct hwtdi_image_source {
+	const char *name;
+	/* What the trace holds, from the start of the file on; NULL: nothing. */
+	const uint8_t *bytes;
+	uint64_t n_bytes;
+	/* The file that the bytes are of; NULL: none is known. */
+	const char *path;
+};
+
+size_t hwtdi_trace_n_images(const struct hwtd_trace *trace);
+void hwtdi_trace_image_source(const struct hwtd_trace *trace, size_t image,
+    struct hwtdi_image_source *out);
+
 /* No record can change which code is where. */
 bool hwtdi_trace_is_fixed(const struct hwtd_trace *trace);
 
@@ -159,6 +173,18 @@ bool hwtdi_trace_is_fixed(const struct hwtd_trace *trace);
 void hwtdi_trace_runner(const struct hwtd_trace *trace,
     const struct hwtdi_code_place *place, uint32_t *pid_inout,
     uint32_t *tid_inout, uint64_t *until_out);
+
+/*
+ * Who was sampled, where the sample has values of CONTEXTIDR_EL2 and _EL1 (0: it
+ * has not, or says nothing).  In: who runs by records, else who owns the stream.
+ *
+ * As the stream says whose ids they are.  Where it does not, a value that is a
+ * thread of the trace is it.  Others may be ids of another
+ * namespace, so that records come before them, and they before the owner.
+ */
+void hwtdi_trace_sampled(const struct hwtd_trace *trace, uint32_t stream,
+    uint32_t context_el2, uint32_t context_el1, uint32_t *pid_inout,
+    uint32_t *tid_inout);
 
 /*
  * Answers about code and who runs, to the same questions, do not change before

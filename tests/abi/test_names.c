@@ -40,6 +40,15 @@ static const struct {
 	    "unknown other memory branch reserved" },
 	{ "security states", hwtd_security_name,
 	    "secure nonsecure root realm" },
+	{ "tables of samples", hwtd_memory_table_name,
+	    "symbol insn address page line source cpu thread branch path" },
+	{ "levels of memory", hwtd_memory_level_name,
+	    "unknown l1 fill-buffer l2 l3 system-cache memory device" },
+	{ "sharing of lines", hwtd_memory_sharing_name,
+	    "none false true mixed" },
+	{ "orders of tables of samples", hwtd_memory_sort_name,
+	    "samples weight latency max mean l1-misses llc-misses tlb-misses "
+	    "remote mispredicted transfers sharing key" },
 };
 
 #define N_CASES (sizeof(cases) / sizeof(cases[0]))

@@ -174,6 +174,16 @@ call_runs(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_memory(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_memory *memory = NULL;
+	int rc = hwtd_memory_open(f->sealed, opts, &memory, err);
+
+	hwtd_memory_close(memory);
+	return (rc);
+}
+
+static int
 call_events_of_runs(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	const struct hwtd_runs_options o = { .size = sizeof(o),
@@ -241,6 +251,8 @@ static const struct {
 	{ "export options", call_export, sizeof(struct hwtd_export_options),
 	    NULL },
 	{ "runs options", call_runs, sizeof(struct hwtd_runs_options), NULL },
+	{ "memory options", call_memory, sizeof(struct hwtd_memory_options),
+	    NULL },
 	{ "events options of runs", call_events_of_runs,
 	    sizeof(struct hwtd_events_options), NULL },
 	{ "configuration of Intel PT", call_pt_config,

@@ -6,7 +6,7 @@ import spaces
 from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
-COMMANDS += ["packets", "archive", "import", "help", "version"]
+COMMANDS += ["packets", "spe", "mem", "archive", "import", "help", "version"]
 
 
 def words_of_page(case: Case) -> set[str]:

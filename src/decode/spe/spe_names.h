@@ -118,6 +118,10 @@ enum hwtdi_spe_family {
 
 enum hwtdi_spe_family hwtdi_spe_family(uint32_t midr);
 
+/* Name of a data source; NULL: none is known. */
+const char *hwtdi_spe_source_name(enum hwtdi_spe_family family,
+    uint64_t source);
+
 /*
  * Where the data of a sample came from, by its data source if that means
  * something, else by events.  False: it is no access to memory, or neither

@@ -169,11 +169,17 @@ find_source(enum hwtdi_spe_family family, uint64_t value)
 }
 
 const char *
-hwtd_sample_source_name(uint32_t midr, uint64_t source)
+hwtdi_spe_source_name(enum hwtdi_spe_family family, uint64_t source)
 {
-	const struct source *s = find_source(hwtdi_spe_family(midr), source);
+	const struct source *s = find_source(family, source);
 
 	return (s == NULL ? NULL : s->name);
+}
+
+const char *
+hwtd_sample_source_name(uint32_t midr, uint64_t source)
+{
+	return (hwtdi_spe_source_name(hwtdi_spe_family(midr), source));
 }
 
 static bool

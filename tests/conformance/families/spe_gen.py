@@ -10,6 +10,7 @@ from typing import Any
 
 from .case import Case, Fail, Malformed
 from .spe import read_samples, run_tool
+from .spe_aggregates import AGGREGATES, compare_aggregates
 from .tools import Tools
 
 # Keys of the truth, and ours; hexadecimal on both sides, or numbers.
@@ -216,4 +217,6 @@ def run(case: Case, tools: Tools) -> str:
                                                          buffers)
     if not total:
         raise Malformed("nothing is expected")
+    if case.has(AGGREGATES) and tools.cli is not None:
+        total["sums"] += compare_aggregates(tools.cli, case)
     return ", ".join(f"{count} {what}" for what, count in total.items())

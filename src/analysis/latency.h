@@ -1,0 +1,57 @@
+/*
+ * Latencies added up: sums, extremes, and a histogram that is exact up to 4096
+ * and in steps of at most 1/128 above.
+ */
+#ifndef HWTDI_LATENCY_H
+#define HWTDI_LATENCY_H
+
+#include <hwtdecode/error.h>
+
+#include "base/library.h"
+
+/* Below it each latency is a bucket; above, 128 are as many as it doubles. */
+#define HWTDI_LATENCY_EXACT 4096u
+#define HWTDI_LATENCY_STEPS 128u
+
+struct hwtdi_latency_bucket {
+	uint32_t bucket;
+	uint32_t reserved;
+	uint64_t n;
+};
+
+/* All zero: nothing yet. */
+struct hwtdi_latency {
+	/* Of those that are below the limit of their counter. */
+	uint64_t n, sum;
+	uint32_t min, max;
+	/* Of those that are at it: they were that or more. */
+	uint64_t n_saturated, saturated_sum;
+	/* The greatest of these limits. */
+	uint32_t limit;
+	/* By bucket, of what is below. */
+	uint32_t n_buckets, cap_buckets;
+	struct hwtdi_latency_bucket *buckets;
+};
+
+uint32_t hwtdi_latency_bucket(uint32_t cycles);
+/* The latencies of a bucket, [*low_out, *end_out). */
+void hwtdi_latency_range(uint32_t bucket, uint32_t *low_out,
+    uint32_t *end_out);
+
+/* HWTD_E_NOMEM; then nothing was added. */
+int hwtdi_latency_add(struct hwtd_context *ctx, struct hwtdi_latency *l,
+    uint32_t cycles, bool saturated, struct hwtd_error *err);
+int hwtdi_latency_merge(struct hwtd_context *ctx, struct hwtdi_latency *l,
+    const struct hwtdi_latency *from, struct hwtd_error *err);
+
+/*
+ * The latency that `percent` of all are at most: the lower end of its bucket.
+ * Those at a limit are above all others; where one is asked for it is `limit`,
+ * and *at_least_out is true.  Without any 0.
+ */
+uint32_t hwtdi_latency_percentile(const struct hwtdi_latency *l,
+    unsigned int percent, bool *at_least_out);
+
+void hwtdi_latency_fini(struct hwtd_context *ctx, struct hwtdi_latency *l);
+
+#endif /* HWTDI_LATENCY_H */

@@ -1,0 +1,165 @@
+/*
+ * Latencies added up: buckets, percentiles, merging.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/latency.h"
+
+static struct hwtd_context *
+new_context(void)
+{
+	struct hwtd_context *ctx;
+
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	return (ctx);
+}
+
+static void
+buckets_are_exact_up_to_4096_and_near_above(void **state)
+{
+	uint32_t before = 0, low, end, last_end = 0;
+
+	(void)state;
+	for (uint32_t cycles = 0; cycles <= UINT16_MAX; cycles++) {
+		const uint32_t bucket = hwtdi_latency_bucket(cycles);
+
+		hwtdi_latency_range(bucket, &low, &end);
+		assert_true(low <= cycles && cycles < end);
+		if (cycles < 4096)
+			assert_int_equal(end - low, 1);
+		/* Within 1/128 of the latency. */
+		assert_true((end - low) * 128 <= low || cycles < 4096);
+		assert_true(bucket == before || bucket == before + 1);
+		if (bucket != before)
+			assert_int_equal(low, last_end);
+		before = bucket;
+		last_end = end;
+	}
+	hwtdi_latency_range(hwtdi_latency_bucket(4096), &low, &end);
+	assert_int_equal(low, 4096);
+	assert_int_equal(end, 4128);
+	hwtdi_latency_range(hwtdi_latency_bucket(65535), &low, &end);
+	assert_int_equal(low, 65280);
+	assert_int_equal(end, 65536);
+}
+
+static void
+percentiles_are_those_of_the_list(void **state)
+{
+	/* Sorted: 1 2 2 3 5 8 13 100 4095 5000. */
+	static const uint32_t cycles[] = { 8, 2, 5000, 1, 3, 100, 2, 13, 4095,
+		5 };
+	struct hwtd_context *ctx = new_context();
+	struct hwtdi_latency l = { 0 };
+	bool more;
+
+	(void)state;
+	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 0);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(hwtdi_latency_add(ctx, &l, cycles[i], false,
+				     NULL),
+		    HWTD_OK);
+	assert_int_equal(l.n, 10);
+	assert_int_equal(l.sum, 9229);
+	assert_int_equal(l.min, 1);
+	assert_int_equal(l.max, 5000);
+	assert_int_equal(hwtdi_latency_percentile(&l, 10, &more), 1);
+	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 5);
+	assert_int_equal(hwtdi_latency_percentile(&l, 51, &more), 8);
+	assert_int_equal(hwtdi_latency_percentile(&l, 90, &more), 4095);
+	/* The lower end of [4992, 5024). */
+	assert_int_equal(hwtdi_latency_percentile(&l, 99, &more), 4992);
+	assert_false(more);
+	hwtdi_latency_fini(ctx, &l);
+	hwtd_context_destroy(ctx);
+}
+
+static void
+what_is_at_a_limit_is_above_all_and_in_no_mean(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+	struct hwtdi_latency l = { 0 };
+	bool more;
+
+	(void)state;
+	for (uint32_t i = 0; i < 9; i++)
+		assert_int_equal(hwtdi_latency_add(ctx, &l, 10, false, NULL),
+		    HWTD_OK);
+	assert_int_equal(hwtdi_latency_add(ctx, &l, 4095, true, NULL),
+	    HWTD_OK);
+	assert_int_equal(l.n, 9);
+	assert_int_equal(l.sum, 90);
+	assert_int_equal(l.max, 10);
+	assert_int_equal(l.n_saturated, 1);
+	assert_int_equal(l.saturated_sum, 4095);
+	assert_int_equal(hwtdi_latency_percentile(&l, 90, &more), 10);
+	assert_false(more);
+	assert_int_equal(hwtdi_latency_percentile(&l, 91, &more), 4095);
+	assert_true(more);
+	hwtdi_latency_fini(ctx, &l);
+	hwtd_context_destroy(ctx);
+}
+
+static void
+merged_is_as_added_together(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+	uint32_t random = 12345;
+
+	(void)state;
+	for (size_t round = 0; round < 50; round++) {
+		struct hwtdi_latency all = { 0 }, parts[2] = { { 0 }, { 0 } };
+
+		for (size_t i = 0; i < round * 7; i++) {
+			random = random * 1664525u + 1013904223u;
+			const uint32_t cycles = random >> 16 & 0xffff;
+			const bool limit = (random >> 8 & 15) == 0;
+
+			assert_int_equal(hwtdi_latency_add(ctx, &all, cycles,
+					     limit, NULL),
+			    HWTD_OK);
+			assert_int_equal(hwtdi_latency_add(ctx,
+					     &parts[random >> 4 & 1], cycles,
+					     limit, NULL),
+			    HWTD_OK);
+		}
+		assert_int_equal(hwtdi_latency_merge(ctx, &parts[0], &parts[1],
+				     NULL),
+		    HWTD_OK);
+		assert_int_equal(parts[0].n, all.n);
+		assert_int_equal(parts[0].sum, all.sum);
+		assert_int_equal(parts[0].min, all.min);
+		assert_int_equal(parts[0].max, all.max);
+		assert_int_equal(parts[0].limit, all.limit);
+		assert_int_equal(parts[0].n_saturated, all.n_saturated);
+		assert_int_equal(parts[0].saturated_sum, all.saturated_sum);
+		assert_int_equal(parts[0].n_buckets, all.n_buckets);
+		if (all.n_buckets != 0)
+			assert_memory_equal(parts[0].buckets, all.buckets,
+			    all.n_buckets * sizeof(*all.buckets));
+		hwtdi_latency_fini(ctx, &all);
+		hwtdi_latency_fini(ctx, &parts[0]);
+		hwtdi_latency_fini(ctx, &parts[1]);
+	}
+	hwtd_context_destroy(ctx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buckets_are_exact_up_to_4096_and_near_above),
+		cmocka_unit_test(percentiles_are_those_of_the_list),
+		cmocka_unit_test(
+		    what_is_at_a_limit_is_above_all_and_in_no_mean),
+		cmocka_unit_test(merged_is_as_added_together),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
