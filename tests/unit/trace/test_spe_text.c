@@ -257,6 +257,31 @@ cpus_and_clocks_are_told(void **state)
 	assert_int_equal(desc.cpu, 5);
 }
 
+/* However much is damaged, what comes before so many places is there. */
+static void
+of_a_text_without_end_of_damage_the_begin_is_read(void **state)
+{
+	static const char good[] = HEAD("0x10") ".  00000000:  49 00  LD\n";
+	static const char bad[] = ".  0000000x:  99\n";
+	const size_t n = 70000;
+	struct fixture *f = *state;
+	char *text = malloc(sizeof(good) + n * (sizeof(bad) - 1));
+	uint32_t most;
+
+	assert_non_null(text);
+	memcpy(text, good, sizeof(good));
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + sizeof(good) - 1 + i * (sizeof(bad) - 1), bad,
+		    sizeof(bad));
+	open_fine(f, text);
+	free(text);
+	assert_extents(f, 0, "0:4900 16:");
+	most = count_damages(f);
+	assert_in_range(most, 65000, 65536);
+	assert_damage(f, 0, 2, 2, "line 3: no bytes can be read of it");
+	assert_damage(f, most - 1, 0, 0, "the text is read up to here");
+}
+
 static void
 what_is_not_in_the_text_is_damage(void **state)
 {
@@ -407,6 +432,7 @@ main(void)
 		TEST(buffers_are_those_of_cpus_and_threads),
 		TEST(cpus_and_clocks_are_told),
 		TEST(what_is_not_in_the_text_is_damage),
+		TEST(of_a_text_without_end_of_damage_the_begin_is_read),
 		TEST(other_texts_are_not_of_spe),
 		TEST(long_texts_are_read_whole),
 		TEST(memory_that_is_not_there_is_an_error),
