@@ -135,6 +135,12 @@ struct ArrowArrayStream {
  * exit_qualification.
  */
 #define HWTD_COL_ASYNCS 0x1000000000
+/**
+ * "sample_" and the name of the field of struct hwtd_sample (pc is `ip`); bad:
+ * what belongs in no statistics; store, conditional, indirect: bits of op_flags;
+ * and "_saturated" of each latency.
+ */
+#define HWTD_COL_SAMPLES 0x2000000000
 
 /** Rows in an Arrow array that an export may be asked for, at most. */
 #define HWTD_EXPORT_MAX_ROWS 0x1000000

@@ -263,6 +263,10 @@ gather(struct hwtdi_column_filler *f, const struct hwtd_batch *rows,
 		gather_details(f, rows, HWTD_EV_ASYNC, rows->asyncs,
 		    rows->async_stride, rows->n_asyncs);
 		break;
+	case HWTDI_FROM_SAMPLE:
+		gather_details(f, rows, HWTD_EV_SAMPLE, rows->samples,
+		    rows->sample_stride, rows->n_samples);
+		break;
 	}
 }
 

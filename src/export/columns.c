@@ -27,6 +27,9 @@
 	.source = HWTDI_FROM_POWER, .type = (t), .field = FIELD(hwtd_power, m)
 #define TRANSFER(t, m)                                                        \
 	.source = HWTDI_FROM_ASYNC, .type = (t), .field = FIELD(hwtd_async, m)
+#define SAMPLE(t, m)                                                          \
+	.source = HWTDI_FROM_SAMPLE, .type = (t),                             \
+	.field = FIELD(hwtd_sample, m)
 
 /* Conditions. */
 #define IF_FLAGS(type, set)                                                   \
@@ -52,6 +55,14 @@
 #define IF_POWER(set)                                                         \
 	{                                                                     \
 		HWTDI_IF_ONE_OF, FIELD(hwtd_power, what), (set)               \
+	}
+#define IF_PRESENT(set)                                                       \
+	{                                                                     \
+		HWTDI_IF_BITS, FIELD(hwtd_sample, present), (set)             \
+	}
+#define IF_CLASS(set)                                                         \
+	{                                                                     \
+		HWTDI_IF_ONE_OF, FIELD(hwtd_sample, op_class), (set)          \
 	}
 
 #define BIT(n) (UINT32_C(1) << (n))
@@ -285,6 +296,142 @@ static const struct hwtdi_column columns[] = {
 	    .conditions = { IF_FLAGS(hwtd_async,
 		HWTD_ASYNCF_EXIT_QUALIFICATION) },
 	    .meaning = "qualification of the VM exit" },
+
+	{ "sample_bytes", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, bytes),
+	    .meaning = "bytes of the stream that the record has, damaged ones "
+		       "too",
+	    .unit = "bytes" },
+	{ "sample_flags", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U32, flags),
+	    .meaning = "bits HWTD_SAMPLEF_*" },
+	{ "sample_bad", HWTD_COL_SAMPLES, SAMPLE(HWTDI_BOOL, flags),
+	    .bits = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |
+		HWTD_SAMPLEF_TRUNCATED | HWTD_SAMPLEF_HEADLESS,
+	    .meaning = "damaged, cut off, or of two records: it belongs in no "
+		       "statistics" },
+	{ "sample_op_class", HWTD_COL_SAMPLES, SAMPLE(HWTDI_NAME, op_class),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_OP) },
+	    .name_of = hwtd_op_class_name,
+	    .meaning = "class of the operation" },
+	{ "sample_op", HWTD_COL_SAMPLES, SAMPLE(HWTDI_NAME, op),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_OP) },
+	    .name_of = hwtd_op_name, .meaning = "what the operation is" },
+	{ "sample_op_raw", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U8, op_raw),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_OP) },
+	    .meaning = "payload of the operation packet" },
+	{ "sample_op_flags", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U32, op_flags),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_OP) },
+	    .meaning = "bits HWTD_OPF_*" },
+	{ "sample_store", HWTD_COL_SAMPLES, SAMPLE(HWTDI_BOOL, op_flags),
+	    .bits = HWTD_OPF_STORE,
+	    .conditions = { IF_CLASS(BIT(HWTD_OP_CLASS_MEMORY)) },
+	    .meaning = "memory is written; else it is read" },
+	{ "sample_conditional", HWTD_COL_SAMPLES, SAMPLE(HWTDI_BOOL, op_flags),
+	    .bits = HWTD_OPF_CONDITIONAL,
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_OP) },
+	    .meaning = "a conditional select, compare or branch" },
+	{ "sample_indirect", HWTD_COL_SAMPLES, SAMPLE(HWTDI_BOOL, op_flags),
+	    .bits = HWTD_OPF_INDIRECT,
+	    .conditions = { IF_CLASS(BIT(HWTD_OP_CLASS_BRANCH)) },
+	    .meaning = "a branch to an address in a register" },
+	{ "sample_vector_bits", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_U32, vector_bits),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_VECTOR) },
+	    .meaning = "length of vectors, or size of a tile",
+	    .unit = "bits" },
+	{ "sample_events", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, events),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_EVENTS) },
+	    .meaning = "events as the hardware gives them; what they mean "
+		       "depends on it" },
+	{ "sample_source", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, source),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_SOURCE) },
+	    .meaning = "data source; what it means depends on the CPU" },
+	{ "sample_lat_total", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U32, lat_total),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_LAT_TOTAL) },
+	    .meaning = "from dispatch to completion", .unit = "cycles" },
+	{ "sample_lat_total_saturated", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_BOOL, flags), .bits = HWTD_SAMPLEF_TOTAL_SATURATED,
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_LAT_TOTAL) },
+	    .meaning = "it was that, or more" },
+	{ "sample_lat_issue", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U32, lat_issue),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_LAT_ISSUE) },
+	    .meaning = "from dispatch to issue", .unit = "cycles" },
+	{ "sample_lat_issue_saturated", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_BOOL, flags), .bits = HWTD_SAMPLEF_ISSUE_SATURATED,
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_LAT_ISSUE) },
+	    .meaning = "it was that, or more" },
+	{ "sample_lat_xlat", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U32, lat_xlat),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_LAT_XLAT) },
+	    .meaning = "of the translation of the data address",
+	    .unit = "cycles" },
+	{ "sample_lat_xlat_saturated", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_BOOL, flags), .bits = HWTD_SAMPLEF_XLAT_SATURATED,
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_LAT_XLAT) },
+	    .meaning = "it was that, or more" },
+	{ "sample_pc_el", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U8, pc_el),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PC) },
+	    .meaning = "exception level of the instruction" },
+	{ "sample_pc_security", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_NAME, pc_security),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PC) },
+	    .name_of = hwtd_security_name,
+	    .meaning = "security state of the instruction" },
+	{ "sample_target", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, target),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_TARGET) },
+	    .meaning = "virtual address that the branch goes to, taken or "
+		       "not" },
+	{ "sample_target_el", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U8, target_el),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_TARGET) },
+	    .meaning = "exception level of the target" },
+	{ "sample_target_security", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_NAME, target_security),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_TARGET) },
+	    .name_of = hwtd_security_name,
+	    .meaning = "security state of the target" },
+	{ "sample_prev_target", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_U64, prev_target),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PREV_TARGET) },
+	    .meaning = "target of the last branch that was taken before" },
+	{ "sample_prev_target_el", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_U8, prev_target_el),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PREV_TARGET) },
+	    .meaning = "exception level of that target" },
+	{ "sample_prev_target_security", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_NAME, prev_target_security),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PREV_TARGET) },
+	    .name_of = hwtd_security_name,
+	    .meaning = "security state of that target" },
+	{ "sample_va", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, va),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_VA) },
+	    .meaning = "virtual address of the data" },
+	{ "sample_va_tag", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U8, va_tag),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_VA) },
+	    .meaning = "top byte of va as it was" },
+	{ "sample_pa", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, pa),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PA) },
+	    .meaning = "physical address of the data" },
+	{ "sample_pa_tag", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U8, pa_tag),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PA) },
+	    .meaning = "allocation tag, if the access is checked" },
+	{ "sample_pa_security", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_NAME, pa_security),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PA) },
+	    .name_of = hwtd_security_name,
+	    .meaning = "security state of the physical address" },
+	{ "sample_pa_checked", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_BOOL, pa_checked), .bits = 0xff,
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_PA) },
+	    .meaning = "the access is checked against the tag" },
+	{ "sample_context_el1", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_U32, context_el1),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_CONTEXT_EL1) },
+	    .meaning = "CONTEXTIDR_EL1" },
+	{ "sample_context_el2", HWTD_COL_SAMPLES,
+	    SAMPLE(HWTDI_U32, context_el2),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_CONTEXT_EL2) },
+	    .meaning = "CONTEXTIDR_EL2" },
+	{ "sample_count", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, count),
+	    .conditions = { IF_PRESENT(HWTD_SAMPLE_COUNT) },
+	    .meaning = "raw count of the timer", .unit = "ticks" },
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))

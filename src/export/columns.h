@@ -19,10 +19,11 @@ enum hwtdi_column_source {
 	HWTDI_FROM_GAP,
 	HWTDI_FROM_MARKER,
 	HWTDI_FROM_POWER,
-	HWTDI_FROM_ASYNC
+	HWTDI_FROM_ASYNC,
+	HWTDI_FROM_SAMPLE
 };
 
-#define HWTDI_COLUMN_SOURCES 7
+#define HWTDI_COLUMN_SOURCES 8
 
 enum hwtdi_column_type {
 	HWTDI_U64,

@@ -96,6 +96,21 @@ who(const struct place *p, uint32_t flags)
 	return ((p->c.flags & flags) != 0);
 }
 
+static bool
+sample(const struct place *p, uint32_t present)
+{
+	return (is(p, HWTD_EV_SAMPLE) && has(p, HWTD_EVF_VALUE) &&
+	    (present == 0 || (p->r->detail.sample.present & present) != 0));
+}
+
+static bool
+of_class(const struct place *p, unsigned int op_class)
+{
+	return (sample(p, 0) && p->r->detail.sample.op_class == op_class);
+}
+
+#define S(field) (p->r->detail.sample.field)
+
 #define U64 "L"
 #define U32 "I"
 #define U8 "C"
@@ -226,7 +241,85 @@ who(const struct place *p, uint32_t flags)
 	    p->r->detail.async.exit_reason)                                   \
 	X(ASYNCS, async_exit_qualification, U64, NULL, 1,                     \
 	    async(p, HWTD_ASYNCF_EXIT_QUALIFICATION),                         \
-	    p->r->detail.async.exit_qualification)
+	    p->r->detail.async.exit_qualification)                            \
+	X(SAMPLES, sample_bytes, U64, "bytes", 1, sample(p, 0), S(bytes))     \
+	X(SAMPLES, sample_flags, U32, NULL, 1, sample(p, 0), S(flags))        \
+	X(SAMPLES, sample_bad, YES, NULL, 1, sample(p, 0),                    \
+	    (S(flags) &                                                       \
+		(HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |              \
+		    HWTD_SAMPLEF_TRUNCATED | HWTD_SAMPLEF_HEADLESS)) != 0)    \
+	T(SAMPLES, sample_op_class, NAME, NULL, 1, sample(p, HWTD_SAMPLE_OP), \
+	    hwtd_op_class_name(S(op_class)))                                  \
+	T(SAMPLES, sample_op, NAME, NULL, 1, sample(p, HWTD_SAMPLE_OP),       \
+	    hwtd_op_name(S(op)))                                              \
+	X(SAMPLES, sample_op_raw, U8, NULL, 1, sample(p, HWTD_SAMPLE_OP),     \
+	    S(op_raw))                                                        \
+	X(SAMPLES, sample_op_flags, U32, NULL, 1, sample(p, HWTD_SAMPLE_OP),  \
+	    S(op_flags))                                                      \
+	X(SAMPLES, sample_store, YES, NULL, 1,                                \
+	    of_class(p, HWTD_OP_CLASS_MEMORY),                                \
+	    (S(op_flags) & (HWTD_OPF_STORE)) != 0)                            \
+	X(SAMPLES, sample_conditional, YES, NULL, 1,                          \
+	    sample(p, HWTD_SAMPLE_OP),                                        \
+	    (S(op_flags) & (HWTD_OPF_CONDITIONAL)) != 0)                      \
+	X(SAMPLES, sample_indirect, YES, NULL, 1,                             \
+	    of_class(p, HWTD_OP_CLASS_BRANCH),                                \
+	    (S(op_flags) & (HWTD_OPF_INDIRECT)) != 0)                         \
+	X(SAMPLES, sample_vector_bits, U32, "bits", 1,                        \
+	    sample(p, HWTD_SAMPLE_VECTOR), S(vector_bits))                    \
+	X(SAMPLES, sample_events, U64, NULL, 1,                               \
+	    sample(p, HWTD_SAMPLE_EVENTS), S(events))                         \
+	X(SAMPLES, sample_source, U64, NULL, 1,                               \
+	    sample(p, HWTD_SAMPLE_SOURCE), S(source))                         \
+	X(SAMPLES, sample_lat_total, U32, "cycles", 1,                        \
+	    sample(p, HWTD_SAMPLE_LAT_TOTAL), S(lat_total))                   \
+	X(SAMPLES, sample_lat_total_saturated, YES, NULL, 1,                  \
+	    sample(p, HWTD_SAMPLE_LAT_TOTAL),                                 \
+	    (S(flags) & (HWTD_SAMPLEF_TOTAL_SATURATED)) != 0)                 \
+	X(SAMPLES, sample_lat_issue, U32, "cycles", 1,                        \
+	    sample(p, HWTD_SAMPLE_LAT_ISSUE), S(lat_issue))                   \
+	X(SAMPLES, sample_lat_issue_saturated, YES, NULL, 1,                  \
+	    sample(p, HWTD_SAMPLE_LAT_ISSUE),                                 \
+	    (S(flags) & (HWTD_SAMPLEF_ISSUE_SATURATED)) != 0)                 \
+	X(SAMPLES, sample_lat_xlat, U32, "cycles", 1,                         \
+	    sample(p, HWTD_SAMPLE_LAT_XLAT), S(lat_xlat))                     \
+	X(SAMPLES, sample_lat_xlat_saturated, YES, NULL, 1,                   \
+	    sample(p, HWTD_SAMPLE_LAT_XLAT),                                  \
+	    (S(flags) & (HWTD_SAMPLEF_XLAT_SATURATED)) != 0)                  \
+	X(SAMPLES, sample_pc_el, U8, NULL, 1, sample(p, HWTD_SAMPLE_PC),      \
+	    S(pc_el))                                                         \
+	T(SAMPLES, sample_pc_security, NAME, NULL, 1,                         \
+	    sample(p, HWTD_SAMPLE_PC), hwtd_security_name(S(pc_security)))    \
+	X(SAMPLES, sample_target, U64, NULL, 1,                               \
+	    sample(p, HWTD_SAMPLE_TARGET), S(target))                         \
+	X(SAMPLES, sample_target_el, U8, NULL, 1,                             \
+	    sample(p, HWTD_SAMPLE_TARGET), S(target_el))                      \
+	T(SAMPLES, sample_target_security, NAME, NULL, 1,                     \
+	    sample(p, HWTD_SAMPLE_TARGET),                                    \
+	    hwtd_security_name(S(target_security)))                           \
+	X(SAMPLES, sample_prev_target, U64, NULL, 1,                          \
+	    sample(p, HWTD_SAMPLE_PREV_TARGET), S(prev_target))               \
+	X(SAMPLES, sample_prev_target_el, U8, NULL, 1,                        \
+	    sample(p, HWTD_SAMPLE_PREV_TARGET), S(prev_target_el))            \
+	T(SAMPLES, sample_prev_target_security, NAME, NULL, 1,                \
+	    sample(p, HWTD_SAMPLE_PREV_TARGET),                               \
+	    hwtd_security_name(S(prev_target_security)))                      \
+	X(SAMPLES, sample_va, U64, NULL, 1, sample(p, HWTD_SAMPLE_VA), S(va)) \
+	X(SAMPLES, sample_va_tag, U8, NULL, 1, sample(p, HWTD_SAMPLE_VA),     \
+	    S(va_tag))                                                        \
+	X(SAMPLES, sample_pa, U64, NULL, 1, sample(p, HWTD_SAMPLE_PA), S(pa)) \
+	X(SAMPLES, sample_pa_tag, U8, NULL, 1, sample(p, HWTD_SAMPLE_PA),     \
+	    S(pa_tag))                                                        \
+	T(SAMPLES, sample_pa_security, NAME, NULL, 1,                         \
+	    sample(p, HWTD_SAMPLE_PA), hwtd_security_name(S(pa_security)))    \
+	X(SAMPLES, sample_pa_checked, YES, NULL, 1,                           \
+	    sample(p, HWTD_SAMPLE_PA), S(pa_checked) != 0)                    \
+	X(SAMPLES, sample_context_el1, U32, NULL, 1,                          \
+	    sample(p, HWTD_SAMPLE_CONTEXT_EL1), S(context_el1))               \
+	X(SAMPLES, sample_context_el2, U32, NULL, 1,                          \
+	    sample(p, HWTD_SAMPLE_CONTEXT_EL2), S(context_el2))               \
+	X(SAMPLES, sample_count, U64, "ticks", 1,                             \
+	    sample(p, HWTD_SAMPLE_COUNT), S(count))
 
 #define X(bit, name, format, unit, nullable, known_, value)                   \
 	static struct ar_value want_##name(const struct place *p)             \

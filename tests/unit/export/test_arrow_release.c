@@ -332,7 +332,7 @@ a_short_array_holds_no_more_than_it_needs(void **state)
 	stream.release(&stream);
 	assert_true(array.length < 400);
 	/* Values and zeros of a row, names, structs of all columns. */
-	assert_true(bytes_at_rest(f) - before < 120 * array.length + 40000);
+	assert_true(bytes_at_rest(f) - before < 120 * array.length + 60000);
 	array.release(&array);
 	assert_int_equal(f->memory.bytes, before);
 }

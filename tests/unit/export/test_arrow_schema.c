@@ -75,7 +75,43 @@ static const char *const want = "time_ns L? ns\n"
 				"async_fault_addr L?\n"
 				"async_return_addr L?\n"
 				"async_exit_reason L?\n"
-				"async_exit_qualification L?\n";
+				"async_exit_qualification L?\n"
+				"sample_bytes L? bytes\n"
+				"sample_flags I?\n"
+				"sample_bad b?\n"
+				"sample_op_class c[u]?\n"
+				"sample_op c[u]?\n"
+				"sample_op_raw C?\n"
+				"sample_op_flags I?\n"
+				"sample_store b?\n"
+				"sample_conditional b?\n"
+				"sample_indirect b?\n"
+				"sample_vector_bits I? bits\n"
+				"sample_events L?\n"
+				"sample_source L?\n"
+				"sample_lat_total I? cycles\n"
+				"sample_lat_total_saturated b?\n"
+				"sample_lat_issue I? cycles\n"
+				"sample_lat_issue_saturated b?\n"
+				"sample_lat_xlat I? cycles\n"
+				"sample_lat_xlat_saturated b?\n"
+				"sample_pc_el C?\n"
+				"sample_pc_security c[u]?\n"
+				"sample_target L?\n"
+				"sample_target_el C?\n"
+				"sample_target_security c[u]?\n"
+				"sample_prev_target L?\n"
+				"sample_prev_target_el C?\n"
+				"sample_prev_target_security c[u]?\n"
+				"sample_va L?\n"
+				"sample_va_tag C?\n"
+				"sample_pa L?\n"
+				"sample_pa_tag C?\n"
+				"sample_pa_security c[u]?\n"
+				"sample_pa_checked b?\n"
+				"sample_context_el1 I?\n"
+				"sample_context_el2 I?\n"
+				"sample_count L? ticks\n";
 
 static void
 add(char *out, size_t n, const char *text)
@@ -164,12 +200,13 @@ bits_of_columns_are_pinned(void **state)
 	(void)state;
 	for (size_t i = 0; ar_column(UINT64_MAX, i) != NULL; i++)
 		all |= ar_column(UINT64_MAX, i)->column;
-	assert_true(all == 0x1f3fffffff);
+	assert_true(all == 0x3f3fffffff);
 	assert_int_equal(HWTD_COL_TIME_NS, 1);
 	assert_int_equal(HWTD_COL_VALUE, 0x800);
 	assert_int_equal(HWTD_COL_STOPPED, 0x80000);
 	assert_int_equal(HWTD_COL_VMID, 0x20000000);
 	assert_true(HWTD_COL_ASYNCS == 0x1000000000);
+	assert_true(HWTD_COL_SAMPLES == 0x2000000000);
 }
 
 int

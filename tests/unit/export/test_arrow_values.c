@@ -18,7 +18,7 @@
 
 #define MOST_DETAILS 1024
 #define ALL_COLUMNS UINT64_MAX
-#define EACH_COLUMN 0x1f3fffffffu
+#define EACH_COLUMN 0x3f3fffffffu
 
 /* What reads hand out: these rows, from `at` on. */
 static struct {
@@ -30,6 +30,7 @@ static struct {
 	struct hwtd_marker markers[MOST_DETAILS];
 	struct hwtd_power powers[MOST_DETAILS];
 	struct hwtd_async asyncs[MOST_DETAILS];
+	struct hwtd_sample samples[MOST_DETAILS];
 } given;
 
 int __wrap_hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *batch,
@@ -57,6 +58,10 @@ give_detail(struct hwtd_batch *b, const struct mt_row *from,
 			break;
 		row->value = b->n_asyncs;
 		given.asyncs[b->n_asyncs++] = from->detail.async;
+		break;
+	case HWTD_EV_SAMPLE:
+		row->value = b->n_samples;
+		given.samples[b->n_samples++] = from->detail.sample;
 		break;
 	default:
 		break;
@@ -86,6 +91,9 @@ __wrap_hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *batch,
 	batch->power_stride = sizeof(given.powers[0]);
 	batch->asyncs = given.asyncs;
 	batch->async_stride = sizeof(given.asyncs[0]);
+	batch->samples = given.samples;
+	batch->sample_stride = sizeof(given.samples[0]);
+	batch->n_samples = 0;
 	batch->n_gaps = batch->n_markers = batch->n_powers = 0;
 	batch->n_asyncs = 0;
 	for (batch->n = 0; batch->n < n; batch->n++) {
@@ -167,6 +175,13 @@ make_detail(struct mt_row *r, uint64_t *random)
 		    sizeof(r->detail.async));
 		r->detail.async.type = next_random(random) % 40;
 		break;
+	case HWTD_EV_SAMPLE:
+		random_bytes(next_random(random), &r->detail.sample,
+		    sizeof(r->detail.sample));
+		r->detail.sample.op_class = next_random(random) % 6;
+		r->detail.sample.op = next_random(random) % 40;
+		r->detail.sample.pa_checked = next_random(random) % 2;
+		break;
 	default:
 		break;
 	}
@@ -204,7 +219,7 @@ make_row(const struct fixture *f, struct mt_row *r, uint64_t *random)
 	}
 	/* They always have a detail. */
 	if (row->kind == HWTD_EV_GAP || row->kind == HWTD_EV_MARKER ||
-	    row->kind == HWTD_EV_POWER)
+	    row->kind == HWTD_EV_POWER || row->kind == HWTD_EV_SAMPLE)
 		row->flags |= HWTD_EVF_VALUE;
 	make_detail(r, random);
 }
