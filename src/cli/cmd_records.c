@@ -122,22 +122,6 @@ write_json(struct listing *l, uint64_t index, const struct hwtd_record *r)
 }
 
 static void
-csv_u64(struct output *out, bool known, uint64_t value)
-{
-	output_char(out, ',');
-	if (known)
-		output_u64(out, value);
-}
-
-static void
-csv_hex(struct output *out, bool known, uint64_t value)
-{
-	output_char(out, ',');
-	if (known)
-		output_hex(out, value);
-}
-
-static void
 write_csv(struct listing *l, uint64_t index, const struct hwtd_record *r)
 {
 	struct output *out = l->out;
@@ -145,18 +129,19 @@ write_csv(struct listing *l, uint64_t index, const struct hwtd_record *r)
 	output_u64(out, index);
 	output_char(out, ',');
 	output_text(out, hwtd_record_type_name(r->type));
-	csv_u64(out, record_has(r, HWTD_RECF_TIME), r->time_ns);
-	csv_u64(out, r->cpu != HWTD_NO_ID, r->cpu);
-	csv_u64(out, r->pid != HWTD_NO_ID, r->pid);
-	csv_u64(out, r->tid != HWTD_NO_ID, r->tid);
-	csv_u64(out, r->stream != HWTD_NO_ID, r->stream);
-	csv_u64(out, record_has(r, HWTD_RECF_STREAM_OFF), r->stream_off);
-	csv_hex(out, record_has(r, HWTD_RECF_ADDR), r->addr);
-	csv_u64(out, record_has(r, HWTD_RECF_LEN), r->len);
-	csv_u64(out, record_has(r, HWTD_RECF_FILE_OFF), r->file_off);
-	csv_hex(out, record_has(r, HWTD_RECF_BASE), r->base);
-	csv_u64(out, record_has(r, HWTD_RECF_VALUE), r->value);
-	csv_u64(out, r->image != HWTD_NO_ID, r->image);
+	output_csv_u64(out, record_has(r, HWTD_RECF_TIME), r->time_ns);
+	output_csv_u64(out, r->cpu != HWTD_NO_ID, r->cpu);
+	output_csv_u64(out, r->pid != HWTD_NO_ID, r->pid);
+	output_csv_u64(out, r->tid != HWTD_NO_ID, r->tid);
+	output_csv_u64(out, r->stream != HWTD_NO_ID, r->stream);
+	output_csv_u64(out, record_has(r, HWTD_RECF_STREAM_OFF),
+	    r->stream_off);
+	output_csv_hex(out, record_has(r, HWTD_RECF_ADDR), r->addr);
+	output_csv_u64(out, record_has(r, HWTD_RECF_LEN), r->len);
+	output_csv_u64(out, record_has(r, HWTD_RECF_FILE_OFF), r->file_off);
+	output_csv_hex(out, record_has(r, HWTD_RECF_BASE), r->base);
+	output_csv_u64(out, record_has(r, HWTD_RECF_VALUE), r->value);
+	output_csv_u64(out, r->image != HWTD_NO_ID, r->image);
 	output_char(out, ',');
 	if (r->name != NULL)
 		output_csv_string(out, r->name);
@@ -164,7 +149,7 @@ write_csv(struct listing *l, uint64_t index, const struct hwtd_record *r)
 	write_build_id(out, r->build_id, r->n_build_id);
 	output_char(out, ',');
 	record_write_flags(out, r);
-	csv_u64(out, record_has(r, HWTD_RECF_VMID), r->vmid);
+	output_csv_u64(out, record_has(r, HWTD_RECF_VMID), r->vmid);
 	output_char(out, '\n');
 }
 

@@ -206,22 +206,6 @@ mem_csv_what_header(struct mem_report *report)
 }
 
 static void
-csv_hex(struct output *out, bool known, uint64_t value)
-{
-	output_char(out, ',');
-	if (known)
-		output_hex(out, value);
-}
-
-static void
-csv_u64(struct output *out, bool known, uint64_t value)
-{
-	output_char(out, ',');
-	if (known)
-		output_u64(out, value);
-}
-
-static void
 csv_text(struct output *out, const char *text)
 {
 	output_char(out, ',');
@@ -242,33 +226,34 @@ mem_csv_what(struct mem_report *report, const struct hwtd_memory_row *row)
 
 	output_text(out,
 	    is_other ? "others" : hwtd_memory_table_name(report->table));
-	csv_hex(out, (row->flags & HWTD_MEMORY_ROW_PREV_TARGET) != 0,
+	output_csv_hex(out, (row->flags & HWTD_MEMORY_ROW_PREV_TARGET) != 0,
 	    row->prev_target);
-	csv_hex(out, is_way && has_address, row->address);
-	csv_hex(out, (row->flags & HWTD_MEMORY_ROW_TO) != 0, row->to);
-	csv_u64(out, is_way && row->branches != 0 && !is_other,
+	output_csv_hex(out, is_way && has_address, row->address);
+	output_csv_hex(out, (row->flags & HWTD_MEMORY_ROW_TO) != 0, row->to);
+	output_csv_u64(out, is_way && row->branches != 0 && !is_other,
 	    (row->flags & HWTD_MEMORY_ROW_TAKEN) != 0);
-	csv_hex(out, !is_way && has_address, row->address);
+	output_csv_hex(out, !is_way && has_address, row->address);
 	csv_text(out,
 	    !is_source || is_other			     ? NULL
 		: (row->flags & HWTD_MEMORY_ROW_STORES) != 0 ? "stores"
 							     : "loads");
-	csv_u64(out, (row->flags & HWTD_MEMORY_ROW_SOURCE) != 0, row->source);
+	output_csv_u64(out, (row->flags & HWTD_MEMORY_ROW_SOURCE) != 0,
+	    row->source);
 	csv_text(out,
 	    is_source && !is_other &&
 		    (row->flags & HWTD_MEMORY_ROW_SOURCE) == 0
 		? "none"
 		: row->source_name);
-	csv_u64(out, row->cpu != HWTD_NO_ID, row->cpu);
-	csv_u64(out, row->pid != HWTD_NO_ID, row->pid);
-	csv_u64(out, row->tid != HWTD_NO_ID, row->tid);
+	output_csv_u64(out, row->cpu != HWTD_NO_ID, row->cpu);
+	output_csv_u64(out, row->pid != HWTD_NO_ID, row->pid);
+	output_csv_u64(out, row->tid != HWTD_NO_ID, row->tid);
 	csv_text(out, row->image);
 	csv_text(out, row->symbol);
-	csv_u64(out, row->symbol != NULL, row->symbol_off);
+	output_csv_u64(out, row->symbol != NULL, row->symbol_off);
 	csv_text(out, shares ? hwtd_memory_sharing_name(row->sharing) : NULL);
-	csv_u64(out, shares, row->users);
-	csv_u64(out, shares, row->writers);
-	csv_u64(out, shares, row->cpus);
+	output_csv_u64(out, shares, row->users);
+	output_csv_u64(out, shares, row->writers);
+	output_csv_u64(out, shares, row->cpus);
 }
 
 /* Notes. */

@@ -334,3 +334,19 @@ output_wrapped(struct output *out, const char *text, size_t column, size_t at)
 	}
 	output_char(out, '\n');
 }
+
+void
+output_csv_u64(struct output *out, bool known, uint64_t value)
+{
+	output_char(out, ',');
+	if (known)
+		output_u64(out, value);
+}
+
+void
+output_csv_hex(struct output *out, bool known, uint64_t value)
+{
+	output_char(out, ',');
+	if (known)
+		output_hex(out, value);
+}

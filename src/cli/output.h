@@ -101,6 +101,10 @@ void output_json_string(struct output *out, const char *text);
 /* A CSV field, quoted where it has to be. */
 void output_csv_string(struct output *out, const char *text);
 
+/* The next field: a comma, and the number if it is known. */
+void output_csv_u64(struct output *out, bool known, uint64_t value);
+void output_csv_hex(struct output *out, bool known, uint64_t value);
+
 /* Formatting into memory; return one past the last byte. */
 char *format_u64(char *at, uint64_t value);
 char *format_hex(char *at, uint64_t value);

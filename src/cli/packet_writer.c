@@ -417,15 +417,6 @@ is_column(const struct packet_writer *w, unsigned int id)
 }
 
 static void
-csv_u64(struct output *out, bool known, uint64_t value)
-{
-	output_room(out, 24);
-	*out->at++ = ',';
-	if (known)
-		out->at = format_u64(out->at, value);
-}
-
-static void
 write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 {
 	const bool timed = (packet->flags & HWTD_PKF_TIME) != 0;
@@ -435,12 +426,13 @@ write_csv(struct packet_writer *w, const struct hwtd_packet *packet)
 	size_t next = 0;
 
 	output_text(out, hwtd_packet_kind_name(packet->kind));
-	csv_u64(out, timed, packet->time_ns);
-	csv_u64(out, timed, (packet->flags & HWTD_PKF_TIME_ESTIMATED) != 0);
-	csv_u64(out, timed, packet->time_error_ns);
-	csv_u64(out, true, packet->stream);
-	csv_u64(out, true, packet->stream_off);
-	csv_u64(out, true, packet_size(packet));
+	output_csv_u64(out, timed, packet->time_ns);
+	output_csv_u64(out, timed,
+	    (packet->flags & HWTD_PKF_TIME_ESTIMATED) != 0);
+	output_csv_u64(out, timed, packet->time_error_ns);
+	output_csv_u64(out, true, packet->stream);
+	output_csv_u64(out, true, packet->stream_off);
+	output_csv_u64(out, true, packet_size(packet));
 	for (unsigned int id = 0; id < PACKET_FIELDS; id++) {
 		const struct packet_field *field = &fields[next];
 

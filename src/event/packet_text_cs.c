@@ -5,41 +5,8 @@
 
 #include <hwtdecode/event.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
-struct words {
-	char *at;
-	size_t left;
-	bool any;
-};
-
-static void add(struct words *w, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Words have a comma and a blank between them. */
-static void
-add(struct words *w, const char *fmt, ...)
-{
-	va_list ap;
-	int n = 0;
-
-	if (w->any && w->left > 2) {
-		*w->at++ = ',';
-		*w->at++ = ' ';
-		w->left -= 2;
-	}
-	va_start(ap, fmt);
-	n = vsnprintf(w->at, w->left, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n >= w->left)
-		n = (int)w->left - 1;
-	w->at += n;
-	w->left -= (size_t)n;
-	w->any = true;
-}
+#include "event/words.h"
 
 static const char *
 isa_name(uint32_t count)
@@ -60,7 +27,7 @@ isa_name(uint32_t count)
 
 /* What a bit set of HWTD_PKC_* says. */
 static void
-add_context(struct words *w, const struct hwtd_packet *p)
+add_context(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	static const char *const securities[] = { "secure", "non-secure",
 		"root", "realm" };
@@ -71,26 +38,28 @@ add_context(struct words *w, const struct hwtd_packet *p)
 	    HWTD_PKC_SECURITY_SHIFT;
 
 	if (isa_name(p->count) != NULL)
-		add(w, "%s", isa_name(p->count));
+		hwtdi_words_add(w, "%s", isa_name(p->count));
 	if (p->kind == HWTD_PK_CS_ISYNC && reason < 4)
-		add(w, "%s", reasons[reason]);
+		hwtdi_words_add(w, "%s", reasons[reason]);
 	if ((p->flags & HWTD_PKF_CONTEXT) == 0)
 		return;
 	/* Levels are told by ETMv4 and ETE, and by nobody else. */
 	if (p->code >> 16 == HWTD_CS_ETMV4)
-		add(w, "el%" PRIu32 ", %u-bit", p->count & HWTD_PKC_LEVEL,
+		hwtdi_words_add(w, "el%" PRIu32 ", %u-bit",
+		    p->count & HWTD_PKC_LEVEL,
 		    (p->count & HWTD_PKC_64_BIT) != 0 ? 64u : 32u);
-	add(w, "%s", securities[security]);
+	hwtdi_words_add(w, "%s", securities[security]);
 	if ((p->count & HWTD_PKC_HYP) != 0)
-		add(w, "hyp");
+		hwtdi_words_add(w, "hyp");
 	if ((p->count & HWTD_PKC_CONTEXT_ID) != 0)
-		add(w, "context %" PRIx32, (uint32_t)p->value);
+		hwtdi_words_add(w, "context %" PRIx32, (uint32_t)p->value);
 	if ((p->count & HWTD_PKC_VMID) != 0)
-		add(w, "vmid %" PRIx32, (uint32_t)(p->value >> 32));
+		hwtdi_words_add(w, "vmid %" PRIx32,
+		    (uint32_t)(p->value >> 32));
 }
 
 static void
-add_atoms(struct words *w, const struct hwtd_packet *p)
+add_atoms(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	char outcomes[65];
 	int n = 0;
@@ -98,27 +67,27 @@ add_atoms(struct words *w, const struct hwtd_packet *p)
 	for (uint32_t i = p->count < 64 ? p->count : 64; i-- > 0;)
 		outcomes[n++] = (p->value >> i & 1) != 0 ? 'E' : 'N';
 	if (n > 0)
-		add(w, "%.*s", n, outcomes);
+		hwtdi_words_add(w, "%.*s", n, outcomes);
 }
 
 /* Software of STM, ITM and ETE. */
 static void
-add_data(struct words *w, const struct hwtd_packet *p)
+add_data(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	if (p->count == 0)
 		return;
-	add(w, "%0*" PRIx64, (int)(p->count < 64 ? p->count / 4 : 16),
-	    p->value);
+	hwtdi_words_add(w, "%0*" PRIx64,
+	    (int)(p->count < 64 ? p->count / 4 : 16), p->value);
 	switch (p->code >> 16) {
 	case HWTD_CS_STM:
-		add(w, "master %" PRIx32 ", channel %" PRIx32, p->aux & 0xffff,
-		    p->aux >> 16);
+		hwtdi_words_add(w, "master %" PRIx32 ", channel %" PRIx32,
+		    p->aux & 0xffff, p->aux >> 16);
 		break;
 	case HWTD_CS_ITM:
-		add(w, "source %" PRIu32, p->aux);
+		hwtdi_words_add(w, "source %" PRIu32, p->aux);
 		break;
 	case HWTD_CS_ETMV4:
-		add(w, "el%" PRIu32, p->aux);
+		hwtdi_words_add(w, "el%" PRIu32, p->aux);
 		break;
 	default:
 		break;
@@ -126,16 +95,16 @@ add_data(struct words *w, const struct hwtd_packet *p)
 }
 
 static void
-add_elements(struct words *w, const struct hwtd_packet *p)
+add_elements(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	if (p->value != 0)
-		add(w, "%" PRIu64 " elements", p->value);
+		hwtdi_words_add(w, "%" PRIu64 " elements", p->value);
 	if (p->count != 0)
-		add(w, "mispredicted");
+		hwtdi_words_add(w, "mispredicted");
 }
 
 static void
-add_fields(struct words *w, const struct hwtd_packet *p)
+add_fields(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	switch (p->kind) {
 	case HWTD_PK_CS_ATOM:
@@ -144,7 +113,7 @@ add_fields(struct words *w, const struct hwtd_packet *p)
 	case HWTD_PK_CS_ADDRESS:
 		add_context(w, p);
 		if ((p->flags & HWTD_PKF_EXCEPTION) != 0)
-			add(w, "exception %" PRIu64, p->value);
+			hwtdi_words_add(w, "exception %" PRIu64, p->value);
 		break;
 	case HWTD_PK_CS_CONTEXT:
 	case HWTD_PK_CS_ISYNC:
@@ -152,16 +121,17 @@ add_fields(struct words *w, const struct hwtd_packet *p)
 		break;
 	case HWTD_PK_CS_CYCLES:
 		if ((p->flags & HWTD_PKF_COUNT) != 0)
-			add(w, "%" PRIu64 " cycles", p->value);
+			hwtdi_words_add(w, "%" PRIu64 " cycles", p->value);
 		if (p->count != 0)
-			add(w, "%" PRIu32 " elements", p->count);
+			hwtdi_words_add(w, "%" PRIu32 " elements", p->count);
 		break;
 	case HWTD_PK_CS_SPECULATION:
 		add_elements(w, p);
 		break;
 	case HWTD_PK_CS_Q:
 		if ((p->flags & HWTD_PKF_COUNT) != 0)
-			add(w, "%" PRIu64 " instructions", p->value);
+			hwtdi_words_add(w, "%" PRIu64 " instructions",
+			    p->value);
 		add_context(w, p);
 		break;
 	case HWTD_PK_CS_DATA:
@@ -170,32 +140,32 @@ add_fields(struct words *w, const struct hwtd_packet *p)
 	case HWTD_PK_CS_INFO:
 	case HWTD_PK_CS_CHANNEL:
 	case HWTD_PK_CS_EVENT:
-		add(w, "%" PRIx64, p->value);
+		hwtdi_words_add(w, "%" PRIx64, p->value);
 		break;
 	case HWTD_PK_CS_EXCEPTION:
-		add(w, "%" PRIu64, p->value);
+		hwtdi_words_add(w, "%" PRIu64, p->value);
 		break;
 	case HWTD_PK_CS_MARKER:
 	case HWTD_PK_CS_TRIGGER:
 	case HWTD_PK_CS_OVERFLOW:
 	case HWTD_PK_CS_OTHER:
 		if (p->value != 0)
-			add(w, "%" PRIx64, p->value);
+			hwtdi_words_add(w, "%" PRIx64, p->value);
 		break;
 	default:
 		break;
 	}
 	if ((p->flags & HWTD_PKF_STAMP) != 0)
-		add(w, "time %" PRIx64, p->stamp);
+		hwtdi_words_add(w, "time %" PRIx64, p->stamp);
 	if ((p->flags & HWTD_PKF_CYCLES) != 0)
-		add(w, "%" PRIu32 " cycles", p->aux);
+		hwtdi_words_add(w, "%" PRIu32 " cycles", p->aux);
 }
 
 void
 hwtdi_packet_text_cs(const struct hwtd_packet *packet,
     char text[HWTDI_PACKET_WORDS])
 {
-	struct words w = { text, HWTDI_PACKET_WORDS, false };
+	struct hwtdi_words w = { text, HWTDI_PACKET_WORDS, false };
 
 	text[0] = '\0';
 	add_fields(&w, packet);

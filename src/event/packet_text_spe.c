@@ -5,43 +5,9 @@
 
 #include <hwtdecode/sample.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "decode/spe/spe_set.h"
-
-struct words {
-	char *at;
-	size_t left;
-	bool any;
-};
-
-static void add(struct words *w, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Words have a comma and a blank between them. */
-static void
-add(struct words *w, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	if (w->any && w->left > 2) {
-		*w->at++ = ',';
-		*w->at++ = ' ';
-		w->left -= 2;
-	}
-	va_start(ap, fmt);
-	n = vsnprintf(w->at, w->left, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n >= w->left)
-		n = (int)w->left - 1;
-	w->at += n;
-	w->left -= (size_t)n;
-	w->any = true;
-}
+#include "event/words.h"
 
 static const char *
 security_of(uint64_t payload)
@@ -50,7 +16,7 @@ security_of(uint64_t payload)
 }
 
 static void
-add_events(struct words *w, const struct hwtd_packet *p)
+add_events(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	for (uint32_t bit = 0; bit < 64; bit++) {
 		const char *name = hwtd_sample_event_name((uint32_t)p->stamp,
@@ -59,14 +25,14 @@ add_events(struct words *w, const struct hwtd_packet *p)
 		if ((p->value >> bit & 1) == 0)
 			continue;
 		if (name != NULL)
-			add(w, "%s", name);
+			hwtdi_words_add(w, "%s", name);
 		else
-			add(w, "bit %" PRIu32, bit);
+			hwtdi_words_add(w, "bit %" PRIu32, bit);
 	}
 }
 
 static void
-add_operation(struct words *w, const struct hwtd_packet *p)
+add_operation(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	static const struct {
 		uint16_t flag;
@@ -91,84 +57,85 @@ add_operation(struct words *w, const struct hwtd_packet *p)
 
 	hwtdi_spe_operation_read((uint8_t)p->count, (uint8_t)p->value, &op);
 	if (op.op_class == HWTD_OP_CLASS_MEMORY)
-		add(w, "%s",
+		hwtdi_words_add(w, "%s",
 		    (op.flags & HWTD_OPF_STORE) != 0 ? "store" : "load");
 	else if (op.op != HWTD_OP_BRANCH &&
 	    op.op_class != HWTD_OP_CLASS_RESERVED)
-		add(w, "%s", hwtd_op_class_name(op.op_class));
+		hwtdi_words_add(w, "%s", hwtd_op_class_name(op.op_class));
 	if (op.op == HWTD_OP_RESERVED)
-		add(w, "reserved %02" PRIx64, p->value & 0xff);
+		hwtdi_words_add(w, "reserved %02" PRIx64, p->value & 0xff);
 	else if (op.op != HWTD_OP_OTHER)
-		add(w, "%s", hwtd_op_name(op.op));
+		hwtdi_words_add(w, "%s", hwtd_op_name(op.op));
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if ((op.flags & flags[i].flag) != 0)
-			add(w, "%s", flags[i].name);
+			hwtdi_words_add(w, "%s", flags[i].name);
 	if (op.vector_bits != 0)
-		add(w, "%" PRIu32 " bits", op.vector_bits);
+		hwtdi_words_add(w, "%" PRIu32 " bits", op.vector_bits);
 }
 
 static void
-add_source(struct words *w, const struct hwtd_packet *p)
+add_source(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	const char *name = hwtd_sample_source_name((uint32_t)p->stamp,
 	    p->value);
 
-	add(w, "%" PRIu64, p->value);
+	hwtdi_words_add(w, "%" PRIu64, p->value);
 	if (name != NULL)
-		add(w, "%s", name);
+		hwtdi_words_add(w, "%s", name);
 }
 
 static void
-add_physical(struct words *w, const struct hwtd_packet *p)
+add_physical(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
-	add(w, "%" PRIx64, p->value & HWTDI_SPE_ADDRESS_MASK);
-	add(w, "%s", security_of(p->value));
+	hwtdi_words_add(w, "%" PRIx64, p->value & HWTDI_SPE_ADDRESS_MASK);
+	hwtdi_words_add(w, "%s", security_of(p->value));
 	if ((p->value >> 62 & 1) != 0)
-		add(w, "checked, tag %x", (unsigned int)(p->value >> 56 & 15));
+		hwtdi_words_add(w, "checked, tag %x",
+		    (unsigned int)(p->value >> 56 & 15));
 }
 
 static void
-add_fields(struct words *w, const struct hwtd_packet *p)
+add_fields(struct hwtdi_words *w, const struct hwtd_packet *p)
 {
 	switch (p->kind) {
 	case HWTD_PK_SPE_PAD:
 		if (p->count > 1)
-			add(w, "%" PRIu32 " times", p->count);
+			hwtdi_words_add(w, "%" PRIu32 " times", p->count);
 		break;
 	case HWTD_PK_SPE_ALIGNMENT:
-		add(w, "%" PRIu32 " bytes", p->bytes);
+		hwtdi_words_add(w, "%" PRIu32 " bytes", p->bytes);
 		break;
 	case HWTD_PK_SPE_PC:
 	case HWTD_PK_SPE_TARGET:
 	case HWTD_PK_SPE_PREV_TARGET:
-		add(w, "el%u", hwtdi_spe_level(p->value));
-		add(w, "%s", security_of(p->value));
+		hwtdi_words_add(w, "el%u", hwtdi_spe_level(p->value));
+		hwtdi_words_add(w, "%s", security_of(p->value));
 		break;
 	case HWTD_PK_SPE_VA:
-		add(w, "tag %02x", (unsigned int)(p->value >> 56));
+		hwtdi_words_add(w, "tag %02x", (unsigned int)(p->value >> 56));
 		break;
 	case HWTD_PK_SPE_PA:
 		add_physical(w, p);
 		break;
 	case HWTD_PK_SPE_ADDRESS:
-		add(w, "index %" PRIu32, p->count);
-		add(w, "%" PRIx64, p->value);
+		hwtdi_words_add(w, "index %" PRIu32, p->count);
+		hwtdi_words_add(w, "%" PRIx64, p->value);
 		break;
 	case HWTD_PK_SPE_TOTAL:
 	case HWTD_PK_SPE_ISSUE:
 	case HWTD_PK_SPE_XLAT:
-		add(w, "%" PRIu64 " cycles", p->value);
+		hwtdi_words_add(w, "%" PRIu64 " cycles", p->value);
 		break;
 	case HWTD_PK_SPE_COUNTER:
-		add(w, "index %" PRIu32, p->count);
-		add(w, "%" PRIu64, p->value);
+		hwtdi_words_add(w, "index %" PRIu32, p->count);
+		hwtdi_words_add(w, "%" PRIu64, p->value);
 		break;
 	case HWTD_PK_SPE_CONTEXT:
-		add(w, "el%u", (unsigned int)(p->count & 3) + 1);
-		add(w, "%" PRIx64, p->value);
+		hwtdi_words_add(w, "el%u", (unsigned int)(p->count & 3) + 1);
+		hwtdi_words_add(w, "%" PRIx64, p->value);
 		break;
 	case HWTD_PK_SPE_TIMESTAMP:
-		add(w, "%" PRIu64, p->stamp);
+		hwtdi_words_add(w, "%" PRIu64, p->stamp);
 		break;
 	case HWTD_PK_SPE_EVENTS:
 		add_events(w, p);
@@ -180,8 +147,8 @@ add_fields(struct words *w, const struct hwtd_packet *p)
 		add_operation(w, p);
 		break;
 	case HWTD_PK_SPE_UNKNOWN:
-		add(w, "header %02" PRIx32, p->aux);
-		add(w, "%" PRIx64, p->value);
+		hwtdi_words_add(w, "header %02" PRIx32, p->aux);
+		hwtdi_words_add(w, "%" PRIx64, p->value);
 		break;
 	default:
 		break;
@@ -192,7 +159,7 @@ void
 hwtdi_packet_text_spe(const struct hwtd_packet *packet,
     char text[HWTDI_SPE_WORDS])
 {
-	struct words w = { text, HWTDI_SPE_WORDS, false };
+	struct hwtdi_words w = { text, HWTDI_SPE_WORDS, false };
 
 	text[0] = '\0';
 	add_fields(&w, packet);

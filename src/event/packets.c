@@ -148,6 +148,16 @@ take_gap(struct hwtd_packets *p, const struct hwtd_gap *gap)
 	p->has_lost = hwtdi_packets_wants(p, HWTD_PK_LOST);
 }
 
+size_t
+hwtdi_packets_cut_nowhere(const uint8_t *bytes, size_t n, size_t seen,
+    size_t from)
+{
+	(void)bytes;
+	(void)seen;
+	(void)from;
+	return (n);
+}
+
 static void
 take_segment(struct hwtd_packets *p, const struct hwtdi_segment *segment)
 {

@@ -126,6 +126,10 @@ hwtdi_packets_wants(const struct hwtd_packets *p, uint32_t kind)
 			  : (p->opts.kinds_from_64 >> (kind - 64) & 1) != 0);
 }
 
+/* Of engines that are here to say that a stream is cut nowhere. */
+size_t hwtdi_packets_cut_nowhere(const uint8_t *bytes, size_t n, size_t seen,
+    size_t from);
+
 /* packets_cs.c: what both of CoreSight do. */
 int hwtdi_packets_open_rows(struct hwtd_packets *p, struct hwtd_error *err);
 void hwtdi_packets_close_cs(struct hwtd_packets *p);

@@ -56,21 +56,12 @@ put_lost(struct hwtdi_cs_rows *rows, const struct hwtdi_framer *framer,
 /*
  * Where frames begin, what was before tells, from the start of an extent on.
  */
-static size_t
-find_none(const uint8_t *bytes, size_t n, size_t seen, size_t from)
-{
-	(void)bytes;
-	(void)seen;
-	(void)from;
-	return (n);
-}
-
 static const struct hwtdi_engine *
 cuts_of_sink(const struct hwtd_packets *p)
 {
 	static const struct hwtdi_engine nowhere = {
 		.name = "sink",
-		.find_sync = find_none,
+		.find_sync = hwtdi_packets_cut_nowhere,
 		.tail_bytes = 1,
 	};
 

@@ -28,21 +28,12 @@ is_perf(const struct hwtd_packets *p)
 }
 
 /* Lines of perf do not depend on where records begin. */
-static size_t
-find_none(const uint8_t *bytes, size_t n, size_t seen, size_t from)
-{
-	(void)bytes;
-	(void)seen;
-	(void)from;
-	return (n);
-}
-
 static const struct hwtdi_engine *
 cuts_of_spe(const struct hwtd_packets *p)
 {
 	static const struct hwtdi_engine nowhere = {
 		.name = "spe-lines",
-		.find_sync = find_none,
+		.find_sync = hwtdi_packets_cut_nowhere,
 		.tail_bytes = PERF_LINE,
 	};
 
