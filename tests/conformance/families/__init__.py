@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (coresight, cs_fixtures, etm_gen, pt_captured, pt_fixtures,
-               pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt, spe, spe_gen)
+               pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt, spe,
+               spe_fixtures, spe_gen)
 
 MODULES: dict[str, ModuleType] = {
     "coresight-ete": coresight,
@@ -27,5 +28,7 @@ MODULES: dict[str, ModuleType] = {
     "pt-probes": pt_probes,
     "pt-ptt": pt_ptt,
     "spe": spe,
+    "spe-bad": spe_fixtures,
     "spe-gen": spe_gen,
+    "spe-good": spe_fixtures,
 }

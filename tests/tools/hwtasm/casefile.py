@@ -15,13 +15,19 @@ from .source import ByteStream
 from .swtrace import StmStream
 from .values import evaluate, number
 from .program import Program
+from .samples import SampleExpectation
+from .spe import SpeStream
 
-SECTIONS = ("case", "code", "image", "trace", "frames", "flow", "gaps", "rows")
-FAMILIES = {"pt-good": x86, "pt-bad": x86, "cs-good": arm, "cs-bad": arm}
+SECTIONS = ("case", "code", "image", "trace", "frames", "flow", "gaps", "rows",
+            "samples", "listing")
+FAMILIES = {"pt-good": x86, "pt-bad": x86, "cs-good": arm, "cs-bad": arm,
+            "spe-good": arm, "spe-bad": arm}
 # Traces of one source, and of sinks.
-TRACES = {"pt": "trace.pt", "cs": "trace.etm"}
+TRACES = {"pt": "trace.pt", "cs": "trace.etm", "spe": "trace.spe"}
 SINK = "sink.bin"
 LIBRARIES = ("libipt", "opencsd")
+# What is known of a CPU that writes SPE.
+SPE_KEYS = ("cpu", "version", "counter_bits", "owner", "clock")
 DECIMAL_PARAMS = ("mtc_freq", "nom_freq", "cpuid_0x15_eax", "cpuid_0x15_ebx")
 
 Lines = list[tuple[int, str]]
@@ -42,7 +48,7 @@ class Part:
     """One source of trace: its packets, and what they stand for."""
 
     stream: ByteStream | StmStream
-    expect: Expectation
+    expect: Expectation | SampleExpectation
 
 
 @dataclass
@@ -62,6 +68,11 @@ class Case:
     traces: dict[str, bytes] = field(default_factory=dict)
     images: list[Mapping] = field(default_factory=list)
     sections: dict[str, Lines] = field(default_factory=dict)
+
+    @property
+    def has_code(self) -> bool:
+        """Say whether a program belongs to the trace."""
+        return not self.family.startswith("spe")
 
 
 def split_sections(text: str) -> dict[str, Lines]:
@@ -118,6 +129,11 @@ def _params(case: Case, header: dict[str, str]) -> None:
             if value.split(" ")[0] not in ("skip:", "note:"):
                 raise AsmError(f"{key} is `skip: reason` or `note: text`")
             case.params[key] = value
+        elif key == "spe":
+            said = dict(word.split("=", 1) for word in words)
+            if not said.keys() <= set(SPE_KEYS):
+                raise AsmError(f"spe is {', '.join(SPE_KEYS)}")
+            case.params[key] = said
         elif key == "max_insns":
             case.max_insns = number(value)
         elif key in ("name", "family", "about", "source"):
@@ -181,12 +197,32 @@ def _part(case: Case, stream: ByteStream | StmStream, suffix: str) -> Part:
     _fill(stream.add, get("trace" + suffix, []))
     size = len(stream.data)
     marks = {**stream.marks, "start": 0, "end": size}
-    part = Part(stream, Expectation(case.program.labels, marks))
-    for section in ("flow", "gaps", "rows"):
-        for line_no, line in get(section + suffix, []):
-            part.expect.add(section, line_no, line)
-    part.expect.check(case.program, shipped_ranges(case.images), size)
-    return part
+    expect = Expectation(case.program.labels, marks)
+    _fill_expectation(case, expect, suffix)
+    expect.check(case.program, shipped_ranges(case.images), size)
+    return Part(stream, expect)
+
+
+def _fill_expectation(case: Case, expect: Expectation | SampleExpectation,
+                      suffix: str = "") -> None:
+    for section in expect.SECTIONS:
+        for line_no, line in case.sections.get(section + suffix, []):
+            expect.add(section, line_no, line)
+
+
+def _read_samples(case: Case) -> None:
+    """Read records of SPE and the samples that they are."""
+    stream = SpeStream(case.program.labels)
+    _fill(stream.add, case.sections.get("trace", []))
+    data = case.traces[TRACES["spe"]] = stream.finish()
+    marks = {**stream.marks, "start": 0, "end": len(data)}
+    expect = SampleExpectation(case.program.labels, marks,
+                               None if stream.changed else stream.packets)
+    _fill_expectation(case, expect)
+    expect.check(len(data))
+    if stream.buffers:
+        case.params["buffers"] = stream.buffers
+    case.parts[""] = Part(stream, expect)
 
 
 def _read_parts(case: Case, header: dict[str, str]) -> None:
@@ -196,6 +232,9 @@ def _read_parts(case: Case, header: dict[str, str]) -> None:
     if kind == "pt":
         case.parts[""] = _part(case, Stream(labels), "")
         case.traces[TRACES[kind]] = case.parts[""].stream.finish()
+        return
+    if kind == "spe":
+        _read_samples(case)
         return
     sink = case.sink = read_sink(header)
     case.params["coresight"] = sink.params()

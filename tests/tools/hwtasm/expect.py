@@ -128,8 +128,20 @@ def _reason(text: str) -> str:
     return text
 
 
+def read_gap(line: int, words: list[str], marks: Mapping[str, int]) -> Gap:
+    """Read `reason first end`."""
+    reason, first, end = words
+    gap = Gap(line, _reason(reason), evaluate(first, marks),
+              evaluate(end, marks))
+    if gap.first > gap.end:
+        raise AsmError("a gap ends before it starts")
+    return gap
+
+
 class Expectation:
     """Flow, gaps and rows of one case."""
+
+    SECTIONS = ("flow", "gaps", "rows")
 
     def __init__(self, labels: Mapping[str, int],
                  marks: Mapping[str, int]) -> None:
@@ -166,12 +178,7 @@ class Expectation:
             raise AsmError(f"flow is b, s or x, not {words[0]}")
 
     def _add_gaps(self, line: int, words: list[str]) -> None:
-        reason, first, end = words
-        gap = Gap(line, _reason(reason), evaluate(first, self.marks),
-                  evaluate(end, self.marks))
-        if gap.first > gap.end:
-            raise AsmError("a gap ends before it starts")
-        self.gaps.append(gap)
+        self.gaps.append(read_gap(line, words, self.marks))
 
     def _add_rows(self, line: int, words: list[str]) -> None:
         row = Row(line, number(words[0]), words[1])
@@ -194,6 +201,19 @@ class Expectation:
     def insns(self) -> int:
         """Return the number of instructions in all runs."""
         return sum(item.count for item in self.flow if isinstance(item, Run))
+
+    def files(self) -> dict[str, list[str]]:
+        """Return the lines of each file."""
+        return {"flow.txt": [item.text() for item in self.flow],
+                "gaps.txt": [gap.text() for gap in self.gaps],
+                "rows.txt": [row.text() for row in self.rows]}
+
+    def counts(self) -> dict[str, int]:
+        """Return how much of each there is."""
+        return {"insns": self.insns,
+                "errors": sum(isinstance(item, Mark) and item.kind == "x"
+                              for item in self.flow),
+                "gaps": len(self.gaps), "rows": len(self.rows)}
 
     def check(self, program: isa.Program, shipped: list[tuple[int, int]],
               size: int) -> None:

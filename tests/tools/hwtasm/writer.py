@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 
 from .casefile import Case
-from .expect import Mark
 
 SOURCE = "case.txt"
 
@@ -20,6 +20,9 @@ FORMATS = {
                 "exclusive",
     "rows.txt": "<instructions before> <kind> key=value ..., see the README "
                 "of the fixtures",
+    "samples.jsonl": "one record a line, with all fields that it has",
+    "packets.txt": "<offset> <bytes> <kind>, offset hex",
+    "listing.txt": "the words of perf's listing, a packet a line",
 }
 
 
@@ -51,19 +54,21 @@ def case_files(case: Case) -> dict[str, bytes]:
                     f"{item.start:x}")
     inputs = dict(case.traces)
     inputs.update((name, bytes(data)) for name, data in images.items())
-    inputs["image.txt"] = _lines(spec)
+    params = dict(case.params)
+    if case.has_code:
+        inputs["image.txt"] = _lines(spec)
+        params["image"] = {"spec": "image.txt"}
     expected = {}
+    counts: Counter[str] = Counter()
+    used: dict[str, str] = {}
     for name, part in case.parts.items():
         where = f"expected/{name}." if name else "expected/"
-        expect = part.expect
-        expected[where + "flow.txt"] = _lines(
-            [item.text() for item in expect.flow])
-        expected[where + "gaps.txt"] = _lines(
-            [gap.text() for gap in expect.gaps])
-        expected[where + "rows.txt"] = _lines(
-            [row.text() for row in expect.rows])
-    expects = [part.expect for part in case.parts.values()]
-    gaps = [gap for expect in expects for gap in expect.gaps]
+        for kind, lines in part.expect.files().items():
+            expected[where + kind] = _lines(lines)
+            used[kind] = FORMATS[kind]
+        counts.update(part.expect.counts())
+        counts["packets"] += len(part.stream.packets)
+    gaps = [gap for part in case.parts.values() for gap in part.expect.gaps]
     described: dict[str, object] = {
         "id": f"{case.family}/{case.name}",
         "source": {"project": "libhwtdecode", "license": "BSD-2-Clause",
@@ -73,18 +78,10 @@ def case_files(case: Case) -> dict[str, bytes]:
         "files": {name: _entry(data) for name, data in inputs.items()},
         "expected": {name: _entry(data, lines=True)
                      for name, data in expected.items()},
-        "params": {**case.params, "image": {"spec": "image.txt"}},
+        "params": params,
         "how_expected": "by hand in case.txt, from " + case.source,
-        "counts": {
-            "insns": sum(expect.insns for expect in expects),
-            "errors": sum(isinstance(item, Mark) and item.kind == "x"
-                          for expect in expects for item in expect.flow),
-            "gaps": len(gaps),
-            "rows": sum(len(expect.rows) for expect in expects),
-            "packets": sum(len(part.stream.packets)
-                           for part in case.parts.values()),
-        },
-        "formats": FORMATS,
+        "counts": counts,
+        "formats": used,
     }
     if case.max_insns is not None:
         described["expect"] = {
