@@ -308,6 +308,35 @@ note_count(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 	r->count = s->count;
 }
 
+/*
+ * Records of this producer have no slots after all: a whole one of its kind follows
+ * at once.  What is left of a slot whose end is none has no second begin.
+ */
+static bool
+next_is_whole(const struct hwtdi_spe_reader *r, const struct window *w,
+    uint64_t off)
+{
+	struct chain c;
+
+	return (*at(w, off) == r->first_header &&
+	    read_chain(r, w, off, false, &c) && !c.cut && is_whole(&c));
+}
+
+/*
+ * It goes on past a slot up to its end.  With the next slot's record in it, it would
+ * have packets twice.
+ */
+static bool
+is_longer(const struct hwtdi_spe_reader *r, const struct window *w,
+    const struct hwtd_sample *s)
+{
+	struct chain c;
+
+	return (s->stream_off >= w->off &&
+	    read_chain(r, w, s->stream_off, false, &c) && !c.cut &&
+	    is_whole(&c));
+}
+
 /* The packet that ends the record has been read. */
 static void
 finish(struct hwtdi_spe_reader *r, const struct window *w,
@@ -319,9 +348,10 @@ finish(struct hwtdi_spe_reader *r, const struct window *w,
 	if (limit_is_slot(r, s) && end != r->limit &&
 	    !all_zero(w, end, r->limit)) {
 		/* An end that is none, or a producer that has no slots. */
-		if ((read_chain(r, w, end, false, &rest) &&
-			rest.end == r->limit) ||
-		    is_slot(r, w, r->limit)) {
+		if (!next_is_whole(r, w, end) &&
+		    ((read_chain(r, w, end, false, &rest) &&
+			 rest.end == r->limit) ||
+			is_slot(r, w, r->limit))) {
 			s->flags |= HWTD_SAMPLEF_DAMAGED;
 			end_record(r, s,
 			    r->limit < w->end ? r->limit : w->end);
@@ -342,7 +372,7 @@ overrun(struct hwtdi_spe_reader *r, const struct window *w,
     struct hwtd_sample *s)
 {
 	if (limit_is_slot(r, s)) {
-		if (!is_slot(r, w, r->limit)) {
+		if (!is_slot(r, w, r->limit) || is_longer(r, w, s)) {
 			r->limit += SLOT;
 			return (false);
 		}

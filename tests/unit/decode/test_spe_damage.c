@@ -337,6 +337,62 @@ a_producer_of_other_lengths_is_not_taken_for_one_of_slots(void **state)
 	}
 }
 
+/* A record of as many bytes as told, with its padding before the end. */
+static size_t
+put_long(uint8_t *bytes, size_t length, size_t pc)
+{
+	memset(bytes, 0, length);
+	bytes[0] = 0xb0;
+	bytes[1] = (uint8_t)pc;
+	bytes[8] = 0x80;
+	bytes[9] = 0x48;
+	if (length >= 40) {
+		bytes[11] = 0xb2;
+		bytes[12] = 1;
+		bytes[20] = 0x9a;
+	}
+	bytes[length - 9] = 0x71;
+	bytes[length - 8] = 1;
+	return (length);
+}
+
+/* Two of 64 bytes are no proof: what comes next may end, or begin, elsewhere. */
+static void
+two_records_of_64_bytes_do_not_make_slots(void **state)
+{
+	static const size_t lengths[][4] = {
+		/* Together they are as long as a slot. */
+		{ 64, 64, 32, 32 },
+		{ 64, 64, 20, 44 },
+		/* The next one is across the end of it. */
+		{ 64, 64, 32, 96 },
+		{ 64, 64, 44, 76 },
+		/* It has its end behind that of a slot. */
+		{ 64, 64, 68, 60 },
+		{ 64, 64, 72, 56 },
+		{ 64, 64, 100, 28 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		uint8_t bytes[512];
+		struct hwtd_sample got[8];
+		size_t n = 0, at = 0;
+
+		for (size_t k = 0; k < 4; k++)
+			n += put_long(bytes + n, lengths[i][k], 4 * k);
+		assert_int_equal(spe_records(bytes, n, got, 8), 4);
+		for (size_t k = 0; k < 4; k++) {
+			print_message("case %zu: %zu\n", i, k);
+			assert_int_equal(got[k].flags & BAD, 0);
+			assert_int_equal(got[k].stream_off, at);
+			assert_int_equal(got[k].bytes, lengths[i][k]);
+			assert_int_equal(got[k].pc, 4 * k);
+			at += lengths[i][k];
+		}
+	}
+}
+
 /* A record of the payload of which a part was taken for the end. */
 static void
 empty_slots_and_slots_of_another_place_are_read(void **state)
@@ -376,6 +432,7 @@ main(void)
 		cmocka_unit_test(a_record_is_not_endless),
 		cmocka_unit_test(
 		    a_producer_of_other_lengths_is_not_taken_for_one_of_slots),
+		cmocka_unit_test(two_records_of_64_bytes_do_not_make_slots),
 		cmocka_unit_test(
 		    empty_slots_and_slots_of_another_place_are_read),
 	};
