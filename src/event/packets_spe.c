@@ -67,8 +67,7 @@ close_spe(struct hwtd_packets *p)
 static bool
 begins_record(const struct hwtd_packets *p, const uint8_t *bytes, size_t n)
 {
-	return (!is_perf(p) && n > 0 &&
-	    hwtdi_spe_find_sync(bytes, 1, n, 0) == 0);
+	return (!is_perf(p) && n > 0 && hwtdi_spe_begins_record(bytes, n));
 }
 
 static void

@@ -100,7 +100,8 @@ check_sync(const uint8_t *bytes, size_t n, size_t from)
 	FUZZ_CHECK(at >= from && at <= n, "a sync point at %zu", at);
 	if (at == n)
 		return;
-	FUZZ_CHECK(hwtdi_spe_find_sync(bytes, n, end < n ? end : n, at) == at,
+	FUZZ_CHECK(hwtdi_spe_find_sync(bytes, at + 1, end < n ? end : n,
+		       from) == at,
 	    "no sync point with fewer bytes at hand");
 	FUZZ_CHECK(hwtdi_spe_find_sync(bytes, at, n, from) == at,
 	    "another one before it");

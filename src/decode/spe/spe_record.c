@@ -611,8 +611,10 @@ hwtdi_spe_reader_begin(struct hwtdi_spe_reader *r, uint64_t off)
 	r->has_before = false;
 }
 
+/* Three records that follow one another; the second begins at *second_out. */
 static bool
-is_sync(const struct hwtdi_spe_reader *r, const struct window *w, uint64_t off)
+is_sync(const struct hwtdi_spe_reader *r, const struct window *w, uint64_t off,
+    uint64_t *second_out)
 {
 	const uint8_t header = *at(w, off);
 	struct chain c;
@@ -626,8 +628,21 @@ is_sync(const struct hwtdi_spe_reader *r, const struct window *w, uint64_t off)
 		    w->end - off < HWTDI_SPE_MAX_RECORD
 			? (size_t)(w->end - off)
 			: HWTDI_SPE_MAX_RECORD);
+		if (i == 0)
+			*second_out = off;
 	}
 	return (true);
+}
+
+bool
+hwtdi_spe_begins_record(const uint8_t *bytes, size_t n)
+{
+	const struct window w = { bytes, 0, n, false };
+	struct hwtdi_spe_reader r;
+	uint64_t second = 0;
+
+	hwtdi_spe_reader_init(&r, 0);
+	return (is_sync(&r, &w, 0, &second));
 }
 
 size_t
@@ -635,12 +650,17 @@ hwtdi_spe_find_sync(const uint8_t *bytes, size_t n, size_t seen, size_t from)
 {
 	const struct window w = { bytes, 0, seen, false };
 	struct hwtdi_spe_reader r;
+	uint64_t second = 0;
 
 	hwtdi_spe_reader_init(&r, 0);
 	while (from < n) {
 		from += hwtdi_spe_zeros(bytes + from, n - from);
-		if (from < n && is_sync(&r, &w, from))
-			return (from);
+		/*
+		 * What looks like the begin of a record may be a part of an address;
+		 * up to where it ends, it has the packets of the real one.
+		 */
+		if (from < n && is_sync(&r, &w, from, &second))
+			return (second < n ? (size_t)second : n);
 		from++;
 	}
 	return (n);

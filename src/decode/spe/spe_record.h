@@ -88,9 +88,15 @@ size_t hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes,
 #define HWTDI_SPE_SYNC_LOOK ((size_t)8 * HWTDI_SPE_MAX_RECORD)
 
 /*
+ * Three records that can be whole follow one another from bytes[0] on, and begin
+ * with the same packet.  It may still be in the middle of one: see
+ * hwtdi_spe_find_sync().
+ */
+bool hwtdi_spe_begins_record(const uint8_t *bytes, size_t n);
+
+/*
  * Offset of the first sync point in [from, n), or n; `seen` bytes are there to look
- * at.  Three records that can be whole follow one another from it on, and begin
- * with the same packet, so that it is not in the middle of one.
+ * at.  It is the begin of a record behind one that was found so.
  */
 size_t hwtdi_spe_find_sync(const uint8_t *bytes, size_t n, size_t seen,
     size_t from);

@@ -393,6 +393,34 @@ two_records_of_64_bytes_do_not_make_slots(void **state)
 	}
 }
 
+/* Bytes of an address look like the header of one; what follows fits too. */
+static void
+parts_of_a_record_are_no_place_to_begin(void **state)
+{
+	static const uint8_t record[44] = { 0xb0, 0x10, 0xb0, 0x49, 0xd2, 0, 0,
+		0, 0x80, 0x99, 0x10, 0, 0x98, 0x12, 0, 0x52, 2, 0, 0x4a, 1,
+		0xb1, 0x14, 0xb0, 0x49, 0xd2, 0, 0, 0, 0x80, [35] = 0x71, 1 };
+	uint8_t bytes[8 * sizeof(record)];
+	const size_t n = sizeof(bytes);
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		memcpy(bytes + i * sizeof(record), record, sizeof(record));
+	/* As if a record began there. */
+	assert_true(hwtdi_spe_begins_record(bytes + 2, n - 2));
+	for (size_t from = 0; from < 4 * sizeof(record); from++) {
+		const size_t at = hwtdi_spe_find_sync(bytes, n, n, from);
+
+		assert_int_equal(at % sizeof(record), 0);
+		assert_in_range(at, from + 1, from + 2 * sizeof(record));
+	}
+	/* What is seen may be more than where it has to be. */
+	assert_int_equal(hwtdi_spe_find_sync(bytes, sizeof(record), n, 0),
+	    sizeof(record));
+	assert_int_equal(hwtdi_spe_find_sync(bytes, sizeof(record) + 1, n, 0),
+	    sizeof(record));
+}
+
 /* A record of the payload of which a part was taken for the end. */
 static void
 empty_slots_and_slots_of_another_place_are_read(void **state)
@@ -432,6 +460,7 @@ main(void)
 		cmocka_unit_test(a_record_is_not_endless),
 		cmocka_unit_test(
 		    a_producer_of_other_lengths_is_not_taken_for_one_of_slots),
+		cmocka_unit_test(parts_of_a_record_are_no_place_to_begin),
 		cmocka_unit_test(two_records_of_64_bytes_do_not_make_slots),
 		cmocka_unit_test(
 		    empty_slots_and_slots_of_another_place_are_read),
