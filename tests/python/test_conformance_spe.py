@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(
     0, str(Path(__file__).resolve().parent.parent / "conformance"))
 
-from families import spe, spe_gen  # noqa: E402
+from families import spe, spe_fixtures, spe_gen  # noqa: E402
 from families.case import Fail, Malformed  # noqa: E402
 
 TRUTH: dict[str, Any] = {
@@ -112,3 +112,49 @@ def test_records_of_other_decoders_in_our_words() -> None:
         "op_class": "branch", "conditional": True, "indirect": None,
         "events": "0x42", "ip": "0x10", "pc_el": 2, "context_el2": "0xe",
         "lat_total": 17, "count": 5}
+
+
+SAMPLE: dict[str, Any] = {
+    "first": 0, "record_bytes": 12, "ip": "0x400000", "pc_el": 0,
+    "pc_security": 1, "op_class": "memory", "op": "general", "op_raw": "0x0"}
+
+
+def test_a_fixture_states_all_fields_of_a_sample() -> None:
+    same = spe_fixtures.compare_samples
+    assert same([SAMPLE], [SAMPLE | {"kind": "sample", "tid": 7}]) == 1
+    # Names are compared where they are stated.
+    named = SAMPLE | {"event_names": ["retired"]}
+    assert same([SAMPLE], [named]) == 1
+    for key, value in (("event_names", []), ("first", 1), ("va", "0x0"),
+                       ("store", True), ("damaged", True), ("packets", []),
+                       ("count", 0), ("context_el1", "0x0")):
+        with pytest.raises(Fail, match=key):
+            same([named], [named | {key: value}])
+    for key in named:
+        with pytest.raises((Fail, KeyError)):
+            same([named], [{k: v for k, v in named.items() if k != key}])
+    with pytest.raises(Fail, match="2, expected 1"):
+        same([SAMPLE], [SAMPLE, SAMPLE])
+    with pytest.raises(Fail, match="0, expected 1"):
+        same([SAMPLE], [])
+    with pytest.raises(Malformed):
+        same([SAMPLE | {"colour": "red"}], [SAMPLE])
+
+
+def test_every_field_of_hwtasm_is_compared() -> None:
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+    from hwtasm import samples
+
+    assert samples.FIELDS.keys() | set(samples.FLAGS) == (
+        spe_fixtures.FIELDS | spe_fixtures.OPTIONAL) - {
+            "first", "record_bytes"}
+
+
+def test_gaps_of_fixtures_are_exact() -> None:
+    gap = {"reason": "truncated", "first": 12, "end": 14}
+    assert spe_fixtures.compare_gaps(["truncated c e"], [gap]) == 1
+    for line in ("truncated c d", "truncated b e", "bad-packet c e"):
+        with pytest.raises(Fail):
+            spe_fixtures.compare_gaps([line], [gap])
+    with pytest.raises(Fail):
+        spe_fixtures.compare_gaps([], [gap])

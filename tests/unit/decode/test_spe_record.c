@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "decode/spe/spe_names.h"
 #include "support/spe_bytes.h"
 
 #define BAD                                                                   \
@@ -336,6 +337,61 @@ reserved_payloads_and_headers_keep_the_record(void **state)
 	assert_int_equal(s.extras[1].bytes, 0);
 }
 
+/* Where data came from is not told of what has none. */
+static void
+branches_and_arithmetic_are_no_accesses(void **state)
+{
+	static const struct {
+		uint8_t header, payload, op_class;
+	} cases[] = {
+		{ 0x4a, 0x08, HWTD_OP_CLASS_BRANCH },
+		{ 0x4a, 0x10, HWTD_OP_CLASS_BRANCH },
+		{ 0x4a, 0x1b, HWTD_OP_CLASS_BRANCH },
+		{ 0x48, 0x06, HWTD_OP_CLASS_OTHER },
+		{ 0x48, 0x0c, HWTD_OP_CLASS_OTHER },
+	};
+	const struct hwtdi_spe_producer n1 = { 0x413fd0c1, 0 };
+	struct hwtdi_spe_origin origin;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		/* With events and a source that a load would have. */
+		const struct hwtd_sample s = RECORD(cases[i].header,
+		    cases[i].payload, 0x52, 0x16, 0, 0x43, 0, 0x01);
+
+		assert_int_equal(s.op_class, cases[i].op_class);
+		assert_int_equal(s.op_raw, cases[i].payload);
+		assert_int_equal(s.op_flags & HWTD_OPF_STORE, 0);
+		assert_false(hwtdi_spe_origin(&n1, &s, &origin));
+	}
+}
+
+static void
+a_predicate_is_empty_if_both_events_are_there(void **state)
+{
+	struct hwtd_sample s;
+
+	(void)state;
+	s = RECORD(0x49, 0x3c, 0x62, 2, 0, 2, 0, 0x01);
+	assert_int_equal(hwtdi_spe_predicate(&s), HWTDI_SPE_PREDICATE_PARTIAL);
+	s = RECORD(0x49, 0x3c, 0x62, 2, 0, 6, 0, 0x01);
+	assert_int_equal(hwtdi_spe_predicate(&s), HWTDI_SPE_PREDICATE_EMPTY);
+	s = RECORD(0x49, 0x3c, 0x62, 2, 0, 0, 0, 0x01);
+	assert_int_equal(hwtdi_spe_predicate(&s), HWTDI_SPE_PREDICATE_FULL);
+}
+
+static void
+a_part_of_an_address_is_no_small_one(void **state)
+{
+	const struct hwtd_sample s = RECORD(0x48, 0, 0xb0, 0x11, 0x22);
+
+	(void)state;
+	assert_int_equal(s.present, HWTD_SAMPLE_OP);
+	assert_int_equal(s.flags & BAD, HWTD_SAMPLEF_TRUNCATED);
+	assert_int_equal(s.bytes, 5);
+	assert_int_equal(s.pc, 0);
+}
+
 static void
 timestamps_may_be_equal_go_back_and_be_large(void **state)
 {
@@ -391,6 +447,10 @@ main(void)
 		cmocka_unit_test(counters_say_that_they_are_at_their_limit),
 		cmocka_unit_test(
 		    reserved_payloads_and_headers_keep_the_record),
+		cmocka_unit_test(branches_and_arithmetic_are_no_accesses),
+		cmocka_unit_test(
+		    a_predicate_is_empty_if_both_events_are_there),
+		cmocka_unit_test(a_part_of_an_address_is_no_small_one),
 		cmocka_unit_test(timestamps_may_be_equal_go_back_and_be_large),
 		cmocka_unit_test(alignment_and_padding_change_nothing),
 	};
