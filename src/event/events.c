@@ -135,6 +135,7 @@ hwtd_events_close(struct hwtd_events *ev)
 
 /* Seeking. */
 
+/* Until that is done there is no place to read on from. */
 static void
 forget(struct hwtd_events *ev)
 {
@@ -148,6 +149,7 @@ forget(struct hwtd_events *ev)
 	ev->next_untimed = 0;
 	ev->waiting = false;
 	ev->strict_end = false;
+	ev->astray = true;
 	ev->damage_no = 0;
 	ev->only = HWTD_NO_ID;
 	hwtdi_record_lane_rewind(&ev->records);
@@ -170,6 +172,7 @@ hwtd_events_seek_ns(struct hwtd_events *ev, uint64_t time_ns,
 		if (rc != HWTD_OK)
 			return (rc);
 	}
+	ev->astray = false;
 	return (HWTD_OK);
 }
 
@@ -177,6 +180,8 @@ int
 hwtd_events_seek_offset(struct hwtd_events *ev, uint32_t stream,
     uint64_t stream_off, struct hwtd_error *err)
 {
+	int rc;
+
 	if (ev == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "no cursor"));
 	for (size_t i = 0; i < ev->n_lanes; i++) {
@@ -186,7 +191,9 @@ hwtd_events_seek_offset(struct hwtd_events *ev, uint32_t stream,
 		ev->only = stream;
 		hwtdi_record_lane_seek_offset(&ev->records, stream,
 		    stream_off);
-		return (hwtdi_lane_seek_offset(ev->lanes[i], stream_off, err));
+		rc = hwtdi_lane_seek_offset(ev->lanes[i], stream_off, err);
+		ev->astray = rc != HWTD_OK;
+		return (rc);
 	}
 	return (hwtdi_fail(err, HWTD_E_NOT_FOUND,
 	    "stream %u is not read by this cursor", stream));

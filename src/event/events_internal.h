@@ -39,6 +39,8 @@ struct hwtd_events {
 	/* Damage of the file that belongs to no stream: the next to tell. */
 	size_t damage_no;
 	bool strict_end;
+	/* Seeking failed, and where it is cannot be said. */
+	bool astray;
 	struct hwtdi_record_lane records;
 	/* Details of the batch that was handed out last. */
 	struct hwtdi_rows details;

@@ -75,9 +75,11 @@ fetch(struct hwtd_events *ev, size_t lane_no, struct hwtd_error *err)
 	bool turned = false;
 	int rc;
 
+	if (lane->ended)
+		return (HWTD_END);
 	if (lane->opened && hwtdi_lane_has(lane))
 		return (HWTD_OK);
-	if (lane->ended || hwtdi_lane_empty(lane))
+	if (hwtdi_lane_empty(lane))
 		return (HWTD_END);
 	rc = hwtdi_lane_ready(lane, err);
 	if (rc != HWTD_OK)

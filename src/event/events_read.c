@@ -374,6 +374,9 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "no room: cap %zu, stride %zu (at least %zu, by 8)",
 		    batch.cap, batch.stride, sizeof(struct hwtd_event)));
+	if (ev->astray)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "seek again: seeking failed"));
 	batch.n = 0;
 	hwtdi_error_begin(&inner);
 	hwtdi_rows_empty(&ev->details);

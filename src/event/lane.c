@@ -68,11 +68,9 @@ hwtdi_lane_halt(struct hwtdi_lane *lane)
 		return;
 	hwtdi_crew_stop(lane->crew, false);
 	lane->at_work = false;
-	/* Until it is sought there is nothing to go on with. */
+	/* The crew has the batch. */
 	lane->front = lane->rows;
 	hwtdi_rows_clear(lane->front);
-	lane->front->rc = hwtdi_fail(&lane->front->err, HWTD_E_STATE,
-	    "seek again: seeking failed");
 	lane->at = 0;
 	lane->mark = 0;
 }

@@ -255,6 +255,52 @@ a_cursor_without_any_memory_gives_up(void **state)
 	}
 }
 
+/* A place that was not found is none to read from, also not the one of before. */
+static void
+after_a_seek_that_failed_nothing_is_read_before_the_next(void **state)
+{
+	struct fixture *x = *state;
+
+	for (size_t o = 0; o < 4 * N_OPTIONS; o++) {
+		const struct hwtd_events_options *opts = &options[o / 4];
+		const bool by_offset = o % 2 != 0, to_the_end = o % 4 < 2;
+		struct hwtd_events *ev = mt_events(x->trace, opts);
+		struct mt_rows whole;
+		int rc = HWTD_E_NOMEM;
+		size_t n = 0;
+
+		mt_rows(x->trace, opts, &whole);
+		for (; rc == HWTD_E_NOMEM; n++) {
+			struct hwtd_error err = { .size = sizeof(err) };
+			struct hwtd_event row;
+			struct hwtd_batch b = { .size = sizeof(b),
+				.events = &row,
+				.stride = sizeof(row),
+				.cap = 1 };
+
+			mt_assert_next(ev, &whole, 0,
+			    to_the_end ? whole.n + 1 : whole.n / 3);
+			hwtdi_trace_forget(x->trace);
+			failing_allocator_arm(&x->f, n + 1, true);
+			rc = by_offset
+			    ? hwtd_events_seek_offset(ev, 0, 100, &err)
+			    : hwtd_events_seek_ns(ev, 2000, &err);
+			failing_allocator_arm(&x->f, 0, false);
+			if (rc != HWTD_OK) {
+				assert_int_equal(rc, HWTD_E_NOMEM);
+				assert_int_equal(hwtd_events_read(ev, &b,
+						     NULL),
+				    HWTD_E_STATE);
+			}
+			assert_int_equal(hwtd_events_seek_ns(ev, 0, NULL),
+			    HWTD_OK);
+		}
+		assert_int_equal(rc, HWTD_OK);
+		mt_rows_free(&whole);
+		hwtd_events_close(ev);
+	}
+}
+
 /* Segments that are a batch each, more of them than are kept for another one. */
 static struct hwtd_trace *
 make_many(struct hwtd_context *ctx)
@@ -323,6 +369,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_cursor_survives_the_failure_of_each_allocation),
 		TEST(a_cursor_without_any_memory_gives_up),
+		TEST(after_a_seek_that_failed_nothing_is_read_before_the_next),
 		TEST(rows_that_wait_are_not_written_over),
 	};
 
