@@ -9,8 +9,12 @@
 /* After so many rows that filters leave out, the user hears of it. */
 #define MANY_HIDDEN ((size_t)1 << 18)
 
-/* A flow whose rares are this many is expanded without waiting for more. */
+/*
+ * A flow with so many of them left is expanded without waiting for more, for which
+ * there may be no room.
+ */
 #define MANY_RARES (HWTDI_FLOW_RARES / 2)
+#define MANY_ANCHORS (HWTDI_FLOW_ANCHORS / 2)
 
 /* Rows. */
 
@@ -557,7 +561,8 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
     struct hwtdi_rows *rows)
 {
 	struct hwtdi_rare *rare = &flow->rares[x->i_rare];
-	bool patient = flow->n_rares - x->i_rare < MANY_RARES;
+	const bool patient = flow->n_rares - x->i_rare < MANY_RARES &&
+	    flow->n_anchors - x->i_anchor < MANY_ANCHORS;
 	bool wait = false, known = false, after = false;
 	uint64_t ip = 0, ns = 0;
 	int rc;

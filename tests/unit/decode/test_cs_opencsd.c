@@ -36,7 +36,7 @@ static const struct hwtd_coresight_config etmv4 = {
 };
 
 struct packets {
-	uint8_t bytes[256];
+	uint8_t bytes[16384];
 	size_t n;
 };
 
@@ -181,6 +181,58 @@ without_a_clock_there_is_no_time(void **state)
 	    "disable\n"
 	    "enable 10010 resumed\n"
 	    "block 10010 2/8 conditional a64 sec0\n");
+}
+
+/* What follows the block is looked for as far as there is room, and no further. */
+static void
+packets_without_a_row_may_be_many(void **state)
+{
+	static const struct {
+		size_t n;
+		bool is_found;
+	} cases[] = { { 1, true }, { 100, true }, { 1900, true },
+		{ 4200, false }, { 8000, false } };
+	/* nop; b.eq +8; nop; svc 0; nop; b.eq +8; nop; b. */
+	uint32_t code[8];
+
+	(void)state;
+	memcpy(code, program, sizeof(code));
+	code[7] = 0x14000000;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct packets p = { .n = 0 };
+
+		put_call(&p);
+		put_atom(&p, 'N');
+		/* Event 0. */
+		PUT(&p, 0x71);
+		for (size_t k = 0; k < cases[i].n; k++)
+			put_context(&p);
+		put_atom(&p, 'E');
+		check(&etmv4, code, sizeof(code), &p, 0,
+		    cases[i].is_found
+			? "context\n"
+			  "enable 10000\n"
+			  "block 10000 2/8 conditional ->1000c taken a64 "
+			  "sec0\n"
+			  "block 1000c 1/4 far-call ->10010 a64 sec0\n"
+			  "async system-call number=2 return=10010 10010\n"
+			  "disable\n"
+			  "enable 10010 resumed\n"
+			  "block 10010 2/8 conditional ->10018 a64 sec0\n"
+			  "marker event 4:1\n"
+			  "block 10018 2/8 jump ->1001c taken a64 sec0\n"
+			: "context\n"
+			  "enable 10000\n"
+			  "block 10000 2/8 conditional ->1000c taken a64 "
+			  "sec0\n"
+			  "block 1000c 1/4 far-call ->10010 a64 sec0\n"
+			  "async system-call number=2 return=10010 10010\n"
+			  "disable\n"
+			  "enable 10010 resumed\n"
+			  "block 10010 2/8 conditional a64 sec0\n"
+			  "marker event 4:1\n"
+			  "block 10018 2/8 jump ->1001c taken a64 sec0\n");
+	}
 }
 
 static void
@@ -481,6 +533,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stamp_is_the_time_of_what_comes_before),
 		cmocka_unit_test(without_a_clock_there_is_no_time),
+		cmocka_unit_test(packets_without_a_row_may_be_many),
 		cmocka_unit_test(
 		    an_interrupt_ends_tracing_before_an_instruction),
 		cmocka_unit_test(an_exception_goes_where_tracing_goes_on),
