@@ -675,13 +675,13 @@ take_some(struct hwtdi_crew *crew)
 		unit = unit_at(crew, crew->first_unit);
 		if (unit->ready.n > 0)
 			break;
-		if (!unit->done && take_unit(crew, unit))
-			break;
 		if (crew->first_unit == crew->next_unit) {
 			/* The one before would have said that it is the end. */
 			rc = HWTD_E_STATE;
 			break;
 		}
+		if (!unit->done && take_unit(crew, unit))
+			break;
 		if (!unit->done) {
 			atomic_store(&unit->worker->wanted, true);
 			pthread_cond_wait(&crew->came, &crew->lock);

@@ -108,20 +108,23 @@ hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf, size_t n)
 	return (have + pad(d, buf, have, n, address));
 }
 
-bool
+int
 hwtdi_cs_code_stayed(const struct hwtdi_decoder *d,
-    const struct hwtdi_cs_element *e)
+    const struct hwtdi_cs_element *e, bool *stayed_out)
 {
 	struct hwtdi_code_span then = { .length = 0 }, later = then;
 
-	if (e->value < d->rows_until)
-		return (true);
+	*stayed_out = e->value < d->rows_until;
+	if (*stayed_out)
+		return (HWTD_OK);
 	for (uint64_t at = e->st; at < e->en;) {
 		uint64_t n = e->en - at, a, b;
+		int rc = find_span(d, &d->context, d->off, at, &then);
 
-		if (find_span(d, &d->context, d->off, at, &then) != HWTD_OK ||
-		    find_span(d, &d->context, e->value, at, &later) != HWTD_OK)
-			return (false);
+		if (rc == HWTD_OK)
+			rc = find_span(d, &d->context, e->value, at, &later);
+		if (rc != HWTD_OK)
+			return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
 		a = at - then.address;
 		b = at - later.address;
 		if (n > then.length - a)
@@ -129,10 +132,11 @@ hwtdi_cs_code_stayed(const struct hwtdi_decoder *d,
 		if (n > later.length - b)
 			n = later.length - b;
 		if (memcmp(then.bytes + a, later.bytes + b, (size_t)n) != 0)
-			return (false);
+			return (HWTD_OK);
 		at += n;
 	}
-	return (true);
+	*stayed_out = true;
+	return (HWTD_OK);
 }
 
 uint32_t

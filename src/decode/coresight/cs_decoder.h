@@ -157,9 +157,12 @@ size_t hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf,
  */
 int hwtdi_cs_put_range(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     uint32_t *reason_out, struct hwtd_error *err);
-/* Code of a range was the same where its element is as where the library read it. */
-bool hwtdi_cs_code_stayed(const struct hwtdi_decoder *d,
-    const struct hwtdi_cs_element *e);
+/*
+ * Code of a range was the same where its element is as where the library read it.
+ * HWTD_OK or HWTD_E_NOMEM.
+ */
+int hwtdi_cs_code_stayed(const struct hwtdi_decoder *d,
+    const struct hwtdi_cs_element *e, bool *stayed_out);
 /* Why there is no code at an address: an hwtd_gap_reason. */
 uint32_t hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "decode/coresight/cs_decoder.h"
 #include "decode/coresight/cs_skim.h"
 #include "decode/coresight/cs_guard.h"
@@ -231,7 +232,8 @@ put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     const struct hwtdi_cs_element *e, uint64_t stamp, struct hwtd_error *err)
 {
 	const uint64_t bytes = e->en - e->st;
-	const int rc = arrive(d, flow, e->st, err);
+	int rc = arrive(d, flow, e->st, err);
+	bool stayed;
 
 	put_time(d, flow, stamp, 0);
 	if (e->en <= e->st || e->n == 0 || e->n > HWTDI_CS_RANGE_MAX ||
@@ -240,7 +242,9 @@ put_code(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		    "a range of code that cannot be");
 		return (rc);
 	}
-	if (!hwtdi_cs_code_stayed(d, e)) {
+	if (hwtdi_cs_code_stayed(d, e, &stayed) != HWTD_OK)
+		return (hwtdi_fail_nomem(err, sizeof(struct hwtdi_code_span)));
+	if (!stayed) {
 		hwtdi_cs_begin_gap(d, HWTD_GAP_BAD_FLOW, e->off,
 		    "code changed before this was committed");
 		d->gap.addr = e->st;
