@@ -197,6 +197,71 @@ an_id_that_records_know_is_the_thread(void **state)
 	assert_is_of(trace, 0, NOBODY, 201);
 }
 
+/* Two threads by turns, now and then none: in bytes, and in rows of any cursor. */
+static struct hwtd_trace *
+trace_by_turns(size_t n, bool timed)
+{
+	const struct hwtd_stream_desc desc = {
+		.size = sizeof(desc),
+		.tech = HWTD_TECH_SPE,
+		.cpu = CPU,
+		.pid = 7,
+		.tid = 70,
+		.clock = { timed, timed, 0, 0 },
+	};
+	struct hwtd_trace *trace = mt_create();
+	uint32_t id;
+
+	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id, NULL),
+	    HWTD_OK);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t bytes[SPE_SLOT];
+
+		spe_slot(bytes, 0x400000, 1000 * (i + 1));
+		hwtdi_put_le(bytes + 10, i % 7 == 0 ? 0 : 51 + i % 2, 4);
+		hwtdi_put_le(bytes + 15, 0, 4);
+		assert_int_equal(hwtd_trace_add_bytes(trace, id, bytes,
+				     sizeof(bytes), NULL),
+		    HWTD_OK);
+	}
+	return (mt_seal(trace));
+}
+
+static void
+each_sample_has_its_own_thread(void **state)
+{
+	enum {
+		SAMPLES = 700
+	};
+
+	(void)state;
+	for (uint32_t way = 0; way < 8; way++) {
+		struct hwtd_trace *trace = trace_by_turns(SAMPLES,
+		    (way & 1) != 0);
+		const struct hwtd_events_options o = {
+			.size = sizeof(o),
+			.kinds = (way & 2) != 0 ? 1u << HWTD_EV_SAMPLE : 0,
+			.jobs = (way & 4) != 0 ? 2 : 1,
+		};
+		struct mt_rows rows = { 0 };
+
+		mt_rows(trace, &o, &rows);
+		assert_int_equal(rows.n, SAMPLES);
+		for (size_t i = 0; i < rows.n; i++) {
+			struct hwtd_exec_context who = { .size = sizeof(who) };
+
+			assert_int_equal(hwtd_trace_exec_context(trace,
+					     rows.at[i].row.context, &who),
+			    HWTD_OK);
+			assert_int_equal(who.tid,
+			    i % 7 == 0 ? 70 : 51 + i % 2);
+			assert_int_equal(who.cpu, CPU);
+		}
+		mt_rows_free(&rows);
+		hwtd_trace_close(trace);
+	}
+}
+
 static void
 filters_ask_for_the_thread_of_the_sample(void **state)
 {
@@ -230,6 +295,7 @@ main(void)
 		cmocka_unit_test(
 		    records_come_before_ids_that_they_do_not_know),
 		cmocka_unit_test(an_id_that_records_know_is_the_thread),
+		cmocka_unit_test(each_sample_has_its_own_thread),
 		cmocka_unit_test(filters_ask_for_the_thread_of_the_sample),
 	};
 
