@@ -12,7 +12,27 @@ struct adding {
 	const struct input *input;
 	struct hwtd_memory *memory;
 	const struct where *where;
+	/* Of the row before, plus 1; and what is known of that stream. */
+	uint64_t stream_plus_1;
+	struct row_stream stream;
 };
+
+static const struct row_stream *
+stream_of(struct adding *adding, uint32_t id)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+	if (adding->stream_plus_1 == (uint64_t)id + 1)
+		return (&adding->stream);
+	adding->stream_plus_1 = (uint64_t)id + 1;
+	adding->stream = (struct row_stream){ .cpu = HWTD_NO_ID };
+	if (hwtd_trace_stream(adding->input->trace, id, &desc) == HWTD_OK &&
+	    desc.spe != NULL) {
+		adding->stream.midr = desc.spe->midr;
+		adding->stream.version = desc.spe->version;
+	}
+	return (&adding->stream);
+}
 
 static int
 add_rows(void *arg, const struct hwtd_batch *batch, uint64_t *n_out)
@@ -31,7 +51,8 @@ add_rows(void *arg, const struct hwtd_batch *batch, uint64_t *n_out)
 		sample = (const struct hwtd_sample *)((const char *)
 							  batch->samples +
 		    (size_t)row->value * batch->sample_stride);
-		if (!where_holds(adding->where, sample))
+		if (!where_holds(adding->where, sample,
+			stream_of(adding, row->stream)))
 			continue;
 		if (hwtd_memory_add(adding->memory, row, sample, &err) !=
 		    HWTD_OK)

@@ -33,8 +33,11 @@ write_rows(void *arg, const struct hwtd_batch *batch, uint64_t *n_out)
 	for (size_t i = 0; i < batch->n; i++) {
 		const struct hwtd_event *row = &batch->events[i];
 		const struct hwtd_sample *sample = row_sample(row, batch);
+		const struct row_stream stream = row_stream(printing->writer,
+		    row);
 
-		if (sample != NULL && !where_holds(&printing->where, sample))
+		if (sample != NULL &&
+		    !where_holds(&printing->where, sample, &stream))
 			continue;
 		if (kinds != 0 && (kinds >> row->kind & 1) == 0)
 			continue;

@@ -21,6 +21,7 @@ enum term_kind {
 	TERM_LOAD,
 	TERM_TAKEN,
 	TERM_FLAG,
+	TERM_SAMPLE_FLAG,
 	TERM_EVENT
 };
 
@@ -43,12 +44,13 @@ struct where_term {
 	uint64_t value;
 	/* Class, flag or number of the event. */
 	uint32_t number;
+	/* Of an event that was named: on other CPUs the bit is another one. */
+	const char *name;
 };
 
 struct parser {
 	const char *text;
 	const char *at;
-	uint32_t midr;
 };
 
 static void
@@ -128,18 +130,33 @@ next_comparison(struct parser *p)
 }
 
 static bool
-find_event(struct where_term *term, uint32_t midr, const char *word)
+find_event_of(struct where_term *term, uint32_t midr, const char *word)
 {
-	char *end;
-
-	term->kind = TERM_EVENT;
 	for (uint32_t bit = 0; bit < 64; bit++) {
 		const char *name = hwtd_sample_event_name(midr, 0, bit);
 
+		if (name == NULL || strcmp(name, word) != 0)
+			continue;
 		term->number = bit;
-		if (name != NULL && strcmp(name, word) == 0)
-			return (true);
+		term->name = name;
+		return (true);
 	}
+	return (false);
+}
+
+/* CPUs have events of their own, and files tell only later of which they are. */
+static bool
+find_event(struct where_term *term, const char *word)
+{
+	const char *cpu;
+	char *end;
+
+	term->kind = TERM_EVENT;
+	if (find_event_of(term, 0, word))
+		return (true);
+	for (size_t i = 0; (cpu = hwtd_spe_cpu_at(i)) != NULL; i++)
+		if (find_event_of(term, hwtd_spe_cpu_midr(cpu), word))
+			return (true);
 	if (strncmp(word, "bit", 3) != 0 || !isdigit((unsigned char)word[3]))
 		return (false);
 	const unsigned long bit = strtoul(word + 3, &end, 10);
@@ -155,6 +172,12 @@ find_flag(struct where_term *term, const char *word)
 	for (size_t i = 0; i < N_OP_FLAGS; i++) {
 		term->number = op_flags[i].bit;
 		if (strcmp(op_flags[i].name, word) == 0)
+			return (true);
+	}
+	term->kind = TERM_SAMPLE_FLAG;
+	for (size_t i = 0; i < N_SAMPLE_FLAGS; i++) {
+		term->number = sample_flags[i].bit;
+		if (strcmp(sample_flags[i].name, word) == 0)
 			return (true);
 	}
 	return (false);
@@ -190,7 +213,7 @@ find_field(struct where_term *term, const char *word)
 }
 
 static bool
-find_word(struct where_term *term, uint32_t midr, const char *word)
+find_word(struct where_term *term, const char *word)
 {
 	if (strcmp(word, "load") == 0) {
 		term->kind = TERM_LOAD;
@@ -201,7 +224,7 @@ find_word(struct where_term *term, uint32_t midr, const char *word)
 		return (true);
 	}
 	return (find_class(term, word) || find_flag(term, word) ||
-	    find_event(term, midr, word));
+	    find_event(term, word));
 }
 
 static bool
@@ -219,13 +242,14 @@ parse_term(struct parser *p, struct where_term *term)
 		return (false);
 	}
 	if (!find_field(term, word)) {
-		if (find_word(term, p->midr, word))
+		if (find_word(term, word))
 			return (true);
 		say_error("--where: there is no field, class, flag or event "
 			  "'%s'",
 		    word);
 		say_hint("fields are the keys of 'hwtdecode spe --format "
-			 "jsonl', events their event_names");
+			 "jsonl' with numbers of the sample, events their "
+			 "event_names");
 		return (false);
 	}
 	term->comparison = next_comparison(p);
@@ -240,9 +264,9 @@ parse_term(struct parser *p, struct where_term *term)
 }
 
 static bool
-parse(struct where *where, const char *text, uint32_t midr)
+parse(struct where *where, const char *text)
 {
-	struct parser p = { .text = text, .at = text, .midr = midr };
+	struct parser p = { .text = text, .at = text };
 
 	do {
 		struct where_term *grown = realloc(where->terms,
@@ -269,7 +293,7 @@ where_init(struct where *where, const struct options *options)
 {
 	memset(where, 0, sizeof(*where));
 	for (size_t i = 0; i < options->n_wheres; i++)
-		if (!parse(where, options->wheres[i], options->spe.midr)) {
+		if (!parse(where, options->wheres[i])) {
 			where_fini(where);
 			return (false);
 		}
@@ -308,8 +332,11 @@ compares(enum comparison comparison, uint64_t a, uint64_t b)
 #define NOT_TAKEN 6
 
 static bool
-term_holds(const struct where_term *term, const struct hwtd_sample *s)
+term_holds(const struct where_term *term, const struct hwtd_sample *s,
+    const struct row_stream *stream)
 {
+	const char *name;
+
 	switch (term->kind) {
 	case TERM_FIELD:
 		return ((s->present & term->field->present) != 0 &&
@@ -329,16 +356,25 @@ term_holds(const struct where_term *term, const struct hwtd_sample *s)
 		    (s->events >> NOT_TAKEN & 1) == 0);
 	case TERM_FLAG:
 		return ((s->op_flags & term->number) != 0);
+	case TERM_SAMPLE_FLAG:
+		return ((s->flags & term->number) != 0);
 	default:
-		return ((s->events >> term->number & 1) != 0);
+		if ((s->events >> term->number & 1) == 0)
+			return (false);
+		if (term->name == NULL)
+			return (true);
+		name = hwtd_sample_event_name(stream->midr, stream->version,
+		    term->number);
+		return (name != NULL && strcmp(name, term->name) == 0);
 	}
 }
 
 bool
-where_holds(const struct where *where, const struct hwtd_sample *sample)
+where_holds(const struct where *where, const struct hwtd_sample *sample,
+    const struct row_stream *stream)
 {
 	for (size_t i = 0; i < where->n; i++)
-		if (term_holds(&where->terms[i], sample) ==
+		if (term_holds(&where->terms[i], sample, stream) ==
 		    where->terms[i].negated)
 			return (false);
 	return (true);

@@ -13,6 +13,7 @@
 #define HWTDECODE_CLI_WHERE_H
 
 #include "cli/options.h"
+#include "cli/row_writer.h"
 
 struct where_term;
 
@@ -24,7 +25,8 @@ struct where {
 /* All expressions of the options, which all have to hold.  False after a
  * message. */
 bool where_init(struct where *where, const struct options *options);
-bool where_holds(const struct where *where, const struct hwtd_sample *sample);
+bool where_holds(const struct where *where, const struct hwtd_sample *sample,
+    const struct row_stream *stream);
 void where_fini(struct where *where);
 
 #endif /* HWTDECODE_CLI_WHERE_H */

@@ -94,6 +94,35 @@ def test_where_chooses_samples(case: Case) -> None:
     assert found[0]["samples"] == 1
 
 
+def test_where_names_events_as_the_cpu_of_the_samples_has_them(
+        case: Case) -> None:
+    case.write("a.spe", sample(events=0x1016) + sample())
+    # A file that says which CPU it is of, and one that does not.
+    case.run("import", "--tech=spe", N1, "-o", "n1.hwt", "a.spe").want(0)
+    case.run("import", "--tech=spe", "-o", "any.hwt", "a.spe").want(0)
+    for name, number in (("n1.hwt", 1), ("any.hwt", 0)):
+        for command in ("spe", "mem"):
+            run = case.run(command, "--format=jsonl",
+                           "--where=late-prefetch", name).want(0)
+            found = [row for row in run.objects()
+                     if row.get("type", row.get("kind")) in ("mem", "sample")]
+            assert len(found) == number, (name, command)
+    case.write("b.spe", sample() + sample(events=0x816))
+    for version, number in (("1.0", 0), ("1.1", 1)):
+        found = rows(case, "--by=cpu", f"--spe-version={version}",
+                     "--where=misaligned", "b.spe")
+        assert sum(row["samples"] for row in found) == number, version
+
+
+def test_where_knows_what_is_wrong_with_a_sample(case: Case) -> None:
+    case.write("a.spe", sample(total=0xFFF) + sample() + sample()[:30])
+    for text, number in (("total_saturated", 1), ("not total_saturated", 2),
+                         ("truncated", 1)):
+        run = case.run("spe", "--tech=spe", "--format=jsonl", "--kind=sample",
+                       f"--where={text}", "a.spe").want(0)
+        assert len(run.objects()) == number, text
+
+
 def test_where_says_what_is_wrong(case: Case) -> None:
     case.write("a.spe", sample())
     for text, said in (
