@@ -218,7 +218,7 @@ def test_text_with_lines_that_are_missing(case: Case) -> None:
     assert "LAT" in lines.pop(5)
     case.write("a.txt", "\n".join("> " + line for line in lines).encode())
     case.run("check", "--gaps", "a.txt").want(
-        3, out_has=("file-damaged", "line 6: 0x3 bytes of its buffer are "
+        3, out_has=("file-damaged", "line 6: 0x3 bytes of the buffer "
                     "missing before it"))
     rows = case.run("events", "--format=jsonl", "--kind=sample", "a.txt"
                     ).want(0).objects()

@@ -152,7 +152,8 @@ read_bytes(const char *line, uint64_t *off_out, uint8_t out[LINE_BYTES],
 	at = skip_blanks(at);
 	/* Bytes have one blank between them, and more behind them. */
 	while (n < LINE_BYTES && hex_digit(at[0]) >= 0 &&
-	    hex_digit(at[1]) >= 0 && (at[2] == ' ' || at[2] == '\0')) {
+	    hex_digit(at[1]) >= 0 &&
+	    (at[2] == ' ' || at[2] == '\t' || at[2] == '\0')) {
 		out[n++] = (uint8_t)(hex_digit(at[0]) << 4 | hex_digit(at[1]));
 		at += 2;
 		if (at[0] != ' ' || at[1] == ' ')
@@ -253,8 +254,7 @@ put_hole(struct text *t, uint64_t n, const char *where)
 		return (rc);
 	rc = hwtdi_trace_note_damage(t->trace, t->file_off,
 	    t->lines.off - t->file_off, t->stream, first, first + n, t->err,
-	    "line %" PRIu64 ": %#" PRIx64 " bytes of its buffer are "
-	    "missing %s",
+	    "line %" PRIu64 ": %#" PRIx64 " bytes of the buffer missing %s",
 	    t->lines.number, n, where);
 	if (rc == HWTD_OK)
 		rc = hwtdi_stream_empty(t->trace->library, s, first + n,
@@ -279,9 +279,24 @@ end_buffer(struct text *t)
 	return (hwtdi_trace_note_damage(t->trace, t->file_off,
 	    t->lines.off - t->file_off, t->stream, stream_of(t)->end,
 	    stream_of(t)->end, t->err,
-	    "line %" PRIu64 ": a buffer of %#" PRIx64 " bytes has %#" PRIx64
-	    " in the text",
-	    t->lines.number, t->size, t->at));
+	    "line %" PRIu64 ": %#" PRIx64 " bytes of a buffer of %#" PRIx64,
+	    t->lines.number, t->at, t->size));
+}
+
+/*
+ * So that text cannot be more streams than there is use for: buffers of further
+ * CPUs and threads are of one that tells neither.
+ */
+static int
+forget_source(struct text *t)
+{
+	t->cpu = t->tid = HWTD_NO_ID;
+	if (t->n_sources > MAX_SOURCES)
+		return (HWTD_OK);
+	return (hwtdi_trace_note_damage(t->trace, t->lines.off, t->lines.n,
+	    HWTD_NO_ID, 0, 0, t->err,
+	    "line %" PRIu64 ": over %d CPUs and threads; others: unknown",
+	    t->lines.number, MAX_SOURCES));
 }
 
 /* A new stream for the CPU and thread at hand. */
@@ -300,10 +315,6 @@ add_source(struct text *t)
 	};
 	int rc;
 
-	if (t->n_sources == MAX_SOURCES)
-		return (hwtdi_fail_at(t->err, HWTD_E_LIMIT, t->lines.off,
-		    "line %" PRIu64 ": more than %d CPUs and threads",
-		    t->lines.number, MAX_SOURCES));
 	rc = hwtdi_array_grow(t->trace->library, &t->sources, &t->cap_sources,
 	    t->n_sources + 1, sizeof(*t->sources), t->err);
 	if (rc == HWTD_OK)
@@ -315,15 +326,30 @@ add_source(struct text *t)
 	return (rc);
 }
 
-static int
-find_source(struct text *t)
+static bool
+has_source(struct text *t)
 {
 	for (size_t i = t->n_sources; i-- > 0;)
 		if (t->sources[i].cpu == t->cpu &&
 		    t->sources[i].tid == t->tid) {
 			t->stream = t->sources[i].stream;
-			return (HWTD_OK);
+			return (true);
 		}
+	return (false);
+}
+
+static int
+find_source(struct text *t)
+{
+	int rc;
+
+	if (has_source(t))
+		return (HWTD_OK);
+	if (t->n_sources >= MAX_SOURCES) {
+		rc = forget_source(t);
+		if (rc != HWTD_OK || has_source(t))
+			return (rc);
+	}
 	return (add_source(t));
 }
 
@@ -363,8 +389,8 @@ follow_offset(struct text *t, uint64_t off)
 	    : hwtdi_trace_note_damage(t->trace, t->lines.off, t->lines.n,
 		  t->stream, stream_of(t)->end + t->n_pending,
 		  stream_of(t)->end + t->n_pending, t->err,
-		  "line %" PRIu64 ": its offset %#" PRIx64 " comes after "
-		  "%#" PRIx64 "; a new buffer is begun",
+		  "line %" PRIu64 ": offset %#" PRIx64 " after %#" PRIx64
+		  ": a new buffer",
 		  t->lines.number, off, t->at);
 	/* Of the one that ends here the rest may be anywhere. */
 	t->has_size = t->has_size && off == 0;
@@ -554,8 +580,7 @@ leave_rest(struct text *t)
 		return (rc);
 	return (hwtdi_trace_note_damage(t->trace, from,
 	    t->trace->file.size - from, HWTD_NO_ID, 0, 0, t->err,
-	    "line %" PRIu64 ": the text is read up to here; no more than %u "
-	    "damaged places are told",
+	    "line %" PRIu64 ": read up to here: over %u damaged places",
 	    t->lines.number, HWTDI_MAX_DAMAGES));
 }
 

@@ -279,7 +279,7 @@ of_a_text_without_end_of_damage_the_begin_is_read(void **state)
 	most = count_damages(f);
 	assert_in_range(most, 65000, 65536);
 	assert_damage(f, 0, 2, 2, "line 3: no bytes can be read of it");
-	assert_damage(f, most - 1, 0, 0, "the text is read up to here");
+	assert_damage(f, most - 1, 0, 0, ": read up to here");
 }
 
 static void
@@ -294,8 +294,9 @@ what_is_not_in_the_text_is_damage(void **state)
 	assert_extents(f, 0, "0:4900 5:980100 16:");
 	assert_int_equal(count_damages(f), 2);
 	assert_damage(f, 0, 2, 5,
-	    "line 3: 0x3 bytes of its buffer are missing before it");
-	assert_damage(f, 1, 8, 16, "0x8 bytes of its buffer are missing at");
+	    "line 3: 0x3 bytes of the buffer missing before it");
+	assert_damage(f, 1, 8, 16,
+	    "0x8 bytes of the buffer missing at its end");
 	assert_int_equal(stream_at(f, 0).n_bytes, 16);
 	/* A line that is no line of bytes, and more of them than there were. */
 	open_fine(f,
@@ -303,13 +304,14 @@ what_is_not_in_the_text_is_damage(void **state)
 			".  00000002:  01  END\n");
 	assert_extents(f, 0, "0:490001");
 	assert_damage(f, 0, 2, 2, "line 3: no bytes can be read of it");
-	assert_damage(f, 1, 3, 3, "a buffer of 0x2 bytes has 0x3");
+	assert_damage(f, 1, 3, 3, "0x3 bytes of a buffer of 0x2");
 	/* A line again: another buffer, which is not glued. */
 	open_fine(f,
 	    HEAD("0x4") ".  00000000:  49 00  LD\n.  00000002:  01 00  END\n"
 			".  00000002:  01 00  END\n");
 	assert_extents(f, 0, "0:49000100 4:0100");
-	assert_damage(f, 0, 4, 4, "line 4: its offset 0x2 comes after 0x4");
+	assert_damage(f, 0, 4, 4,
+	    "line 4: offset 0x2 after 0x4: a new buffer");
 	/* An offset out of this world. */
 	open_fine(f,
 	    HEAD("0x4") ".  00000000:  49 00  LD\n"
@@ -320,6 +322,91 @@ what_is_not_in_the_text_is_damage(void **state)
 	assert_damage(f, 0, 2, 2,
 	    "line 3: its offset is beyond the buffer; it is left out");
 	assert_damage(f, 1, 2, 2, "line 4: its offset is beyond");
+}
+
+/* Gaps tell what is wrong in 63 bytes: large numbers must not cut it off. */
+static void
+what_is_wrong_fits_where_it_is_told(void **state)
+{
+	/* The last words of each. */
+	static const char *const ends[] = {
+		" missing before it",
+		" missing at its end",
+		"; it is left out",
+		": a new buffer",
+	};
+	struct fixture *f = *state;
+	struct hwtd_damage d = { .size = sizeof(d) };
+	const size_t lines = 1000000;
+	char *text = calloc(1, lines + 1000);
+
+	assert_non_null(text);
+	memcpy(text, HEAD("0x100000200"), strlen(HEAD("0x100000200")));
+	memset(text + strlen(text), '\n', lines);
+	(void)strcat(text,
+	    ".  00000000:  49 00  LD\n.  ffffffff:  01  END\n"
+	    ".  100000001:  01  END\n" HEAD(
+		"0x4") ".  00000000:  01  END\n"
+		       ".  ffffffffff:  01  END\n"
+		       ".  00000001:  01 00 00  END\n");
+	open_fine(f, text);
+	free(text);
+	assert_true(count_damages(f) >= 3);
+	for (size_t i = 0; i < count_damages(f); i++) {
+		bool found = false;
+
+		assert_int_equal(hwtd_trace_damage(f->trace, i, &d), HWTD_OK);
+		assert_true(strlen(d.text) <
+		    sizeof(((struct hwtd_gap *)0)->text));
+		for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
+			found |= strlen(d.text) > strlen(ends[k]) &&
+			    strcmp(d.text + strlen(d.text) - strlen(ends[k]),
+				ends[k]) == 0;
+		if (!found)
+			fail_msg("says: %s", d.text);
+	}
+}
+
+static void
+bytes_before_a_tab_are_read(void **state)
+{
+	struct fixture *f = *state;
+
+	open_fine(f,
+	    HEAD("0x3") ".\t00000000:\t49 00\t\tLD\n"
+			".\t00000002:\t01\tEND\n");
+	assert_extents(f, 0, "0:490001");
+	assert_int_equal(count_damages(f), 0);
+}
+
+/* More than anybody has: what is there is read all the same. */
+static void
+buffers_of_too_many_threads_are_of_none(void **state)
+{
+	enum {
+		THREADS = 4100,
+		LINE = 160
+	};
+	struct fixture *f = *state;
+	char *text = calloc(THREADS, LINE);
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	size_t n = 0;
+
+	assert_non_null(text);
+	for (int i = 0; i < THREADS; i++)
+		n += (size_t)snprintf(text + n, LINE,
+		    "0 0 0x1 [0x30]: PERF_RECORD_AUXTRACE size: 0x1  idx: 0  "
+		    "tid: %d  cpu: -1\n" HEAD("0x1") ".  00000000:  01  END\n",
+		    i + 1);
+	open_fine(f, text);
+	free(text);
+	assert_int_equal(hwtd_trace_info(f->trace, &info), HWTD_OK);
+	assert_int_equal(info.n_streams, 4097);
+	assert_int_equal(stream_at(f, 4095).tid, 4096);
+	assert_int_equal(stream_at(f, 4096).tid, HWTD_NO_ID);
+	assert_extents(f, 4096, "0:01 1:01 2:01 3:01");
+	assert_int_equal(count_damages(f), 1);
+	assert_damage(f, 0, 0, 0, ": over 4096 CPUs and threads");
 }
 
 static void
@@ -433,6 +520,9 @@ main(void)
 		TEST(cpus_and_clocks_are_told),
 		TEST(what_is_not_in_the_text_is_damage),
 		TEST(of_a_text_without_end_of_damage_the_begin_is_read),
+		TEST(what_is_wrong_fits_where_it_is_told),
+		TEST(bytes_before_a_tab_are_read),
+		TEST(buffers_of_too_many_threads_are_of_none),
 		TEST(other_texts_are_not_of_spe),
 		TEST(long_texts_are_read_whole),
 		TEST(memory_that_is_not_there_is_an_error),
