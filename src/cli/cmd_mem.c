@@ -167,13 +167,22 @@ add_inputs(struct mem_report *report, const struct options *options,
 	return (code);
 }
 
+/* Only some of the samples were asked for. */
+static bool
+is_filtered(const struct options *o)
+{
+	return (o->n_wheres + o->times.n + o->addresses.n + o->cpus.n +
+		o->tids.n + o->pids.n + o->streams.n !=
+	    0);
+}
+
 static void
 warn_of_nothing(const struct mem_report *report)
 {
 	struct hwtd_memory_info info = { .size = sizeof(info) };
 
 	if (hwtd_memory_info(report->memory, &info) != HWTD_OK ||
-	    info.samples != 0 || report->options->n_wheres != 0)
+	    info.samples != 0 || is_filtered(report->options))
 		return;
 	say_warning("%s: no samples of Arm SPE", report->options->operands[0]);
 }
@@ -195,15 +204,21 @@ choose_table(struct mem_report *report, const struct options *options)
 static int
 check_options(const struct mem_report *report)
 {
+	if (report->sort == HWTD_MEMORY_BY_SHARING &&
+	    report->table != HWTD_MEMORY_LINE) {
+		say_error("--sort sharing is for cache lines");
+		say_hint("say --by line or --by sharing");
+		return (EXIT_BAD_USAGE);
+	}
 	if (report->accesses && report->table != HWTD_MEMORY_LINE) {
 		say_error("--accesses are those of cache lines");
 		say_hint("say --by line or --by sharing");
 		return (EXIT_BAD_USAGE);
 	}
-	if (report->sort == HWTD_MEMORY_BY_SHARING &&
-	    report->table != HWTD_MEMORY_LINE) {
-		say_error("--sort sharing is for cache lines");
-		say_hint("say --by line or --by sharing");
+	if (report->options->histogram &&
+	    report->options->format != FORMAT_JSONL) {
+		say_error("--histogram: only JSON lines have it");
+		say_hint("say --format jsonl");
 		return (EXIT_BAD_USAGE);
 	}
 	return (EXIT_DONE);

@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/message.h"
+#include "cli/spe_options.h"
 #include "cli/output_guard.h"
 #include "cli/search_options.h"
 #include "cli/spool.h"
@@ -315,6 +316,8 @@ input_open(struct input *input, const struct options *options)
 		return (code);
 	}
 	warn_of_unused(input, options);
+	warn_of_unused_spe(input->trace, input->info.n_streams, input->name,
+	    options);
 	warn_of_half_options(options);
 	return (EXIT_DONE);
 }

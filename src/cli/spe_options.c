@@ -172,6 +172,50 @@ take_spe_option(struct options *options, const struct option_entry *entry,
 	return (true);
 }
 
+/* A stream says another value than the user did. */
+static bool
+differs(const struct hwtd_stream_desc *stream, uint64_t given, uint64_t said)
+{
+	return (stream->tech == HWTD_TECH_SPE && given != 0 && said != 0 &&
+	    given != said);
+}
+
+void
+warn_of_unused_spe(const struct hwtd_trace *trace, uint32_t n_streams,
+    const char *name, const struct options *options)
+{
+	const struct hwtd_spe_config *mine = &options->spe;
+	struct {
+		const char *option;
+		bool unused;
+	} all[] = {
+		{ "spe-cpu", false },
+		{ "spe-version", false },
+		{ "spe-owner", false },
+		{ "spe-counter-bits", false },
+		{ "spe-interval", false },
+	};
+
+	for (uint32_t i = 0; options->has_spe && i < n_streams; i++) {
+		struct hwtd_stream_desc s = { .size = sizeof(s) };
+
+		if (hwtd_trace_stream(trace, i, &s) != HWTD_OK ||
+		    s.spe == NULL)
+			continue;
+		all[0].unused |= differs(&s, mine->midr, s.spe->midr);
+		all[1].unused |= differs(&s, mine->version, s.spe->version);
+		all[2].unused |= differs(&s, mine->owner, s.spe->owner);
+		all[3].unused |= differs(&s, mine->counter_bits,
+		    s.spe->counter_bits);
+		all[4].unused |= differs(&s, mine->interval, s.spe->interval);
+	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].unused)
+			say_warning("%s: --%s is not used where the file "
+				    "itself says another one",
+			    name, all[i].option);
+}
+
 void
 spe_options_fini(struct options *options)
 {

@@ -13,6 +13,10 @@ bool take_spe_option(struct options *options, const struct option_entry *entry,
 /* They fit to each other.  False after a message. */
 bool check_spe_options(const struct options *options);
 
+/* What the file says counts. */
+void warn_of_unused_spe(const struct hwtd_trace *trace, uint32_t n_streams,
+    const char *name, const struct options *options);
+
 void spe_options_fini(struct options *options);
 
 #endif /* HWTDECODE_CLI_SPE_OPTIONS_H */

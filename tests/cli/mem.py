@@ -136,6 +136,31 @@ def test_where_says_what_is_wrong(case: Case) -> None:
         case.run(*RAW, f"--where={text}", "a.spe").want(2, err_has=said)
 
 
+def test_options_that_do_not_fit_are_told(case: Case) -> None:
+    case.write("a.spe", sample())
+    for words, said in (
+        (("--by=page", "--sort=sharing"), "--sort sharing is for cache lines"),
+        (("--by=page", "--accesses"), "--accesses are those of cache lines"),
+        (("--histogram",), "--histogram: only JSON lines have it"),
+        (("--histogram", "--format=csv"), "only JSON lines"),
+    ):
+        case.run(*RAW, *words, "a.spe").want(2, err_has=said)
+    # That there is nothing of a thread is an answer.
+    assert not case.run(*RAW, "--tid=1", "a.spe").want(0).err
+
+
+def test_a_file_that_says_another_cpu_is_told(case: Case) -> None:
+    case.write("a.spe", sample())
+    case.run("import", "--tech=spe", N1, "--spe-version=1.1", "-o", "a.hwt",
+             "a.spe").want(0)
+    said = "--spe-cpu is not used where the file itself says another one"
+    run = case.run("mem", "--spe-cpu=neoverse-v1", "--spe-version=1.1",
+                   "--spe-interval=5", "a.hwt").want(0, err_has=said)
+    assert "MIDR 0x413fd0c1" in run.out and "# interval   5" in run.out
+    assert "--spe-version" not in run.err and "interval" not in run.err
+    run = case.run("mem", N1, "a.hwt").want(0)
+
+
 def test_files_are_added_together(case: Case) -> None:
     first, second = sample(total=3) + sample(va=0x3000), sample(total=70)
     case.write("a.spe", first)
