@@ -108,6 +108,9 @@ text_stats(struct check_report *report, const struct hwtd_stats *stats)
 	    stats->gap_bytes, lost,
 	    stats->gap_bytes > 0 ? paint(report, COLOR_OFF) : "", stats->insns,
 	    stats->blocks);
+	if (stats->kinds[HWTD_EV_SAMPLE] != 0)
+		output_format(out, "  samples       %14" PRIu64 "\n",
+		    stats->kinds[HWTD_EV_SAMPLE]);
 	if (stats->has_time != 0) {
 		output_text(out, "  time          ");
 		output_seconds(out, stats->first_ns);
@@ -309,6 +312,8 @@ json_stats(struct output *out, const struct hwtd_stats *stats)
 	json_percent(out, "loss_percent", loss_percent(stats));
 	json_u64(out, "insns", stats->insns);
 	json_u64(out, "blocks", stats->blocks);
+	if (stats->kinds[HWTD_EV_SAMPLE] != 0)
+		json_u64(out, "samples", stats->kinds[HWTD_EV_SAMPLE]);
 	if (stats->has_time != 0) {
 		json_u64(out, "first_ns", stats->first_ns);
 		json_u64(out, "last_ns", stats->last_ns);

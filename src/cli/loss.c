@@ -68,10 +68,12 @@ loss_advice(uint32_t reason)
 		[HWTD_GAP_BAD_PACKET] =
 		    "The bytes are no packets.  Check that the raw bytes were "
 		    "copied unchanged, in order, and without bytes of another "
-		    "stream; name the processor with --pt-cpu, or of "
-		    "CoreSight compare the registers that 'hwtdecode info' "
+		    "stream.  Intel PT: name the processor with --pt-cpu.  "
+		    "CoreSight: compare the registers that 'hwtdecode info' "
 		    "shows with those of the source: TRCIDR8, where --gaps "
-		    "says that more is committed than was traced.",
+		    "says that more is committed than was traced.  Arm SPE: "
+		    "each costs one sample; files of several buffers need "
+		    "--split-at.",
 		[HWTD_GAP_BAD_FLOW] =
 		    "The code is not what ran.  Give the very files that were "
 		    "loaded, at the addresses where they were; code that "

@@ -210,6 +210,16 @@ def test_text_of_perf_is_a_trace(case: Case) -> None:
     case.run("packets", "--style=perf", "a.hwt").want(0, out=listing)
 
 
+def test_check_counts_samples_and_says_what_to_do(case: Case) -> None:
+    # The second of three records has bytes that begin no packet.
+    case.write("a.spe", MODEL[:34] + MODEL[:11] + b"\x02\x02"
+               + MODEL[13:34] + MODEL[:34])
+    run = case.run("check", "--tech=spe", "a.spe").want(3)
+    (line,) = [line for line in run.out.splitlines() if "samples" in line]
+    assert line.split() == ["samples", "3"], run.out
+    assert "Arm SPE: each costs one sample" in " ".join(run.out.split())
+
+
 def test_text_with_lines_that_are_missing(case: Case) -> None:
     case.write("a.spe", MODEL[:34] * 2)
     lines = case.run("packets", "--tech=spe", "--style=perf", "a.spe").want(
