@@ -104,11 +104,15 @@ static bool
 pops_nothing(const struct diff_pair *p)
 {
 	struct calls calls;
+	size_t next = p->i + 1;
 	uint64_t to;
 
 	if (!ends_with(p->a, HWTD_BRANCH_RETURN) ||
 	    !ends_with(p->b, HWTD_BRANCH_RETURN) || p->a->e.ip != p->b->e.ip)
 		return (false);
+	/* A CBR can stand before the packet that does not fit. */
+	while (is_kind(row_at(p->native, next), HWTD_EV_FREQUENCY))
+		next++;
 	find_calls(p, &calls);
 	if (calls.n == 0)
 		return (false);
@@ -119,7 +123,7 @@ pops_nothing(const struct diff_pair *p)
 	return (p->b->e.target != to &&
 	    (p->a->e.target == to ||
 		((p->a->e.flags & HWTD_EVF_TARGET) == 0 &&
-		    is_kind(row_at(p->native, p->i + 1), HWTD_EV_GAP))));
+		    is_kind(row_at(p->native, next), HWTD_EV_GAP))));
 }
 
 /* Execution is at `ip`: a row says so, or the PSB behind the outcomes. */
