@@ -201,8 +201,8 @@ mem_csv_what_header(struct mem_report *report)
 {
 	output_text(report->out,
 	    "by,prev_target,from,to,is_taken,address,of,source,source_name,"
-	    "cpu,pid,tid,image,symbol,symbol_offset,sharing,users,writers,"
-	    "cpus");
+	    "cpu,pid,tid,image,symbol,symbol_address,symbol_offset,sharing,"
+	    "users,writers,cpus");
 }
 
 static void
@@ -219,6 +219,7 @@ mem_csv_what(struct mem_report *report, const struct hwtd_memory_row *row)
 	const bool is_way = report->table == HWTD_MEMORY_BRANCH ||
 	    report->table == HWTD_MEMORY_PATH;
 	const bool is_source = report->table == HWTD_MEMORY_SOURCE;
+	const bool is_symbol = report->table == HWTD_MEMORY_SYMBOL;
 	const bool is_other = (row->flags & HWTD_MEMORY_ROW_OTHER) != 0;
 	const bool has_address = (row->flags & HWTD_MEMORY_ROW_ADDRESS) != 0;
 	const bool shares = report->accesses;
@@ -249,7 +250,9 @@ mem_csv_what(struct mem_report *report, const struct hwtd_memory_row *row)
 	output_csv_u64(out, row->tid != HWTD_NO_ID, row->tid);
 	csv_text(out, row->image);
 	csv_text(out, row->symbol);
-	output_csv_u64(out, row->symbol != NULL, row->symbol_off);
+	output_csv_hex(out, row->symbol != NULL && is_symbol, row->symbol_off);
+	output_csv_u64(out, row->symbol != NULL && !is_symbol,
+	    row->symbol_off);
 	csv_text(out, shares ? hwtd_memory_sharing_name(row->sharing) : NULL);
 	output_csv_u64(out, shares, row->users);
 	output_csv_u64(out, shares, row->writers);

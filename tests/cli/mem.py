@@ -2,6 +2,7 @@
 
 import csv
 import io
+import struct
 
 from runner import BRANCHES, Case
 
@@ -282,6 +283,44 @@ def test_code_without_symbols_is_of_its_file(case: Case) -> None:
     assert "# symbols    1 samples are in code without" in run.out
     run = case.run(*RAW, "--by=insn", "a.spe").want(0)
     assert run.out.endswith("  0x5010  ?\n")
+
+
+def program(name: bytes, address: int, size: int) -> bytes:
+    """An ELF file at 0x400000 with code and one function."""
+    names = b"\0" + name + b"\0"
+    text, table = 0x100, 0x200
+    strings = table + 48
+    sections = (strings + len(names) + 7) // 8 * 8
+    body = bytearray(sections + 4 * 64)
+    struct.pack_into("<16sHHIQQQIHHHHHH", body, 0,
+                     b"\x7fELF\2\1\1", 2, 183, 1, 0x400000 + text, 64,
+                     sections, 0, 64, 56, 1, 64, 4, 3)
+    struct.pack_into("<IIQQQQQQ", body, 64, 1, 5, 0, 0x400000, 0x400000,
+                     len(body), len(body), 0x1000)
+    struct.pack_into("<IBBHQQ", body, table + 24, 1, 0x12, 0, 1, address,
+                     size)
+    body[strings : strings + len(names)] = names
+    for i, fields in enumerate((
+        (1, 6, 0x400000 + text, text, 0x100, 0, 0, 4, 0),
+        (2, 0, 0, table, 48, 3, 1, 8, 24),
+        (3, 0, 0, strings, len(names), 0, 0, 1, 0),
+    )):
+        struct.pack_into("<IIQQQQIIQQ", body, sections + 64 * (i + 1), 0,
+                         *fields)
+    return bytes(body)
+
+
+def test_functions_have_addresses_and_code_in_them_offsets(
+        case: Case) -> None:
+    case.write("prog", program(b"spin", 0x400120, 64))
+    case.write("a.spe", sample(pc=0x400128))
+    for by, want in (("symbol", ("spin", "0x400120", "")),
+                     ("insn", ("spin", "", "8"))):
+        run = case.run(*RAW, f"--by={by}", "--image=prog:0@0x400000",
+                       "--format=csv", "a.spe").want(0)
+        (row,) = csv.DictReader(io.StringIO(run.out))
+        assert (row["symbol"], row["symbol_address"],
+                row["symbol_offset"]) == want
 
 
 def test_traces_say_how_they_were_recorded(case: Case) -> None:
