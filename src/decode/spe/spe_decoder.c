@@ -3,6 +3,7 @@
  */
 #include "base/fail.h"
 #include "decode/flow_put.h"
+#include "decode/spe/spe_branch.h"
 #include "decode/spe/spe_engines.h"
 #include "decode/spe/spe_names.h"
 #include "decode/spe/spe_record.h"
@@ -20,6 +21,7 @@ struct hwtdi_decoder {
 	unsigned int counter_bits;
 	struct hwtdi_segment segment;
 	struct hwtdi_spe_reader reader;
+	struct hwtdi_spe_branches branches;
 };
 
 static int
@@ -33,6 +35,7 @@ spe_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->library = args->library;
 	d->graph = args->graph;
 	d->timed = args->timed;
+	hwtdi_spe_branches_init(&d->branches, &args->code, &args->context);
 	if (args->spe != NULL)
 		d->counter_bits = args->spe->counter_bits;
 	*out = d;
@@ -73,26 +76,6 @@ put_time(const struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	a->count = s->count;
 }
 
-static uint8_t
-branch_of(const struct hwtd_sample *s)
-{
-	const bool indirect = (s->op_flags & HWTD_OPF_INDIRECT) != 0;
-
-	if (s->op != HWTD_OP_BRANCH)
-		return (HWTD_BRANCH_NONE);
-	if ((s->op_flags & HWTD_OPF_RETURN) != 0)
-		return (HWTD_BRANCH_RETURN);
-	if ((s->op_flags & HWTD_OPF_LINK) != 0)
-		return (indirect ? HWTD_BRANCH_INDIRECT_CALL
-				 : HWTD_BRANCH_CALL);
-	if ((s->op_flags & HWTD_OPF_CONDITIONAL) != 0)
-		return (HWTD_BRANCH_CONDITIONAL);
-	/* Without more it can be a call, or a return, too. */
-	if ((s->op_flags & HWTD_OPF_NO_LINK_RETURN) == 0)
-		return (HWTD_BRANCH_NONE);
-	return (indirect ? HWTD_BRANCH_INDIRECT_JUMP : HWTD_BRANCH_JUMP);
-}
-
 static bool
 is_taken(const struct hwtd_sample *s)
 {
@@ -103,14 +86,14 @@ is_taken(const struct hwtd_sample *s)
 
 /* The event of a sample that is where its details are to be. */
 static void
-put_sample(struct hwtdi_flow *flow)
+put_sample(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 {
 	const struct hwtd_sample *s = &flow->rares[flow->n_rares]
 					   .detail.sample;
 	struct hwtdi_rare *rare = hwtdi_rare_begin(flow, HWTD_EV_SAMPLE,
 	    s->stream_off + s->bytes);
 
-	rare->row.branch = branch_of(s);
+	rare->row.branch = hwtdi_spe_branch(&d->branches, s);
 	if ((s->present & HWTD_SAMPLE_PC) != 0)
 		hwtdi_rare_set_ip(rare, s->pc);
 	/* Where a branch would have gone, or 0, is not where it went. */
@@ -123,7 +106,8 @@ put_sample(struct hwtdi_flow *flow)
 
 /* What is wrong with a record, in front of what is there of it all the same. */
 static void
-put_bad(struct hwtdi_flow *flow, const struct hwtd_sample *bad)
+put_bad(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
+    const struct hwtd_sample *bad)
 {
 	const struct hwtd_sample s = *bad;
 	const uint64_t *pc = (s.present & HWTD_SAMPLE_PC) != 0 ? &s.pc : NULL;
@@ -139,7 +123,7 @@ put_bad(struct hwtdi_flow *flow, const struct hwtd_sample *bad)
 	if (s.present == 0 && s.n_extras == 0)
 		return;
 	flow->rares[flow->n_rares].detail.sample = s;
-	put_sample(flow);
+	put_sample(d, flow);
 }
 
 static int
@@ -165,9 +149,9 @@ spe_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 			return (HWTD_END);
 		put_time(d, flow, s);
 		if ((s->flags & bad) != 0)
-			put_bad(flow, s);
+			put_bad(d, flow, s);
 		else
-			put_sample(flow);
+			put_sample(d, flow);
 	}
 	return (HWTD_OK);
 }

@@ -97,6 +97,82 @@ a_sample_is_a_row_with_the_whole_record(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Of a branch at `pc` that does not say if it is a call or a return. */
+static void
+branch_slot(uint8_t *slot, uint64_t pc, uint8_t op, uint64_t count)
+{
+	spe_slot(slot, pc, count);
+	slot[19] = 0x4a;
+	slot[20] = op;
+	slot[22] = 0x02;
+	slot[30] = 0xb1;
+	memset(slot + 39, 0, 14);
+}
+
+#define INDIRECT 0x02
+
+static void
+what_a_branch_is_its_instruction_tells(void **state)
+{
+	static const struct {
+		uint32_t word;
+		uint8_t op;
+		uint8_t branch;
+	} cases[] = {
+		/* B, BL, BR x1, BLR x1, RET, ERET. */
+		{ 0x14000004, 0, HWTD_BRANCH_JUMP },
+		{ 0x94000004, 0, HWTD_BRANCH_CALL },
+		{ 0xd61f0020, INDIRECT, HWTD_BRANCH_INDIRECT_JUMP },
+		{ 0xd63f0020, INDIRECT, HWTD_BRANCH_INDIRECT_CALL },
+		{ 0xd65f03c0, INDIRECT, HWTD_BRANCH_RETURN },
+		{ 0xd69f03e0, INDIRECT, HWTD_BRANCH_FAR_RETURN },
+		/* Other code is there than ran. */
+		{ 0xd65f03c0, 0, HWTD_BRANCH_NONE },
+		{ 0x94000004, INDIRECT, HWTD_BRANCH_NONE },
+		{ 0xd503201f, 0, HWTD_BRANCH_NONE },
+		{ 0x54000040, 0, HWTD_BRANCH_NONE },
+		/* A condition and a return are told: nobody asks. */
+		{ 0xd503201f, 0x01, HWTD_BRANCH_CONDITIONAL },
+		{ 0xd503201f, 0x10 | INDIRECT, HWTD_BRANCH_RETURN },
+	};
+	enum {
+		N = sizeof(cases) / sizeof(cases[0])
+	};
+	uint8_t bytes[2 * N * SPE_SLOT], code[4 * N];
+	struct mt_rows rows = { 0 };
+	struct hwtd_trace *trace;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		for (unsigned int k = 0; k < 4; k++)
+			code[4 * i + k] = (uint8_t)(cases[i].word >> 8 * k);
+		/* Twice: what is found is remembered. */
+		branch_slot(bytes + i * SPE_SLOT, 0x400000 + 4 * i,
+		    cases[i].op, 1000 + i);
+		branch_slot(bytes + (N + i) * SPE_SLOT, 0x400000 + 4 * i,
+		    cases[i].op, 2000 + i);
+	}
+	trace = trace_of(bytes, sizeof(bytes));
+	(void)mt_code(trace, 0x400000, code, sizeof(code));
+	mt_seal(trace);
+	mt_rows(trace, NULL, &rows);
+	assert_int_equal(rows.n, 2 * N);
+	for (size_t i = 0; i < 2 * N; i++)
+		assert_int_equal(rows.at[i].row.branch, cases[i % N].branch);
+	mt_rows_free(&rows);
+	hwtd_trace_close(trace);
+	/* Without code. */
+	trace = mt_seal(trace_of(bytes, sizeof(bytes)));
+	mt_rows(trace, NULL, &rows);
+	assert_int_equal(rows.n, 2 * N);
+	for (size_t i = 0; i < N; i++)
+		assert_int_equal(rows.at[i].row.branch,
+		    (cases[i].op & ~INDIRECT) != 0 ? cases[i].branch
+						   : HWTD_BRANCH_NONE);
+	mt_rows_free(&rows);
+	hwtd_trace_close(trace);
+}
+
 static void
 damage_is_a_gap_of_its_record(void **state)
 {
@@ -328,6 +404,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_is_a_row_with_the_whole_record),
+		cmocka_unit_test(what_a_branch_is_its_instruction_tells),
 		cmocka_unit_test(damage_is_a_gap_of_its_record),
 		cmocka_unit_test(extents_are_not_glued),
 		cmocka_unit_test(segments_and_jobs_change_nothing),
