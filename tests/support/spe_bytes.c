@@ -122,3 +122,24 @@ spe_record(const uint8_t *bytes, size_t n)
 	assert_int_equal(spe_records(bytes, n, out, 4), 1);
 	return (out[0]);
 }
+
+struct hwtd_trace *
+spe_trace(uint32_t cpu, const uint8_t *bytes, size_t n)
+{
+	struct hwtd_trace *trace = mt_create();
+	const struct hwtd_stream_desc desc = {
+		.size = sizeof(desc),
+		.tech = HWTD_TECH_SPE,
+		.cpu = cpu,
+		.pid = HWTD_NO_ID,
+		.tid = HWTD_NO_ID,
+		.clock = { 1, 4, 1000, 1000 },
+	};
+	uint32_t id;
+
+	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_trace_add_bytes(trace, id, bytes, n, NULL),
+	    HWTD_OK);
+	return (trace);
+}

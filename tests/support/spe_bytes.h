@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "decode/spe/spe_record.h"
+#include "support/memory_trace.h"
 
 /* A record as cores of Arm Ltd. write it: 64 bytes, a load at `pc`. */
 #define SPE_SLOT 64
@@ -23,5 +24,11 @@ size_t spe_records(const uint8_t *bytes, size_t n, struct hwtd_sample *out,
 
 /* The only record of a buffer. */
 struct hwtd_sample spe_record(const uint8_t *bytes, size_t n);
+
+/*
+ * A trace, not sealed yet, of one stream with these bytes; 4 ns are a count, and
+ * count 1000 is at 1 us.
+ */
+struct hwtd_trace *spe_trace(uint32_t cpu, const uint8_t *bytes, size_t n);
 
 #endif /* SPE_BYTES_H */

@@ -23,28 +23,6 @@ fill(uint8_t *bytes, size_t n_slots)
 		spe_slot(bytes + i * SPE_SLOT, 0x400000 + 4 * i, 1000 + 5 * i);
 }
 
-/* Of one stream; 4 ns are a count, and count 1000 is at 1 us. */
-static struct hwtd_trace *
-trace_of(const uint8_t *bytes, size_t n)
-{
-	struct hwtd_trace *trace = mt_create();
-	const struct hwtd_stream_desc desc = {
-		.size = sizeof(desc),
-		.tech = HWTD_TECH_SPE,
-		.cpu = 3,
-		.pid = HWTD_NO_ID,
-		.tid = HWTD_NO_ID,
-		.clock = { 1, 4, 1000, 1000 },
-	};
-	uint32_t id;
-
-	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id, NULL),
-	    HWTD_OK);
-	assert_int_equal(hwtd_trace_add_bytes(trace, id, bytes, n, NULL),
-	    HWTD_OK);
-	return (trace);
-}
-
 static void
 a_sample_is_a_row_with_the_whole_record(void **state)
 {
@@ -64,7 +42,7 @@ a_sample_is_a_row_with_the_whole_record(void **state)
 		slot[30] = 0xb1;
 		memset(slot + 39, 0, 14);
 	}
-	trace = mt_seal(trace_of(bytes, sizeof(bytes)));
+	trace = mt_seal(spe_trace(3, bytes, sizeof(bytes)));
 	mt_rows(trace, NULL, &rows);
 	assert_int_equal(rows.n, 3);
 	for (size_t i = 0; i < 3; i++) {
@@ -152,7 +130,7 @@ what_a_branch_is_its_instruction_tells(void **state)
 		branch_slot(bytes + (N + i) * SPE_SLOT, 0x400000 + 4 * i,
 		    cases[i].op, 2000 + i);
 	}
-	trace = trace_of(bytes, sizeof(bytes));
+	trace = spe_trace(3, bytes, sizeof(bytes));
 	(void)mt_code(trace, 0x400000, code, sizeof(code));
 	mt_seal(trace);
 	mt_rows(trace, NULL, &rows);
@@ -162,7 +140,7 @@ what_a_branch_is_its_instruction_tells(void **state)
 	mt_rows_free(&rows);
 	hwtd_trace_close(trace);
 	/* Without code. */
-	trace = mt_seal(trace_of(bytes, sizeof(bytes)));
+	trace = mt_seal(spe_trace(3, bytes, sizeof(bytes)));
 	mt_rows(trace, NULL, &rows);
 	assert_int_equal(rows.n, 2 * N);
 	for (size_t i = 0; i < N; i++)
@@ -187,7 +165,7 @@ damage_is_a_gap_of_its_record(void **state)
 	bytes[5 * SPE_SLOT + 53] = 0x30;
 	bytes[5 * SPE_SLOT + 54] = 0x30;
 	/* And the last one is cut off. */
-	trace = mt_seal(trace_of(bytes, sizeof(bytes) - 12));
+	trace = mt_seal(spe_trace(3, bytes, sizeof(bytes) - 12));
 	ev = mt_events(trace, NULL);
 	mt_read(ev, 4, &rows);
 	assert_int_equal(hwtd_events_stats(ev, &stats), HWTD_OK);
@@ -223,7 +201,7 @@ extents_are_not_glued(void **state)
 
 	(void)state;
 	fill(bytes, 4);
-	trace = trace_of(bytes, 2 * SPE_SLOT - 10);
+	trace = spe_trace(3, bytes, 2 * SPE_SLOT - 10);
 	mt_extent(trace, 0, HWTD_EXTENT_NEW, bytes + 2 * SPE_SLOT,
 	    2 * SPE_SLOT);
 	mt_seal(trace);
@@ -265,7 +243,7 @@ segments_and_jobs_change_nothing(void **state)
 			struct hwtd_trace *trace;
 
 			slot_bytes = sizes[i];
-			trace = mt_seal(trace_of(bytes,
+			trace = mt_seal(spe_trace(3, bytes,
 			    (size_t)SLOTS * SPE_SLOT));
 			mt_rows(trace, NULL, &got);
 			mt_rows(trace, &two, &whole);
@@ -293,7 +271,7 @@ a_stream_can_be_sought(void **state)
 	assert_non_null(bytes);
 	fill(bytes, SLOTS);
 	slot_bytes = 4096;
-	trace = mt_seal(trace_of(bytes, (size_t)SLOTS * SPE_SLOT));
+	trace = mt_seal(spe_trace(3, bytes, (size_t)SLOTS * SPE_SLOT));
 	mt_rows(trace, NULL, &all);
 	ev = mt_events(trace, NULL);
 	for (size_t i = 1; i < SLOTS; i += 111) {

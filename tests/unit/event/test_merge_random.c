@@ -14,6 +14,7 @@
 #include "support/long_trace.h"
 #include "support/mapped_trace.h"
 #include "support/random_program.h"
+#include "support/record_model.h"
 #include "support/slot_size.h"
 
 #define MOST_STREAMS 12
@@ -165,148 +166,6 @@ read_alone(struct random_merge *m)
 	}
 }
 
-/* A record, and by what it is sorted among those before one row. */
-struct spot {
-	size_t record, row;
-	bool by_byte;
-	uint64_t key;
-};
-
-static bool
-comes_after(const struct spot *a, const struct spot *b)
-{
-	if (a->row != b->row)
-		return (a->row > b->row);
-	if (a->by_byte != b->by_byte)
-		return (a->by_byte);
-	return (a->key > b->key);
-}
-
-/* Stable, by insertion. */
-static void
-sort_spots(struct spot *spots, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		const struct spot s = spots[i];
-		size_t k = i;
-
-		for (; k > 0 && comes_after(&spots[k - 1], &s); k--)
-			spots[k] = spots[k - 1];
-		spots[k] = s;
-	}
-}
-
-static size_t
-row_at_time(const struct random_merge *m, uint64_t ns)
-{
-	const struct mt_rows *rows = &m->plain;
-	size_t i = 0;
-
-	while (ns > 0 && i < rows->n && m->timed[rows->at[i].row.stream] &&
-	    ((rows->at[i].row.flags & HWTD_EVF_TIME) == 0 ||
-		rows->at[i].row.time_ns < ns))
-		i++;
-	return (i);
-}
-
-static size_t
-row_at_byte(const struct mt_rows *rows, uint32_t stream, uint64_t off)
-{
-	size_t i = 0;
-
-	while (i < rows->n &&
-	    (rows->at[i].row.stream != stream ||
-		rows->at[i].row.stream_off < off))
-		i++;
-	assert_true(i < rows->n);
-	return (i);
-}
-
-/* Records by time; one without stays with the one before it. */
-static void
-sort_by_time(const struct random_merge *m, struct spot *spots)
-{
-	uint64_t key = UINT64_MAX;
-
-	for (size_t i = 0; i < m->n_records; i++) {
-		if ((m->records[i].flags & HWTD_RECF_TIME) != 0)
-			key = m->records[i].time_ns;
-		spots[i] = (struct spot){ .record = i, .key = key };
-	}
-	/* The first ones stay before the first one that has time. */
-	for (size_t i = m->n_records; i-- > 1;)
-		if (spots[i - 1].key == UINT64_MAX)
-			spots[i - 1].key = spots[i].key;
-	sort_spots(spots, m->n_records);
-}
-
-static void
-find_spots(const struct random_merge *m, struct spot *spots)
-{
-	struct spot here = { 0 };
-
-	sort_by_time(m, spots);
-	for (size_t i = 0; i < m->n_records; i++) {
-		const struct hwtd_record *r = &m->records[spots[i].record];
-
-		if ((r->flags & HWTD_RECF_TIME) != 0) {
-			here.by_byte = false;
-			here.key = r->time_ns;
-			here.row = row_at_time(m, r->time_ns);
-		} else if ((r->flags & HWTD_RECF_STREAM_OFF) != 0) {
-			here.by_byte = true;
-			here.key = r->stream_off;
-			here.row = row_at_byte(&m->plain, r->stream,
-			    r->stream_off);
-		}
-		here.record = spots[i].record;
-		spots[i] = here;
-	}
-	sort_spots(spots, m->n_records);
-}
-
-static void
-put_record(struct random_merge *m, const struct spot *spot)
-{
-	const struct hwtd_record *r = &m->records[spot->record];
-	struct hwtd_event *row = &m->want.at[m->want.n].row;
-
-	row->kind = HWTD_EV_RECORD;
-	row->value = spot->record;
-	row->flags = HWTD_EVF_VALUE;
-	row->stream = r->stream;
-	if ((r->flags & HWTD_RECF_STREAM_OFF) != 0)
-		row->stream_off = r->stream_off;
-	if ((r->flags & HWTD_RECF_TIME) != 0) {
-		row->flags |= HWTD_EVF_TIME;
-		row->time_ns = r->time_ns;
-	}
-	m->places[m->want.n++] = spot->row;
-}
-
-static void
-make_want(struct random_merge *m)
-{
-	struct spot spots[MOST_RECORDS];
-	size_t s = 0;
-
-	m->want.cap = m->plain.n + m->n_records;
-	m->want.at = calloc(m->want.cap + 1, sizeof(*m->want.at));
-	m->places = calloc(m->want.cap + 1, sizeof(*m->places));
-	assert_non_null(m->want.at);
-	assert_non_null(m->places);
-	find_spots(m, spots);
-	for (size_t i = 0; i <= m->plain.n; i++) {
-		for (; s < m->n_records && spots[s].row == i; s++)
-			put_record(m, &spots[s]);
-		if (i == m->plain.n)
-			break;
-		m->want.at[m->want.n] = m->plain.at[i];
-		m->places[m->want.n++] = i;
-	}
-	assert_int_equal(m->want.n, m->want.cap);
-}
-
 static void
 make(struct random_merge *m, uint64_t seed)
 {
@@ -333,7 +192,8 @@ make(struct random_merge *m, uint64_t seed)
 	read_alone(m);
 	mt_rows_free(&m->plain);
 	merge_plain(m);
-	make_want(m);
+	rm_insert(&m->plain, m->timed, m->records, m->n_records, &m->want,
+	    &m->places);
 }
 
 static void

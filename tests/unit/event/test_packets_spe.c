@@ -19,33 +19,11 @@ static const struct hwtd_packets_options perf = {
 	.flags = HWTD_PACKETS_PERF_LINES,
 };
 
-/* Of one stream; 4 ns are a count, and count 1000 is at 1 us. */
-static struct hwtd_trace *
-trace_of(const uint8_t *bytes, size_t n)
-{
-	struct hwtd_trace *trace = mt_create();
-	const struct hwtd_stream_desc desc = {
-		.size = sizeof(desc),
-		.tech = HWTD_TECH_SPE,
-		.cpu = HWTD_NO_ID,
-		.pid = HWTD_NO_ID,
-		.tid = HWTD_NO_ID,
-		.clock = { 1, 4, 1000, 1000 },
-	};
-	uint32_t id;
-
-	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id, NULL),
-	    HWTD_OK);
-	assert_int_equal(hwtd_trace_add_bytes(trace, id, bytes, n, NULL),
-	    HWTD_OK);
-	return (trace);
-}
-
 static void
 assert_text(const uint8_t *bytes, size_t n,
     const struct hwtd_packets_options *opts, const char *want)
 {
-	struct hwtd_trace *trace = mt_seal(trace_of(bytes, n));
+	struct hwtd_trace *trace = mt_seal(spe_trace(HWTD_NO_ID, bytes, n));
 
 	pk_assert_text(trace, opts, want);
 	hwtd_trace_close(trace);
@@ -160,7 +138,7 @@ packets_of_a_record_have_its_time(void **state)
 	/* The second has no end with a time. */
 	bytes[SPE_SLOT + 55] = 0x01;
 	memset(bytes + SPE_SLOT + 56, 0, 8);
-	trace = mt_seal(trace_of(bytes, sizeof(bytes)));
+	trace = mt_seal(spe_trace(HWTD_NO_ID, bytes, sizeof(bytes)));
 	pk_rows(trace, &timed, &rows);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct hwtd_packet *r = &rows.at[i];
@@ -200,7 +178,7 @@ rows_are_the_same_in_segments_and_from_anywhere(void **state)
 	static const uint64_t sizes[] = { 0, 64, 200, 1000 };
 	static uint8_t bytes[300 * SPE_SLOT];
 	const size_t n = make_long(bytes, 300);
-	struct hwtd_trace *trace = mt_seal(trace_of(bytes, n));
+	struct hwtd_trace *trace = mt_seal(spe_trace(HWTD_NO_ID, bytes, n));
 	struct hwtd_packets_options o = { .size = sizeof(o) };
 	struct pk_rows all;
 
@@ -249,7 +227,7 @@ lines_of_zeros_are_looked_at_once(void **state)
 
 	(void)state;
 	assert_non_null(bytes);
-	trace = mt_seal(trace_of(bytes, n));
+	trace = mt_seal(spe_trace(HWTD_NO_ID, bytes, n));
 	few.first = n - 100 * 16;
 	pk_rows(trace, &few, &rows);
 	assert_int_equal(rows.n, 100);
@@ -274,7 +252,7 @@ kinds_from_64_on_can_be_chosen(void **state)
 	(void)state;
 	spe_slot(bytes, 0x400000, 1000);
 	spe_slot(bytes + SPE_SLOT, 0x400004, 1010);
-	trace = mt_seal(trace_of(bytes, sizeof(bytes)));
+	trace = mt_seal(spe_trace(HWTD_NO_ID, bytes, sizeof(bytes)));
 	packets = pk_open(trace, &o);
 	assert_int_equal(hwtd_packets_read(packets, &batch, NULL), HWTD_OK);
 	assert_int_equal(batch.n, 2);
@@ -292,7 +270,7 @@ buffers_are_read_each_on_its_own(void **state)
 	/* The address is not finished by the bytes of the next buffer. */
 	static const uint8_t head[] = { 0x49, 0x00, 0xb0, 0x11, 0x22 };
 	static const uint8_t rest[] = { 0x21, 0x00, 0x01, 0x01, 0x01 };
-	struct hwtd_trace *trace = trace_of(head, sizeof(head));
+	struct hwtd_trace *trace = spe_trace(HWTD_NO_ID, head, sizeof(head));
 
 	(void)state;
 	mt_extent(trace, 0, HWTD_EXTENT_NEW, rest, sizeof(rest));

@@ -13,6 +13,7 @@
 
 #include "support/long_trace.h"
 #include "support/mapped_trace.h"
+#include "support/record_model.h"
 #include "support/slot_size.h"
 
 #define RECORD (1u << HWTD_EV_RECORD)
@@ -109,161 +110,11 @@ random_record(void)
 	return (r);
 }
 
-/* Row of `plain` before which a record with time comes. */
-static size_t
-row_at_time(const struct mt_rows *rows, uint64_t ns)
-{
-	size_t i = 0;
-
-	while (ns > 0 && i < rows->n && has_time(rows->at[i].row.stream) &&
-	    ((rows->at[i].row.flags & HWTD_EVF_TIME) == 0 ||
-		rows->at[i].row.time_ns < ns))
-		i++;
-	return (i);
-}
-
-static size_t
-row_at_byte(const struct mt_rows *rows, uint32_t stream, uint64_t off)
-{
-	size_t i = 0;
-
-	while (i < rows->n &&
-	    (rows->at[i].row.stream != stream ||
-		rows->at[i].row.stream_off < off))
-		i++;
-	assert_true(i < rows->n);
-	return (i);
-}
-
-/* A record, and by what it is sorted among those before one row. */
-struct spot {
-	size_t record;
-	size_t row;
-	bool by_byte;
-	uint64_t key;
-};
-
-static bool
-comes_after(const struct spot *a, const struct spot *b)
-{
-	if (a->row != b->row)
-		return (a->row > b->row);
-	if (a->by_byte != b->by_byte)
-		return (a->by_byte);
-	return (a->key > b->key);
-}
-
-/* Stable, by insertion. */
-static void
-sort_spots(struct spot *spots, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		const struct spot s = spots[i];
-		size_t k = i;
-
-		for (; k > 0 && comes_after(&spots[k - 1], &s); k--)
-			spots[k] = spots[k - 1];
-		spots[k] = s;
-	}
-}
-
-/* Records by time; one without stays with the one before it. */
-static void
-sort_by_time(const struct hwtd_record *records, struct spot *spots)
-{
-	uint64_t key = UINT64_MAX;
-
-	for (size_t i = 0; i < RECORDS; i++) {
-		if ((records[i].flags & HWTD_RECF_TIME) != 0)
-			key = records[i].time_ns;
-		spots[i] = (struct spot){ .record = i, .key = key };
-	}
-	/* The first ones stay before the first one that has time. */
-	for (size_t i = RECORDS; i-- > 1;)
-		if (spots[i - 1].key == UINT64_MAX)
-			spots[i - 1].key = spots[i].key;
-	sort_spots(spots, RECORDS);
-}
-
-static void
-find_spots(const struct long_case *x, struct spot *spots)
-{
-	struct spot here = { 0 };
-
-	sort_by_time(x->records, spots);
-	for (size_t i = 0; i < RECORDS; i++) {
-		const struct hwtd_record *r = &x->records[spots[i].record];
-
-		if ((r->flags & HWTD_RECF_TIME) != 0) {
-			here.by_byte = false;
-			here.key = r->time_ns;
-			here.row = row_at_time(&x->plain, r->time_ns);
-		} else if ((r->flags & HWTD_RECF_STREAM_OFF) != 0) {
-			here.by_byte = true;
-			here.key = r->stream_off;
-			here.row = row_at_byte(&x->plain, r->stream,
-			    r->stream_off);
-		}
-		here.record = spots[i].record;
-		spots[i] = here;
-	}
-	sort_spots(spots, RECORDS);
-}
-
-static void
-put_want(struct long_case *x, const struct hwtd_event *row, size_t place)
-{
-	x->want.at[x->want.n].row = *row;
-	x->places[x->want.n++] = place;
-}
-
-static void
-put_record(struct long_case *x, const struct spot *spot)
-{
-	const struct hwtd_record *r = &x->records[spot->record];
-	struct hwtd_event row;
-
-	memset(&row, 0, sizeof(row));
-	row.kind = HWTD_EV_RECORD;
-	row.value = spot->record;
-	row.flags = HWTD_EVF_VALUE;
-	row.stream = r->stream;
-	if ((r->flags & HWTD_RECF_STREAM_OFF) != 0)
-		row.stream_off = r->stream_off;
-	if ((r->flags & HWTD_RECF_TIME) != 0) {
-		row.flags |= HWTD_EVF_TIME;
-		row.time_ns = r->time_ns;
-	}
-	put_want(x, &row, spot->row);
-}
-
-static void
-make_want(struct long_case *x)
-{
-	struct spot spots[RECORDS];
-	size_t s = 0;
-
-	x->want.cap = x->plain.n + RECORDS;
-	x->want.at = calloc(x->want.cap, sizeof(*x->want.at));
-	x->places = calloc(x->want.cap, sizeof(*x->places));
-	assert_non_null(x->want.at);
-	assert_non_null(x->places);
-	find_spots(x, spots);
-	for (size_t i = 0; i <= x->plain.n; i++) {
-		for (; s < RECORDS && spots[s].row == i; s++)
-			put_record(x, &spots[s]);
-		if (i == x->plain.n)
-			break;
-		x->want.at[x->want.n] = x->plain.at[i];
-		x->places[x->want.n++] = i;
-	}
-	assert_int_equal(x->want.n, x->want.cap);
-}
-
 static int
 setup(void **state)
 {
 	struct long_case *x = calloc(1, sizeof(*x));
+	bool timed[STREAMS];
 
 	if (x == NULL)
 		return (-1);
@@ -275,7 +126,9 @@ setup(void **state)
 		mr_add(x->trace, &x->records[i]);
 	}
 	mt_rows(mt_seal(x->trace), NULL, &x->plain);
-	make_want(x);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		timed[i] = has_time(i);
+	rm_insert(&x->plain, timed, x->records, RECORDS, &x->want, &x->places);
 	*state = x;
 	return (0);
 }
