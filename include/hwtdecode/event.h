@@ -74,7 +74,8 @@ enum hwtd_event_kind {
 	/**
 	 * A sample of Arm SPE: one operation, at `ip`.  `value`: detail
 	 * hwtd_sample.  Of a branch `branch` is told as far as the hardware does,
-	 * HWTD_EVF_TAKEN if it was taken, and `target` then.  It says nothing of
+	 * or else its instruction, if its code is there; HWTD_EVF_TAKEN if it was
+	 * taken, and `target` then.  It says nothing of
 	 * what was executed before and behind it.
 	 */
 	HWTD_EV_SAMPLE = 14,
