@@ -81,6 +81,12 @@ build(struct hwtd_context *ctx, const struct input *in)
 		.tid = HWTD_NO_ID,
 		.spe = &spe };
 	const size_t first = in->second != 0 ? in->second : in->n;
+	const struct hwtd_image_desc code = { .size = sizeof(code),
+		.path = "code",
+		.bytes = in->bytes,
+		.n_bytes = in->n,
+		.flags = HWTD_IMAGEF_ADDRESS,
+		.address = 0x400000 };
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_trace *trace;
 	uint32_t id;
@@ -97,6 +103,9 @@ build(struct hwtd_context *ctx, const struct input *in)
 		       in->n - first, &err),
 		    &err);
 	}
+	/* Branches ask for code: any will do. */
+	if (in->n > 0)
+		ok(hwtd_trace_add_image(trace, &code, NULL, &err), &err);
 	ok(hwtd_trace_seal(trace, &err), &err);
 	return (trace);
 }
