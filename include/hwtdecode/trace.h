@@ -71,6 +71,8 @@ struct hwtd_pt_config {
  * The clock of a stream: how raw counts become ns on the clock of the trace.
  * ns = base_ns + (count - base_count) * ns_per / counts_per.
  * What lies outside of 0 to UINT64_MAX is told as the nearer of the two.
+ * Counts of a counter that is shorter than 64 bits begin again at 0: there
+ * wrap_base + ((count - wrap_base) & wrap_mask) stands for a count.
  */
 struct hwtd_clock {
 	/** Counts in `ns_per` ns; 0: the stream has no clock. */
@@ -79,6 +81,10 @@ struct hwtd_clock {
 	uint64_t base_count;
 	/** From 2^63 on: a time before 0, less 2^64. */
 	uint64_t base_ns;
+	/** A whole count that none in the stream is before. */
+	uint64_t wrap_base;
+	/** The bits that a raw count has; 0: all. */
+	uint64_t wrap_mask;
 };
 
 /** A stream to add, or one that is there. */

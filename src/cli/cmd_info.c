@@ -132,6 +132,30 @@ text_spe(struct output *out, const struct hwtd_spe_config *spe)
 }
 
 static void
+text_clock(struct output *out, const struct hwtd_stream_desc *stream)
+{
+	const struct hwtd_clock *clock = &stream->clock;
+
+	if (clock->counts_per == 0) {
+		output_text(out, "  clock      none: the rows have no time\n");
+		return;
+	}
+	output_format(out,
+	    "  clock      %" PRIu64 " counts in %" PRIu64 " ns, count %" PRIu64
+	    " at %" PRIu64 " ns%s\n",
+	    clock->counts_per, clock->ns_per, clock->base_count,
+	    clock->base_ns,
+	    (stream->flags & HWTD_STREAMF_CLOCK_DERIVED) != 0
+		? " (derived from the nominal frequency)"
+		: "");
+	if (clock->wrap_mask != 0)
+		output_format(out,
+		    "  counter    bits 0x%" PRIx64 ", counts from %" PRIu64
+		    " on\n",
+		    clock->wrap_mask, clock->wrap_base);
+}
+
+static void
 text_stream(struct report *report, uint32_t id)
 {
 	struct output *out = report->out;
@@ -157,17 +181,7 @@ text_stream(struct report *report, uint32_t id)
 	if (stream.spe != NULL)
 		text_spe(out, stream.spe);
 	coresight_text(out, report->input, id, &stream);
-	if (stream.clock.counts_per == 0)
-		output_text(out, "  clock      none: the rows have no time\n");
-	else
-		output_format(out,
-		    "  clock      %" PRIu64 " counts in %" PRIu64
-		    " ns, count %" PRIu64 " at %" PRIu64 " ns%s\n",
-		    stream.clock.counts_per, stream.clock.ns_per,
-		    stream.clock.base_count, stream.clock.base_ns,
-		    (stream.flags & HWTD_STREAMF_CLOCK_DERIVED) != 0
-			? " (derived from the nominal frequency)"
-			: "");
+	text_clock(out, &stream);
 	for (size_t i = 0; hwtd_trace_extent(trace, id, i, &extent) == HWTD_OK;
 	     i++)
 		output_format(out,
@@ -363,6 +377,12 @@ json_stream(struct report *report, uint32_t id)
 		json_u64(out, "clock_ns", stream.clock.ns_per);
 		json_u64(out, "clock_base_count", stream.clock.base_count);
 		json_u64(out, "clock_base_ns", stream.clock.base_ns);
+		if (stream.clock.wrap_mask != 0) {
+			json_u64(out, "clock_wrap_base",
+			    stream.clock.wrap_base);
+			json_u64(out, "clock_wrap_mask",
+			    stream.clock.wrap_mask);
+		}
 		json_bool(out, "clock_derived",
 		    (stream.flags & HWTD_STREAMF_CLOCK_DERIVED) != 0);
 	}

@@ -91,6 +91,9 @@ struct hwtdi_expander {
 	struct hwtdi_when whens[1 + HWTDI_WHENS];
 };
 
+/* A raw count of a clock whose counts begin again at 0, as if they did not. */
+uint64_t hwtdi_clock_whole(const struct hwtd_clock *clock, uint64_t count);
+
 /* A raw count of a clock in ns on the clock of the trace. */
 uint64_t hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t count);
 

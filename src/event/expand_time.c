@@ -4,7 +4,16 @@
 #include "event/expand_internal.h"
 
 uint64_t
-hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
+hwtdi_clock_whole(const struct hwtd_clock *clock, uint64_t n)
+{
+	return (clock->wrap_mask == 0 ? n
+				      : clock->wrap_base +
+		    ((n - clock->wrap_base) & clock->wrap_mask));
+}
+
+/* Of a count that does not begin again. */
+static uint64_t
+whole_ns(const struct hwtd_clock *clock, uint64_t n)
 {
 	uint64_t d, q, r, early = 0 - clock->base_ns;
 	bool before = n < clock->base_count;
@@ -33,6 +42,12 @@ hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t n)
 	return (d < clock->base_ns ? clock->base_ns - d : 0);
 }
 
+uint64_t
+hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t count)
+{
+	return (whole_ns(clock, hwtdi_clock_whole(clock, count)));
+}
+
 void
 hwtdi_expand_clock_init(struct hwtdi_expander *x,
     const struct hwtd_clock *clock)
@@ -44,16 +59,17 @@ hwtdi_expand_clock_init(struct hwtdi_expander *x,
 		x->clock_ratio.per = 0;
 }
 
-/* hwtdi_clock_ns(), mostly without a division. */
+/* The same, mostly without a division. */
 static uint64_t
-clock_ns(const struct hwtdi_expander *x, uint64_t n)
+clock_ns(const struct hwtdi_expander *x, uint64_t count)
 {
+	const uint64_t n = hwtdi_clock_whole(&x->clock, count);
 	const uint64_t d = n - x->clock.base_count;
 
 	/* Times of simple clocks are below their counts. */
 	if (x->clock_ratio.per == 0 || n < x->clock.base_count ||
 	    d > INT64_MAX)
-		return (hwtdi_clock_ns(&x->clock, n));
+		return (whole_ns(&x->clock, n));
 	return (x->clock.base_ns + hwtdi_ratio_of(&x->clock_ratio, d));
 }
 

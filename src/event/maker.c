@@ -45,21 +45,28 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 	return (rc);
 }
 
-/* The first count that is at or behind a time. */
+/*
+ * The first count that is at or behind a time; from `near` on, of counts that
+ * begin again at 0.
+ */
 static uint64_t
-count_of(const struct hwtd_clock *clock, uint64_t time_ns)
+count_of(const struct hwtd_clock *clock, uint64_t time_ns, uint64_t near)
 {
-	uint64_t low = 0, high = UINT64_MAX;
+	const uint64_t from = hwtdi_clock_whole(clock, near);
+	uint64_t low = clock->wrap_mask == 0 ? 0 : from, high = UINT64_MAX;
+	struct hwtd_clock whole = *clock;
+
+	whole.wrap_mask = 0;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (hwtdi_clock_ns(clock, middle) < time_ns)
+		if (hwtdi_clock_ns(&whole, middle) < time_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return (low);
+	return (low == UINT64_MAX ? low : low - from + near);
 }
 
 static void
@@ -78,7 +85,7 @@ code_until(void *arg, const struct hwtdi_code_query *query, uint64_t *off_out,
 	hwtdi_trace_until(maker->trace, &place, off_out, &time_ns);
 	*count_out = time_ns == UINT64_MAX || !place.has_time
 	    ? UINT64_MAX
-	    : count_of(&maker->expander.clock, time_ns);
+	    : count_of(&maker->expander.clock, time_ns, query->count);
 }
 
 static int

@@ -210,6 +210,42 @@ def test_text_of_perf_is_a_trace(case: Case) -> None:
     case.run("packets", "--style=perf", "a.hwt").want(0, out=listing)
 
 
+def test_text_of_perf_with_a_counter_that_wraps(case: Case) -> None:
+    # A counter of 32 bits at 2^32 + 0x100; 16 counts are 40 ns from 1000 ns on.
+    # perf: c = cycles + (count - cycles & mask); 1000 + (c >> 4) * 40 +
+    # ((c & 15) * 40 >> 4)
+    counts = {
+        0x100: 10_737_419_880,  # 2^32 + 0x100 is 268,435,472 * 16
+        0x105: 10_737_419_892,  # 5 more: 5 * 40 >> 4
+        0x110: 10_737_419_920,  # 2^32 + 0x110 is 268,435,473 * 16
+        0xfffffff0: 21_474_837_440,  # 2^33 - 0x10 is 536,870,911 * 16
+        0x0ff: 21_474_838_117,  # 2^33 + 0xff is 536,870,927 * 16 + 15
+    }
+    lines = [". ... ARM SPE data: size %#x bytes" % (9 * len(counts))]
+    for i, count in enumerate(counts):
+        data = b"\x71" + count.to_bytes(8, "little")
+        lines.append(".  %08x:  %s    TS %d" % (9 * i, data.hex(" "), count))
+    lines += ["0 0 0x978 [0x38]: PERF_RECORD_TIME_CONV",
+              "... Time Shift      4", "... Time Muliplier  40",
+              "... Time Zero       1000", "... Time Cycles     4294967552",
+              "... Time Mask       0xffffffff", "... Cap Time Zero   1",
+              "... Cap Time Short  1", ": unhandled!"]
+    case.write("a.txt", "".join(line + "\n" for line in lines).encode())
+    case.run("import", "a.txt", "-o", "a.hwt").want(0)
+    rows = case.run("events", "--format=jsonl", "a.txt").want(0).out
+    case.run("events", "--format=jsonl", "a.hwt").want(0, out=rows)
+    samples = case.run("spe", "--format=jsonl", "a.hwt").want(0).objects()
+    assert {row["count"]: row["time_ns"] for row in samples} == counts
+    packets = case.run("packets", "--times", "--format=jsonl", "a.hwt")
+    assert [row["time_ns"] for row in packets.want(0).objects()] == list(
+        counts.values())
+    info = case.run("info", "--format=jsonl", "a.hwt").want(0).objects()[1]
+    assert info["clock_wrap_base"] == 4294967552
+    assert info["clock_wrap_mask"] == 0xffffffff
+    case.run("info", "a.hwt").want(
+        0, out_has="counter    bits 0xffffffff, counts from 4294967552 on")
+
+
 def test_check_counts_samples_and_says_what_to_do(case: Case) -> None:
     # The second of three records has bytes that begin no packet.
     case.write("a.spe", MODEL[:34] + MODEL[:11] + b"\x02\x02"

@@ -92,7 +92,8 @@ build(struct hwtd_context *ctx, const struct input *in)
 	uint32_t id;
 
 	if ((in->how & 0x80) != 0)
-		desc.clock = (struct hwtd_clock){ 1, 40, 0, 0 };
+		desc.clock = (struct hwtd_clock){ .counts_per = 1,
+			.ns_per = 40 };
 	ok(hwtd_trace_create(ctx, NULL, &trace, &err), &err);
 	ok(hwtd_trace_add_stream(trace, &desc, &id, &err), &err);
 	ok(hwtd_trace_add_bytes(trace, id, in->bytes, first, &err), &err);

@@ -64,6 +64,8 @@ add_streams(struct hwtd_trace *trace, struct hwtd_error *err)
 	d.clock.ns_per = 7;
 	d.clock.base_count = UINT64_MAX;
 	d.clock.base_ns = 123456789;
+	d.clock.wrap_base = UINT64_C(1) << 56;
+	d.clock.wrap_mask = (UINT64_C(1) << 56) - 1;
 	if (rc == HWTD_OK)
 		rc = hwtd_trace_add_stream(trace, &d, &id, err);
 	memset(&d.clock, 0, sizeof(d.clock));

@@ -58,8 +58,10 @@ put_clock(struct hwtdi_hwt_buffer *to, const struct hwtd_clock *clock,
 	hwtdi_put_le(v + 8, clock->ns_per, 8);
 	hwtdi_put_le(v + 16, clock->base_count, 8);
 	hwtdi_put_le(v + 24, clock->base_ns, 8);
-	return (hwtdi_hwt_put_field(to, HWTDI_HWT_STREAM_CLOCK, v, sizeof(v),
-	    err));
+	hwtdi_put_le(v + 32, clock->wrap_base, 8);
+	hwtdi_put_le(v + 40, clock->wrap_mask, 8);
+	return (hwtdi_hwt_put_field(to, HWTDI_HWT_STREAM_CLOCK, v,
+	    clock->wrap_mask != 0 ? sizeof(v) : HWTDI_HWT_CLOCK_LEAST, err));
 }
 
 static int
@@ -387,12 +389,16 @@ static int
 get_clock(const struct hwtdi_hwt_field *f, struct hwtd_clock *clock,
     struct hwtd_error *err)
 {
-	if (f->n < HWTDI_HWT_CLOCK_SIZE)
+	if (f->n < HWTDI_HWT_CLOCK_LEAST)
 		return (too_short("clock", f->n, err));
 	clock->counts_per = hwtdi_le(f->value, 8);
 	clock->ns_per = hwtdi_le(f->value + 8, 8);
 	clock->base_count = hwtdi_le(f->value + 16, 8);
 	clock->base_ns = hwtdi_le(f->value + 24, 8);
+	if (f->n >= HWTDI_HWT_CLOCK_SIZE) {
+		clock->wrap_base = hwtdi_le(f->value + 32, 8);
+		clock->wrap_mask = hwtdi_le(f->value + 40, 8);
+	}
 	if (clock->counts_per == 0 || clock->ns_per == 0)
 		return (hwtdi_fail(err, HWTD_E_CORRUPT,
 		    "clock with %" PRIu64 " counts in %" PRIu64 " ns",

@@ -80,7 +80,9 @@ enum hwtdi_hwt_image_tag {
 
 #define HWTDI_HWT_FIELD_SIZE 8
 #define HWTDI_HWT_STREAM_DESC_SIZE 24
-#define HWTDI_HWT_CLOCK_SIZE 32
+#define HWTDI_HWT_CLOCK_SIZE 48
+/* Without what tells of counts that wrap. */
+#define HWTDI_HWT_CLOCK_LEAST 32
 #define HWTDI_HWT_PT_SIZE 24
 #define HWTDI_HWT_PT_FILTER_SIZE 24
 #define HWTDI_HWT_CORESIGHT_SIZE 120

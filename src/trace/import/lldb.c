@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "trace/import/json_tree.h"
 #include "trace/import/perf_switch.h"
+#include "trace/import/perf_time.h"
 #include "trace/import/side_file.h"
 
 /* How much of a file must be text. */
@@ -175,30 +176,23 @@ read_cpu_info(struct bundle *b, const struct hwtdi_json *root,
 	return (HWTD_OK);
 }
 
-/*
- * ns = zero + (tsc * mult >> shift), all mod 2^64.
- * Source: perf_event_open(2), "time_zero".
- */
 static int
 read_clock(struct bundle *b, const struct hwtdi_json *conversion)
 {
-	uint64_t mult = 0, shift = 0, zero = 0;
+	struct hwtdi_perf_time time = { 0 };
 	struct hwtdi_json field;
 	int rc;
 
-	rc = number(b, conversion, "timeMult", UINT32_MAX, &mult);
+	rc = number(b, conversion, "timeMult", UINT32_MAX, &time.mult);
 	if (rc == HWTD_OK)
-		rc = number(b, conversion, "timeShift", 63, &shift);
+		rc = number(b, conversion, "timeShift", 63, &time.shift);
 	if (rc == HWTD_OK)
-		rc = address(b, conversion, "timeZero", &zero);
-	if (rc == HWTD_OK && mult == 0) {
+		rc = address(b, conversion, "timeZero", &time.zero);
+	if (rc == HWTD_OK && !hwtdi_perf_time_clock(&time, &b->clock)) {
 		(void)hwtdi_json_field(conversion, "timeMult", &field, NULL);
 		return (hwtdi_json_fail(&field, b->err,
 		    "0 would stop the clock"));
 	}
-	b->clock.counts_per = (uint64_t)1 << shift;
-	b->clock.ns_per = mult;
-	b->clock.base_ns = zero;
 	return (rc);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/import/perf_time.h"
 #include "trace/import/text_lines.h"
 
 /* How far a text is looked through; what is no text, not so far. */
@@ -60,9 +61,9 @@ struct text {
 	size_t n_described, cap_described;
 	/* The CPU that the next MIDR is of. */
 	uint32_t described_cpu;
-	/* Of a time conversion. */
-	struct hwtd_clock clock;
-	bool has_shift;
+	/* The last time conversion. */
+	struct hwtdi_perf_time time;
+	bool has_time;
 
 	/* The buffer at hand. */
 	uint32_t stream;
@@ -473,7 +474,29 @@ describe_cpu(struct text *t, uint32_t midr)
 	return (rc);
 }
 
-/* CPUs, and what a count of the timer is in ns. */
+/* What a count of the timer is in ns. */
+static void
+read_time(struct text *t, const char *line)
+{
+	uint64_t n;
+
+	if (number_behind(line, "... Time Shift ", &n)) {
+		t->time = (struct hwtdi_perf_time){ .shift = n };
+		t->has_time = true;
+	} else if (number_behind(line, "... Time Muliplier ", &n) ||
+	    number_behind(line, "... Time Multiplier ", &n))
+		t->time.mult = n;
+	else if (number_behind(line, "... Time Zero ", &n))
+		t->time.zero = n;
+	else if (number_behind(line, "... Time Cycles ", &n))
+		t->time.cycles = n;
+	else if (number_behind(line, "... Time Mask ", &n))
+		t->time.mask = n;
+	else if (number_behind(line, "... Cap Time Short ", &n))
+		t->time.is_short = n != 0;
+}
+
+/* CPUs and clocks. */
 static int
 read_metadata(struct text *t, const char *line)
 {
@@ -483,15 +506,8 @@ read_metadata(struct text *t, const char *line)
 		t->described_cpu = n < HWTD_NO_ID ? (uint32_t)n : HWTD_NO_ID;
 	else if (number_behind(line, "MIDR             :", &n))
 		return (describe_cpu(t, (uint32_t)n));
-	else if (number_behind(line, "... Time Shift ", &n)) {
-		t->has_shift = n < 64;
-		if (t->has_shift)
-			t->clock.counts_per = UINT64_C(1) << n;
-	} else if (number_behind(line, "... Time Muliplier ", &n) ||
-	    number_behind(line, "... Time Multiplier ", &n))
-		t->clock.ns_per = n;
-	else if (number_behind(line, "... Time Zero ", &n))
-		t->clock.base_ns = n;
+	else
+		read_time(t, line);
 	return (HWTD_OK);
 }
 
@@ -547,13 +563,17 @@ midr_of(const struct text *t, uint32_t cpu)
 static void
 finish(struct text *t)
 {
+	struct hwtd_clock clock;
+	const bool has_clock = t->has_time &&
+	    hwtdi_perf_time_clock(&t->time, &clock);
+
 	for (size_t i = 0; i < t->n_sources; i++) {
 		struct hwtdi_stream *s = t->trace
 					     ->streams[t->sources[i].stream];
 		const uint32_t midr = midr_of(t, t->sources[i].cpu);
 
-		if (t->has_shift && t->clock.ns_per != 0)
-			s->desc.clock = t->clock;
+		if (has_clock)
+			s->desc.clock = clock;
 		if (midr == 0)
 			continue;
 		s->has_spe = true;

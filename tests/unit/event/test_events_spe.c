@@ -304,12 +304,27 @@ times_are_those_of_perf(void **state)
 		uint64_t time_ns;
 	} cases[] = {
 		/* As it was recorded: 10 ns a count, from before time 0 on. */
-		{ { 1, 10, 0, 0 - UINT64_C(213982967020) },
+		{ { 1, 10, 0, 0 - UINT64_C(213982967020), 0, 0 },
 		    UINT64_C(314938859071370) },
 		/* PERF_RECORD_TIME_CONV: 2^shift counts in mult ns from zero. */
-		{ { 1 << 5, 321, 0, 12345 }, UINT64_C(316137694682104) },
-		{ { 1 << 26, UINT64_C(2684354567), 0, 0 - UINT64_C(1000) },
+		{ { 1 << 5, 321, 0, 12345, 0, 0 }, UINT64_C(316137694682104) },
+		{ { 1 << 26, UINT64_C(2684354567), 0, 0 - UINT64_C(1000), 0,
+		      0 },
 		    UINT64_C(1260611371439860) },
+		/*
+		 * Of 48 bits, as far as one that is at 2^48: the timestamp is
+		 * 31515284203839, and 2^48 behind.
+		 */
+		{ { 1, 10, 0, 0, UINT64_C(1) << 48, (UINT64_C(1) << 48) - 1 },
+		    UINT64_C(3129902609144950) },
+		/* One count ahead of it: it is of 2^48 counts later. */
+		{ { 1, 10, 0, 0,
+		      (UINT64_C(1) << 48) + UINT64_C(31515284203840),
+		      (UINT64_C(1) << 48) - 1 },
+		    UINT64_C(5944652376251510) },
+		/* As long ago as can be: all bits are there. */
+		{ { 1, 10, 0, 0, UINT64_C(31515284203839), UINT64_MAX },
+		    UINT64_C(315152842038390) },
 	};
 
 	(void)state;

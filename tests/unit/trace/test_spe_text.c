@@ -247,7 +247,7 @@ cpus_and_clocks_are_told(void **state)
 	desc = stream_at(f, 0);
 	assert_int_equal(desc.spe->midr, 0x480fd010);
 	assert_int_equal(desc.spe->version, 2);
-	o.clock = (struct hwtd_clock){ 1, 40, 0, 0 };
+	o.clock = (struct hwtd_clock){ .counts_per = 1, .ns_per = 40 };
 	o.cpu_plus_1 = 6;
 	assert_int_equal(open_text(f, HEAD("1") ".  00000000:  01  END\n", &o),
 	    HWTD_OK);
@@ -255,6 +255,56 @@ cpus_and_clocks_are_told(void **state)
 	assert_int_equal(desc.spe->midr, 1);
 	assert_int_equal(desc.clock.ns_per, 40);
 	assert_int_equal(desc.cpu, 5);
+}
+
+/* A TIME_CONV of an arm64 machine, as its listing was sent to a mailing list. */
+#define TIME_CONV(is_short)                                                   \
+	"0 0 0x978 [0x38]: PERF_RECORD_TIME_CONV\n"                           \
+	"... Time Shift      21\n"                                            \
+	"... Time Muliplier  20971520\n"                                      \
+	"... Time Zero       18446743935180835206\n"                          \
+	"... Time Cycles     13852918225\n"                                   \
+	"... Time Mask       0xffffffffffffff\n"                              \
+	"... Cap Time Zero   1\n"                                             \
+	"... Cap Time Short  " is_short "\n: unhandled!\n"
+
+static void
+assert_wraps(const struct fixture *f, uint64_t base, uint64_t mask)
+{
+	const struct hwtd_clock clock = stream_at(f, 0).clock;
+
+	assert_int_equal(clock.counts_per, 1 << 21);
+	assert_int_equal(clock.ns_per, 20971520);
+	assert_int_equal(clock.base_count, 0);
+	assert_int_equal(clock.base_ns, UINT64_C(18446743935180835206));
+	assert_int_equal(clock.wrap_base, base);
+	assert_int_equal(clock.wrap_mask, mask);
+}
+
+static void
+short_counters_are_told_where_perf_has_them(void **state)
+{
+	static const char bytes[] = HEAD("0x1") ".  00000000:  01   END\n";
+	char text[2048];
+	struct fixture *f = *state;
+
+	(void)snprintf(text, sizeof(text), "%s%s", TIME_CONV("1"), bytes);
+	open_fine(f, text);
+	assert_wraps(f, UINT64_C(13852918225), UINT64_C(0xffffffffffffff));
+	assert_int_equal(count_damages(f), 0);
+	(void)snprintf(text, sizeof(text), "%s%s", TIME_CONV("0"), bytes);
+	open_fine(f, text);
+	assert_wraps(f, 0, 0);
+	/* Of two the last one counts, as a whole. */
+	(void)snprintf(text, sizeof(text), "%s%s%s", TIME_CONV("1"), bytes,
+	    TIME_CONV("0"));
+	open_fine(f, text);
+	assert_wraps(f, 0, 0);
+	/* One without a multiplier is none. */
+	(void)snprintf(text, sizeof(text), "%s%s", bytes,
+	    "... Time Shift      21\n... Cap Time Short  1\n");
+	open_fine(f, text);
+	assert_int_equal(stream_at(f, 0).clock.counts_per, 0);
 }
 
 /* However much is damaged, what comes before so many places is there. */
@@ -518,6 +568,7 @@ main(void)
 		TEST(old_heads_and_mails_are_read),
 		TEST(buffers_are_those_of_cpus_and_threads),
 		TEST(cpus_and_clocks_are_told),
+		TEST(short_counters_are_told_where_perf_has_them),
 		TEST(what_is_not_in_the_text_is_damage),
 		TEST(of_a_text_without_end_of_damage_the_begin_is_read),
 		TEST(what_is_wrong_fits_where_it_is_told),
