@@ -165,6 +165,55 @@ what_is_cut_off_is_not_glued(void **state)
 	}
 }
 
+/*
+ * A snapshot of a buffer of two halves, whose older half was not written again: it
+ * lies behind the newer one in memory, and its times go back.  Each record is there
+ * once, whether somebody tells where the halves are or not, and with nothing added
+ * to it or left out.
+ */
+static void
+an_old_half_in_a_snapshot_is_read_once(void **state)
+{
+	static const struct hwtd_buffer halves[] = { { 0, 0, HWTD_NO_ID },
+		{ 4 * 64, 1, HWTD_NO_ID } };
+	struct made m = { .n = 0 };
+
+	(void)state;
+	/* Newer: 2000 to 2030; older: 1960 to 1990. */
+	add(&m, 4, 2000, 0);
+	add(&m, 4, 1960, 0);
+	assert_buffers(&m, 0, halves, 2);
+	for (int split = 0; split < 2; split++) {
+		struct hwtd_trace *trace = spe_trace(3, m.bytes,
+		    split != 0 ? 4 * (size_t)SPE_SLOT : m.n);
+		struct mt_rows rows = { 0 };
+		unsigned int back = 0;
+
+		if (split != 0)
+			mt_extent(trace, 0, HWTD_EXTENT_NEW,
+			    m.bytes + 4 * (size_t)SPE_SLOT,
+			    4 * (size_t)SPE_SLOT);
+		mt_rows(mt_seal(trace), NULL, &rows);
+		assert_int_equal(rows.n, 8);
+		for (size_t i = 0; i < 8; i++) {
+			const struct hwtd_sample *s = &rows.at[i]
+							   .detail.sample;
+
+			assert_int_equal(rows.at[i].row.kind, HWTD_EV_SAMPLE);
+			assert_int_equal(s->stream_off, i * SPE_SLOT);
+			assert_int_equal(s->pc, 0x400000 + i * SPE_SLOT);
+			assert_int_equal(s->count,
+			    i < 4 ? 2000 + 10 * i : 1960 + 10 * (i - 4));
+			assert_int_equal(s->bytes, SPE_SLOT);
+			back += (s->flags & HWTD_SAMPLEF_COUNT_BACK) != 0;
+		}
+		/* In a buffer of its own it goes on from nothing. */
+		assert_int_equal(back, split != 0 ? 0 : 1);
+		mt_rows_free(&rows);
+		hwtd_trace_close(trace);
+	}
+}
+
 static void
 wrong_arguments_are_refused(void **state)
 {
@@ -200,6 +249,7 @@ main(void)
 		cmocka_unit_test(one_odd_time_is_no_buffer),
 		cmocka_unit_test(another_cpu_begins_a_buffer),
 		cmocka_unit_test(what_is_cut_off_is_not_glued),
+		cmocka_unit_test(an_old_half_in_a_snapshot_is_read_once),
 		cmocka_unit_test(wrong_arguments_are_refused),
 	};
 
