@@ -59,6 +59,25 @@ write_program(struct elf_writer *w)
 	elf_writer_finish(w);
 }
 
+void
+ms_add_program(struct hwtd_trace *trace)
+{
+	struct hwtd_image_desc image = {
+		.size = sizeof(image),
+		.path = "dir/prog",
+		.flags = HWTD_IMAGEF_ADDRESS,
+		.address = BASE,
+	};
+	struct elf_writer w;
+
+	write_program(&w);
+	image.bytes = w.bytes;
+	image.n_bytes = w.n_bytes;
+	assert_int_equal(hwtd_trace_add_image(trace, &image, NULL, NULL),
+	    HWTD_OK);
+	elf_writer_free(&w);
+}
+
 static struct hwtd_trace *
 fill(struct hwtd_trace *trace)
 {
@@ -69,21 +88,9 @@ fill(struct hwtd_trace *trace)
 		.pid = HWTD_NO_ID,
 		.tid = HWTD_NO_ID,
 	};
-	struct hwtd_image_desc image = {
-		.size = sizeof(image),
-		.path = "dir/prog",
-		.flags = HWTD_IMAGEF_ADDRESS,
-		.address = BASE,
-	};
-	struct elf_writer w;
 	uint32_t id;
 
-	write_program(&w);
-	image.bytes = w.bytes;
-	image.n_bytes = w.n_bytes;
-	assert_int_equal(hwtd_trace_add_image(trace, &image, NULL, NULL),
-	    HWTD_OK);
-	elf_writer_free(&w);
+	ms_add_program(trace);
 	assert_int_equal(hwtd_trace_add_stream(trace, &desc, &id, NULL),
 	    HWTD_OK);
 	return (mt_seal(trace));

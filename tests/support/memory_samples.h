@@ -30,6 +30,8 @@
  */
 struct hwtd_trace *ms_trace(void);
 struct hwtd_trace *ms_trace_in(struct hwtd_context *ctx);
+/* That code alone. */
+void ms_add_program(struct hwtd_trace *trace);
 
 /* A row of a thread; HWTD_NO_ID: not known. */
 struct hwtd_event ms_row(struct hwtd_trace *trace, uint32_t pid, uint32_t tid,
