@@ -57,7 +57,10 @@ extern "C" {
  * fields are those of two records.
  */
 #define HWTD_SAMPLEF_DUPLICATE 0x2
-/** The buffer ends before the record does. */
+/**
+ * The buffer ends before the record does; or it begins in the timestamp of this one,
+ * of which nothing is known then.
+ */
 #define HWTD_SAMPLEF_TRUNCATED 0x4
 /**
  * The first of a buffer, without a PC or an operation: it may have begun before

@@ -329,7 +329,7 @@ mem_text_notes(struct mem_report *report, const struct hwtd_memory_info *info)
 	if (report->gap_bytes != 0)
 		output_format(out,
 		    "# loss       %" PRIu64 " of %" PRIu64
-		    " bytes; the buffer ended inside a record %" PRIu64
+		    " bytes; buffers began or ended inside a record %" PRIu64
 		    " times\n",
 		    report->gap_bytes, report->bytes,
 		    report->gaps[HWTD_GAP_TRUNCATED]);

@@ -15,6 +15,12 @@
 /* Timestamps of records that follow one another are not further apart. */
 #define FAR_TICKS (UINT64_C(1) << 40)
 
+/* Those of two records of a buffer are rather less apart than that. */
+#define NEAR_TICKS (UINT64_C(1) << 32)
+
+/* So many records in slots are no chance. */
+#define PROOF_SLOTS 4
+
 /* hwtdi_spe_plain() reads so far. */
 #define PLAIN_SPARE 16
 
@@ -230,6 +236,33 @@ limit_is_slot(const struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
 	    in_slot(r, s));
 }
 
+/*
+ * So many bytes the buffer begins with are the rest of a timestamp; 0: they are not.
+ * They could be packets.  But behind them is a whole record, and its own timestamp
+ * goes on from theirs: they are its upper bytes.
+ */
+static uint64_t
+rest_of_count(const struct hwtdi_spe_reader *r, const struct window *w)
+{
+	const uint64_t skipped = r->off - r->buffer_off;
+	struct chain c;
+
+	for (unsigned int n = 1; skipped + n <= 8 && r->off + n < w->end;
+	     n++) {
+		const unsigned int low = 64 - 8 * n;
+		const uint64_t rest = hwtdi_le(at(w, r->off), n) << low;
+		const uint64_t most = low > 32 ? UINT64_C(1) << low
+					       : NEAR_TICKS;
+
+		if (*at(w, r->off + n) != 0 &&
+		    read_chain(r, w, r->off + n, true, &c) && !c.cut &&
+		    is_whole(&c) && (c.fields & HWTD_SAMPLE_COUNT) != 0 &&
+		    hwtdi_le(at(w, c.end - 8), 8) - rest < most)
+			return (n);
+	}
+	return (0);
+}
+
 /* In parts: of more at once compilers make an instruction that is slow. */
 static inline void
 clear(struct hwtd_sample *s)
@@ -286,6 +319,7 @@ learn(struct hwtdi_spe_reader *r, const struct hwtd_sample *s, uint64_t end)
 		return;
 	r->slots = r->has_last && end - start <= SLOT &&
 	    (start - r->last_start) % SLOT == 0;
+	r->slots_from = start;
 	r->phase = (uint8_t)((start - r->buffer_off) % SLOT);
 }
 
@@ -308,18 +342,29 @@ note_count(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 	r->count = s->count;
 }
 
+/* Few records were in slots: those of a producer without can be by chance. */
+static bool
+is_proof(const struct hwtdi_spe_reader *r, const struct hwtd_sample *s)
+{
+	return (s->stream_off - r->slots_from >= (uint64_t)PROOF_SLOTS * SLOT);
+}
+
 /*
- * Records of this producer have no slots after all: a whole one of its kind follows
- * at once.  What is left of a slot whose end is none has no second begin.
+ * Records of this producer have no slots after all: one of its kind follows at
+ * once.  What is left of a slot whose end is none has no second begin, and hardly
+ * all that a whole record has.
  */
 static bool
-next_is_whole(const struct hwtdi_spe_reader *r, const struct window *w,
-    uint64_t off)
+next_is_record(const struct hwtdi_spe_reader *r, const struct window *w,
+    const struct hwtd_sample *s, uint64_t off)
 {
 	struct chain c;
 
-	return (*at(w, off) == r->first_header &&
-	    read_chain(r, w, off, false, &c) && !c.cut && is_whole(&c));
+	if (*at(w, off) != r->first_header ||
+	    !read_chain(r, w, off, false, &c) || c.cut)
+		return (false);
+	return (is_whole(&c) ||
+	    (!is_proof(r, s) && read_chain(r, w, off, true, &c)));
 }
 
 /*
@@ -334,7 +379,7 @@ is_longer(const struct hwtdi_spe_reader *r, const struct window *w,
 
 	return (s->stream_off >= w->off &&
 	    read_chain(r, w, s->stream_off, false, &c) && !c.cut &&
-	    is_whole(&c));
+	    (is_whole(&c) || !is_proof(r, s)));
 }
 
 /* The packet that ends the record has been read. */
@@ -348,7 +393,7 @@ finish(struct hwtdi_spe_reader *r, const struct window *w,
 	if (limit_is_slot(r, s) && end != r->limit &&
 	    !all_zero(w, end, r->limit)) {
 		/* An end that is none, or a producer that has no slots. */
-		if (!next_is_whole(r, w, end) &&
+		if (!next_is_record(r, w, s, end) &&
 		    ((read_chain(r, w, end, false, &rest) &&
 			 rest.end == r->limit) ||
 			is_slot(r, w, r->limit))) {
@@ -535,6 +580,21 @@ read_packets(struct hwtdi_spe_reader *r, const struct window *w,
 	}
 }
 
+/* The rest of a timestamp, of a record of which nothing else is there. */
+static __attribute__((noinline)) bool
+begins_in_count(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *s)
+{
+	const uint64_t rest = rest_of_count(r, w);
+
+	if (rest == 0)
+		return (false);
+	begin(r, w, s);
+	s->flags |= HWTD_SAMPLEF_TRUNCATED;
+	end_record(r, s, r->off + rest);
+	return (true);
+}
+
 /* Padding between records. */
 static void
 skip_padding(struct hwtdi_spe_reader *r, const struct window *w)
@@ -575,9 +635,13 @@ hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes, size_t n,
 		}
 		if (!last && w.end - r->off < HWTDI_SPE_LOOK)
 			break;
-		if (!r->lost)
+		if (!r->lost) {
+			if (r->first && begins_in_count(r, &w, &out[k])) {
+				k++;
+				continue;
+			}
 			begin(r, &w, &out[k]);
-		else if (find(r, &w, &out[k])) {
+		} else if (find(r, &w, &out[k])) {
 			k++;
 			continue;
 		} else if (r->lost)

@@ -40,6 +40,8 @@ struct hwtdi_spe_reader {
 	/* Records lie in slots: at this offset in slots of 64 bytes. */
 	bool slots;
 	uint8_t phase;
+	/* The first record that did. */
+	uint64_t slots_from;
 	/* Where the record before began, if one did. */
 	bool has_last;
 	uint64_t last_start;

@@ -393,6 +393,134 @@ two_records_of_64_bytes_do_not_make_slots(void **state)
 	}
 }
 
+/* A record of it lacks its operation, and begins as others do. */
+static void
+what_is_not_whole_may_follow_what_is_in_no_slot(void **state)
+{
+	/* Of the third record, and of the fourth one, which lacks it. */
+	static const size_t lengths[][2] = { { 32, 32 }, { 20, 44 },
+		{ 32, 96 }, { 44, 76 }, { 68, 60 }, { 72, 56 }, { 100, 28 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+		for (size_t lacks = 2; lacks < 4; lacks++) {
+			uint8_t bytes[512];
+			struct hwtd_sample got[8];
+			size_t n = 0, at = 0;
+
+			for (size_t k = 0; k < 4; k++) {
+				const size_t length = k < 2
+				    ? 64
+				    : lengths[i][k - 2];
+
+				(void)put_long(bytes + n, length, 4 * k);
+				if (k == lacks)
+					bytes[n + 9] = 0;
+				n += length;
+			}
+			print_message("case %zu: %zu\n", i, lacks);
+			assert_int_equal(spe_records(bytes, n, got, 8), 4);
+			for (size_t k = 0; k < 4; k++) {
+				assert_int_equal(got[k].flags & BAD, 0);
+				assert_int_equal(got[k].stream_off, at);
+				assert_int_equal((got[k].present &
+						     HWTD_SAMPLE_OP) != 0,
+				    k != lacks);
+				at += got[k].bytes;
+			}
+			assert_int_equal(at, n);
+		}
+}
+
+/* Where there are slots for long, it is what is left of one. */
+static void
+a_false_end_costs_one_record_where_there_are_slots(void **state)
+{
+	uint8_t bytes[10 * SPE_SLOT];
+	struct hwtd_sample got[12];
+
+	(void)state;
+	fill(bytes, 10);
+	/* The issue latency is 0xb0, and its header is an END. */
+	bytes[7 * SPE_SLOT + 24] = 0x01;
+	bytes[7 * SPE_SLOT + 25] = 0xb0;
+	assert_int_equal(spe_records(bytes, sizeof(bytes), got, 12), 10);
+	for (size_t k = 0; k < 10; k++) {
+		assert_int_equal(got[k].flags & BAD,
+		    k == 7 ? HWTD_SAMPLEF_DAMAGED : 0);
+		assert_int_equal(got[k].pc, 0x400000 + 4 * k);
+	}
+}
+
+/*
+ * Two branches of a Kunpeng 920, without slots.  Its time is made so that the upper
+ * bytes of a timestamp are a data source of 0, and those above are padding.
+ */
+static void
+a_timestamp_that_is_cut_gives_no_packets(void **state)
+{
+	static const uint8_t record[44] = { 0xb0, 0x00, 0xe1, 0x20, 0x2a, 0xee,
+		0xb7, 0xff, 0xc0, 0x99, 0x02, 0x00, 0x98, 0x03, 0x00, 0x52,
+		0xc2, 0x00, 0x4a, 0x01, 0xb1, 0x04, 0xe1, 0x20, 0x2a, 0xee,
+		0xb7, 0xff, 0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x71,
+		0x3f, 0xe9, 0x51, 0xb9, 0xa9, 0x43, 0x00, 0x00 };
+	uint8_t bytes[3 * sizeof(record)];
+	struct hwtd_sample got[5];
+
+	(void)state;
+	for (size_t cut = 36; cut <= sizeof(record); cut++) {
+		const size_t left = sizeof(record) - cut;
+		const size_t n = left > 2 ? 3 : 2;
+
+		for (size_t i = 0; i < 3; i++)
+			memcpy(bytes + i * sizeof(record), record,
+			    sizeof(record));
+		/* 100,000,000 counts later, and 2 more. */
+		bytes[44 + 36] = 0x3f;
+		bytes[44 + 37] = 0xca;
+		bytes[44 + 38] = 0x47;
+		bytes[44 + 39] = 0xbf;
+		bytes[88 + 36] = 0x41;
+		bytes[88 + 37] = 0xca;
+		bytes[88 + 38] = 0x47;
+		bytes[88 + 39] = 0xbf;
+		print_message("%zu bytes are left\n", left);
+		assert_int_equal(spe_records(bytes + cut, sizeof(bytes) - cut,
+				     got, 5),
+		    n);
+		if (n == 3) {
+			assert_int_equal(got[0].stream_off, 0);
+			assert_int_equal(got[0].bytes, left);
+			assert_int_equal(got[0].present, 0);
+			assert_int_equal(got[0].flags,
+			    HWTD_SAMPLEF_HEADLESS | HWTD_SAMPLEF_TRUNCATED);
+		}
+		for (size_t i = n - 2; i < n; i++) {
+			assert_int_equal(got[i].bytes, sizeof(record));
+			assert_int_equal(got[i].flags, 0);
+			assert_int_equal(got[i].present &
+				(HWTD_SAMPLE_SOURCE | HWTD_SAMPLE_PC |
+				    HWTD_SAMPLE_OP),
+			    HWTD_SAMPLE_PC | HWTD_SAMPLE_OP);
+		}
+		assert_int_equal(got[n - 2].count, UINT64_C(0x43a9bf47ca3f));
+	}
+}
+
+/* The same bytes where the time is not theirs: they are what they look like. */
+static void
+a_record_may_begin_as_a_timestamp_could_end(void **state)
+{
+	static const uint8_t bytes[] = { 0x43, 0, 0, 0xb0, 4, 0, 0, 0, 0, 0, 0,
+		0x80, 0x49, 0, 0x71, 1, 2, 3, 4, 5, 0x44, 0, 0 };
+	const struct hwtd_sample s = spe_record(bytes, sizeof(bytes));
+
+	(void)state;
+	assert_int_equal(s.flags, 0);
+	assert_int_equal(s.bytes, sizeof(bytes));
+	assert_true((s.present & HWTD_SAMPLE_SOURCE) != 0);
+}
+
 /* Bytes of an address look like the header of one; what follows fits too. */
 static void
 parts_of_a_record_are_no_place_to_begin(void **state)
@@ -462,6 +590,12 @@ main(void)
 		    a_producer_of_other_lengths_is_not_taken_for_one_of_slots),
 		cmocka_unit_test(parts_of_a_record_are_no_place_to_begin),
 		cmocka_unit_test(two_records_of_64_bytes_do_not_make_slots),
+		cmocka_unit_test(
+		    what_is_not_whole_may_follow_what_is_in_no_slot),
+		cmocka_unit_test(
+		    a_false_end_costs_one_record_where_there_are_slots),
+		cmocka_unit_test(a_timestamp_that_is_cut_gives_no_packets),
+		cmocka_unit_test(a_record_may_begin_as_a_timestamp_could_end),
 		cmocka_unit_test(
 		    empty_slots_and_slots_of_another_place_are_read),
 	};
