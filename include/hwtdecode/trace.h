@@ -647,7 +647,8 @@ HWTD_API int hwtd_trace_exec_context(const struct hwtd_trace *trace,
     uint32_t context, struct hwtd_exec_context *out);
 
 /**
- * Known damage of the file, in the order in which it was found.
+ * Known damage of the file, in the order in which it was found.  At most 65,536
+ * places are listed: with more, the last one says so.
  *
  * @param[in]  trace  A trace.
  * @param[in]  index  From 0.

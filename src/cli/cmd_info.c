@@ -13,6 +13,9 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 
+/* Of more damaged places hwtd_trace_damage() lists no others. */
+#define DAMAGES_LISTED 65536
+
 struct report {
 	const struct input *input;
 	const struct options *options;
@@ -278,7 +281,8 @@ write_text(struct report *report)
 	if (info->n_damages == 0)
 		output_text(out, "none known\n");
 	else
-		output_format(out, "%" PRIu32 " places\n", info->n_damages);
+		output_format(out, "%" PRIu32 " places%s\n", info->n_damages,
+		    info->n_damages == DAMAGES_LISTED ? " or more" : "");
 	if (report->options->time_span) {
 		if (report->stats.has_time != 0) {
 			output_text(out, "time       ");

@@ -21,7 +21,7 @@
 /* Images of one trace, and parts of files. */
 #define HWTDI_MAX_IMAGES (1u << 20)
 
-/* Damaged places of one file; with more it is beyond use. */
+/* Damaged places of one file that are listed; the last one says of more. */
 #define HWTDI_MAX_DAMAGES 65536u
 
 /* Bytes of a name or another text. */

@@ -415,8 +415,7 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	int rc;
 
 	if (trace->n_damages == HWTDI_MAX_DAMAGES)
-		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, file_off,
-		    "more than %u damaged places", HWTDI_MAX_DAMAGES));
+		return (HWTD_OK);
 	rc = hwtdi_array_grow(trace->library, &trace->damages,
 	    &trace->cap_damages, trace->n_damages + 1, sizeof(*trace->damages),
 	    err);
@@ -431,6 +430,13 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	memset(d, 0, sizeof(*d));
 	d->size = sizeof(*d);
 	d->file_off = file_off;
+	d->stream = HWTD_NO_ID;
+	if (trace->n_damages == HWTDI_MAX_DAMAGES) {
+		(void)snprintf(d->text, sizeof(d->text),
+		    "more than %u damaged places: others are not listed",
+		    HWTDI_MAX_DAMAGES - 1);
+		return (HWTD_OK);
+	}
 	d->file_bytes = file_bytes;
 	d->stream = stream;
 	d->first = first;

@@ -246,6 +246,21 @@ def test_text_of_perf_with_a_counter_that_wraps(case: Case) -> None:
         0, out_has="counter    bits 0xffffffff, counts from 4294967552 on")
 
 
+def test_more_damage_than_is_listed(case: Case) -> None:
+    # Every line has 2 of 4 bytes.
+    lines = [". ... ARM SPE data: size 0x445c0 bytes"]
+    lines += [".  %08x:  49 01    ST" % at for at in range(0, 0x445C0, 4)]
+    case.write("a.txt", "".join(line + "\n" for line in lines).encode())
+    case.run("import", "a.txt", "-o", "a.hwt").want(0)
+    for name in ("a.txt", "a.hwt"):
+        case.run("info", name).want(0, out_has="damage     65536 places or more")
+        rows = case.run("events", "--format=jsonl", name).want(0).objects()
+        assert sum(row["kind"] == "sample" for row in rows) == 70000
+        gaps = [row for row in rows if row.get("reason") == "file-damaged"]
+        assert len(gaps) == 70001
+        assert sum("others are not listed" in row["text"] for row in gaps) == 1
+
+
 def test_check_counts_samples_and_says_what_to_do(case: Case) -> None:
     # The second of three records has bytes that begin no packet.
     case.write("a.spe", MODEL[:34] + MODEL[:11] + b"\x02\x02"

@@ -582,28 +582,6 @@ finish(struct text *t)
 	}
 }
 
-/* No more can be told than what is wrong with one line, and the end of a buffer. */
-static bool
-is_hopeless(const struct text *t)
-{
-	return (t->trace->n_damages + 4 > HWTDI_MAX_DAMAGES);
-}
-
-/* What was read counts. */
-static int
-leave_rest(struct text *t)
-{
-	const uint64_t from = t->lines.off;
-	int rc = end_buffer(t);
-
-	if (rc != HWTD_OK)
-		return (rc);
-	return (hwtdi_trace_note_damage(t->trace, from,
-	    t->trace->file.size - from, HWTD_NO_ID, 0, 0, t->err,
-	    "line %" PRIu64 ": read up to here: over %u damaged places",
-	    t->lines.number, HWTDI_MAX_DAMAGES));
-}
-
 int
 hwtdi_spe_text_import(struct hwtd_trace *trace,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
@@ -619,12 +597,10 @@ hwtdi_spe_text_import(struct hwtd_trace *trace,
 	t->err = err;
 	t->cpu = t->tid = t->described_cpu = HWTD_NO_ID;
 	rc = hwtdi_lines_init(&t->lines, trace, UINT64_MAX, err);
-	while (rc == HWTD_OK && !is_hopeless(t) &&
+	while (rc == HWTD_OK &&
 	    (rc = hwtdi_lines_next(&t->lines, err)) == HWTD_OK)
 		rc = take_line(t);
-	if (rc == HWTD_OK)
-		rc = leave_rest(t);
-	else if (rc == HWTD_END) {
+	if (rc == HWTD_END) {
 		t->lines.off = trace->file.size;
 		rc = end_buffer(t);
 	}

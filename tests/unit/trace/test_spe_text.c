@@ -307,29 +307,97 @@ short_counters_are_told_where_perf_has_them(void **state)
 	assert_int_equal(stream_at(f, 0).clock.counts_per, 0);
 }
 
-/* However much is damaged, what comes before so many places is there. */
+#define HOLES 70000
+
+/* Each line has two bytes of four; the file is closed again. */
 static void
-of_a_text_without_end_of_damage_the_begin_is_read(void **state)
+write_holes(struct fixture *f)
 {
-	static const char good[] = HEAD("0x10") ".  00000000:  49 00  LD\n";
-	static const char bad[] = ".  0000000x:  99\n";
-	const size_t n = 70000;
-	struct fixture *f = *state;
-	char *text = malloc(sizeof(good) + n * (sizeof(bad) - 1));
-	uint32_t most;
+	char *text = malloc((size_t)HOLES * 32 + 100);
+	size_t n;
 
 	assert_non_null(text);
-	memcpy(text, good, sizeof(good));
-	for (size_t i = 0; i < n; i++)
-		memcpy(text + sizeof(good) - 1 + i * (sizeof(bad) - 1), bad,
-		    sizeof(bad));
+	n = (size_t)sprintf(text, HEAD("%#x"), 4u * HOLES);
+	for (unsigned int i = 0; i < HOLES; i++)
+		n += (size_t)sprintf(text + n, ".  %08x:  49 00  LD\n", 4 * i);
 	open_fine(f, text);
 	free(text);
-	assert_extents(f, 0, "0:4900 16:");
-	most = count_damages(f);
-	assert_in_range(most, 65000, 65536);
-	assert_damage(f, 0, 2, 2, "line 3: no bytes can be read of it");
-	assert_damage(f, most - 1, 0, 0, ": read up to here");
+}
+
+/* All that is good is there; of what is not, so much is listed as can be. */
+static void
+assert_holes(const struct fixture *f)
+{
+	struct hwtd_extent e = { .size = sizeof(e) };
+	struct hwtd_damage d = { .size = sizeof(d) };
+	uint8_t bytes[2];
+	size_t got;
+
+	assert_int_equal(count_damages(f), 65536);
+	assert_int_equal(hwtd_trace_damage(f->trace, 65534, &d), HWTD_OK);
+	assert_int_equal(d.stream, 0);
+	assert_int_equal(d.first, 4 * 65534 + 2);
+	assert_int_equal(d.end, 4 * 65534 + 4);
+	assert_int_equal(hwtd_trace_damage(f->trace, 65535, &d), HWTD_OK);
+	assert_int_equal(d.stream, HWTD_NO_ID);
+	assert_string_equal(d.text,
+	    "more than 65535 damaged places: others are not listed");
+	assert_int_equal(hwtd_trace_damage(f->trace, 65536, &d), HWTD_END);
+	for (unsigned int i = 0; i < HOLES; i++) {
+		assert_int_equal(hwtd_trace_extent(f->trace, 0, i, &e),
+		    HWTD_OK);
+		assert_int_equal(e.start, 4 * i);
+		assert_int_equal(e.end, 4 * i + 2);
+	}
+	assert_int_equal(hwtd_trace_read_bytes(f->trace, 0, e.start, bytes, 2,
+			     &got, NULL),
+	    HWTD_OK);
+	assert_int_equal(bytes[0], 0x49);
+	assert_int_equal(stream_at(f, 0).n_bytes, 4 * HOLES);
+}
+
+/* Each hole is a gap in rows, listed or not; the last place is one of its own. */
+static void
+assert_gaps(const struct fixture *f)
+{
+	struct hwtd_batch batch = { .size = sizeof(batch) };
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+	struct hwtd_event rows[256];
+	struct hwtd_events *events;
+	int rc;
+
+	batch.events = rows;
+	batch.stride = sizeof(rows[0]);
+	batch.cap = 256;
+	assert_int_equal(hwtd_events_open(f->trace, NULL, &events, NULL),
+	    HWTD_OK);
+	while ((rc = hwtd_events_read(events, &batch, NULL)) == HWTD_OK)
+		;
+	assert_int_equal(rc, HWTD_END);
+	assert_int_equal(hwtd_events_stats(events, &stats), HWTD_OK);
+	assert_int_equal(stats.gaps[HWTD_GAP_FILE_DAMAGED], HOLES + 1);
+	hwtd_events_close(events);
+}
+
+static void
+more_damage_than_is_listed_hides_nothing_good(void **state)
+{
+	struct fixture *f = *state;
+	char path[300];
+
+	write_holes(f);
+	assert_holes(f);
+	assert_gaps(f);
+	/* Saved, it is the same. */
+	(void)temp_dir_file(&f->dir, "a.hwt", path);
+	assert_int_equal(hwtd_trace_save(f->trace, path, NULL, NULL), HWTD_OK);
+	hwtd_trace_close(f->trace);
+	f->trace = NULL;
+	assert_int_equal(hwtd_trace_open(f->ctx, path, NULL, &f->trace,
+			     &f->err),
+	    HWTD_OK);
+	assert_holes(f);
+	assert_gaps(f);
 }
 
 static void
@@ -570,7 +638,7 @@ main(void)
 		TEST(cpus_and_clocks_are_told),
 		TEST(short_counters_are_told_where_perf_has_them),
 		TEST(what_is_not_in_the_text_is_damage),
-		TEST(of_a_text_without_end_of_damage_the_begin_is_read),
+		TEST(more_damage_than_is_listed_hides_nothing_good),
 		TEST(what_is_wrong_fits_where_it_is_told),
 		TEST(bytes_before_a_tab_are_read),
 		TEST(buffers_of_too_many_threads_are_of_none),
