@@ -77,6 +77,38 @@ def test_sources_and_no_source(case: Case) -> None:
     assert table[1]["total_sum"] == "10"
 
 
+def test_transfers_are_from_another_cache(case: Case) -> None:
+    # By CPU: the sources whose line another cache had, and those of them that it
+    # had modified.  Of HiSilicon HIP12, in the words of perf: 0 peer CPU, 2 L3,
+    # 4 peer cluster, 6 remote socket, and one more of each that is modified; 8
+    # local and 9 remote memory, 13 device, 16 L2, 17 L2 modified, 18 L1.  Only
+    # peers and sockets are other caches (perf: PERF_MEM_SNOOPX_PEER, _REMOTE).
+    for cpu, known, transfers, modified, remote in (
+        ("kunpeng-930", [*range(10), 13, 16, 17, 18], {0, 1, 4, 5, 6, 7},
+         {1, 5, 7}, {6, 7, 9}),
+        ("neoverse-n1", [0, *range(8, 15)], {9, 10, 12, 13}, set(), {13}),
+        ("ampereone", [0, 3, 5, 7, 8, 9], {5}, set(), {5}),
+    ):
+        case.write("a.spe", b"".join(sample(source=n, events=2)
+                                     for n in range(32)))
+        run = case.run("mem", "--tech=spe", f"--spe-cpu={cpu}", "--by=source",
+                       "--format=jsonl", "a.spe").want(0)
+        found = {row["source"]: row for row in run.objects()
+                 if row["type"] == "mem"}
+        assert [n for n in found if "source_name" in found[n]] == known, cpu
+        for n, row in found.items():
+            assert row["transfers"] == (n in transfers), (cpu, n)
+            assert row["modified"] == (n in modified), (cpu, n)
+            assert row["remote"] == (n in remote), (cpu, n)
+    # Both in their own level.
+    case.write("a.spe", sample(source=3) + sample(source=17, events=2))
+    run = case.run("mem", "--tech=spe", "--spe-cpu=kunpeng-930", "--by=source",
+                   "--format=jsonl", "a.spe").want(0)
+    by = {row["source_name"]: row for row in run.objects()
+          if row["type"] == "mem"}
+    assert by["l3-modified"]["at_l3"] == by["l2-modified"]["at_l2"] == 1
+
+
 def test_where_chooses_samples(case: Case) -> None:
     case.write("a.spe", sample(op=0, total=5) + sample(op=1, total=50)
                + sample(op=0, total=100, events=0x1E) + branch(0x10, 0x20))

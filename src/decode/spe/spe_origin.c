@@ -84,11 +84,15 @@ static const struct source ampere_sources[] = {
 	{ 0, 0, 0, false, NULL },
 };
 
+/*
+ * Those of a peer, a peer cluster and another socket have the line from another
+ * cache; a modified line of its own L2, or of L3, is a hit there.
+ */
 static const struct source hip12_sources[] = {
 	{ 0, LEVEL(L2), SNOOP(HIT), false, "peer-cpu" },
 	{ 1, LEVEL(L2), SNOOP(MODIFIED), false, "peer-cpu-modified" },
 	{ 2, LEVEL(L3), SNOOP(UNKNOWN), false, "l3" },
-	{ 3, LEVEL(L3), SNOOP(MODIFIED), false, "l3-modified" },
+	{ 3, LEVEL(L3), SNOOP(UNKNOWN), false, "l3-modified" },
 	{ 4, LEVEL(L3), SNOOP(HIT), false, "peer-cluster" },
 	{ 5, LEVEL(L3), SNOOP(MODIFIED), false, "peer-cluster-modified" },
 	{ 6, LEVEL(UNKNOWN), SNOOP(HIT), true, "remote-socket" },
@@ -97,7 +101,7 @@ static const struct source hip12_sources[] = {
 	{ 9, LEVEL(MEMORY), SNOOP(UNKNOWN), true, "remote-memory" },
 	{ 13, LEVEL(DEVICE), SNOOP(NONE), false, "device" },
 	{ 16, LEVEL(L2), SNOOP(UNKNOWN), false, "l2" },
-	{ 17, LEVEL(L2), SNOOP(MODIFIED), false, "l2-modified" },
+	{ 17, LEVEL(L2), SNOOP(UNKNOWN), false, "l2-modified" },
 	{ 18, LEVEL(L1), SNOOP(NONE), false, "l1" },
 	{ 0, 0, 0, false, NULL },
 };
