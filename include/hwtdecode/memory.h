@@ -153,14 +153,21 @@ struct hwtd_memory_latency {
 	uint32_t min;
 	uint32_t max;
 	/**
-	 * Of all of them, those at the limit being the greatest: exact up to
-	 * 4096, the lower end of steps of at most 1/128 above.
+	 * Of all of them, those at a limit being the greatest: exact up to
+	 * 4096, the lower end of steps of at most 1/128 above.  At a limit: the
+	 * least one, if there are several.
 	 */
 	uint32_t p50;
 	uint32_t p90;
 	uint32_t p99;
-	/** Bit n: percentile n (0: p50) is at a limit, "at least". */
+	/**
+	 * Bit n: percentile n (0: p50) is at a limit, "at least"; bit 3: the
+	 * same of `longest`.
+	 */
 	uint32_t at_least;
+	/** The longest of all; 0 without any. */
+	uint32_t longest;
+	uint32_t reserved;
 };
 
 /** A row of a table. */

@@ -92,6 +92,8 @@ hwtdi_latency_add(struct hwtd_context *ctx, struct hwtdi_latency *l,
 	int rc;
 
 	if (saturated) {
+		if (l->n_saturated == 0 || cycles < l->least_limit)
+			l->least_limit = cycles;
 		l->n_saturated++;
 		l->saturated_sum += cycles;
 		if (cycles > l->limit)
@@ -127,6 +129,9 @@ hwtdi_latency_merge(struct hwtd_context *ctx, struct hwtdi_latency *l,
 		l->max = from->max;
 	if (from->limit > l->limit)
 		l->limit = from->limit;
+	if (from->n_saturated != 0 &&
+	    (l->n_saturated == 0 || from->least_limit < l->least_limit))
+		l->least_limit = from->least_limit;
 	l->n += from->n;
 	l->sum += from->sum;
 	l->n_saturated += from->n_saturated;
@@ -147,12 +152,19 @@ hwtdi_latency_percentile(const struct hwtdi_latency *l, unsigned int percent,
 
 	*at_least_out = rank > l->n;
 	if (rank > l->n)
-		return (l->limit);
+		return (l->least_limit);
 	for (uint32_t i = 0; i < l->n_buckets && seen < rank; i++) {
 		seen += l->buckets[i].n;
 		hwtdi_latency_range(l->buckets[i].bucket, &low, &end);
 	}
 	return (low);
+}
+
+uint32_t
+hwtdi_latency_longest(const struct hwtdi_latency *l, bool *at_least_out)
+{
+	*at_least_out = l->n_saturated != 0;
+	return (l->limit > l->max ? l->limit : l->max);
 }
 
 void

@@ -26,8 +26,8 @@ struct hwtdi_latency {
 	uint32_t min, max;
 	/* Of those that are at it: they were that or more. */
 	uint64_t n_saturated, saturated_sum;
-	/* The greatest of these limits. */
-	uint32_t limit;
+	/* The greatest of these limits, and the least. */
+	uint32_t limit, least_limit;
 	/* By bucket, of what is below. */
 	uint32_t n_buckets, cap_buckets;
 	struct hwtdi_latency_bucket *buckets;
@@ -46,11 +46,15 @@ int hwtdi_latency_merge(struct hwtd_context *ctx, struct hwtdi_latency *l,
 
 /*
  * The latency that `percent` of all are at most: the lower end of its bucket.
- * Those at a limit are above all others; where one is asked for it is `limit`,
- * and *at_least_out is true.  Without any 0.
+ * Those at a limit are above all others; where one is asked for it is the least of
+ * their limits, which it was or more, and *at_least_out is true.  Without any 0.
  */
 uint32_t hwtdi_latency_percentile(const struct hwtdi_latency *l,
     unsigned int percent, bool *at_least_out);
+
+/* The longest of all; *at_least_out: some at a limit may have been longer. */
+uint32_t hwtdi_latency_longest(const struct hwtdi_latency *l,
+    bool *at_least_out);
 
 void hwtdi_latency_fini(struct hwtd_context *ctx, struct hwtdi_latency *l);
 

@@ -246,6 +246,8 @@ read_latency(const struct hwtdi_latency *l, struct hwtd_memory_latency *out)
 	out->at_least |= more ? 2u : 0u;
 	out->p99 = hwtdi_latency_percentile(l, 99, &more);
 	out->at_least |= more ? 4u : 0u;
+	out->longest = hwtdi_latency_longest(l, &more);
+	out->at_least |= more ? 8u : 0u;
 }
 
 static void

@@ -101,6 +101,7 @@ each_latency(const struct hwtd_memory_row *row, struct output *out,
 			{ "p90", l->p90 },
 			{ "p99", l->p99 },
 			{ "at_least", l->at_least },
+			{ "longest", l->longest },
 		};
 
 		for (size_t k = 0; k < sizeof(values) / sizeof(values[0]);
@@ -170,15 +171,7 @@ text_percentile(struct output *out, const struct hwtd_memory_latency *l,
 static void
 text_max(struct output *out, const struct hwtd_memory_latency *l)
 {
-	char text[16] = "-";
-
-	/* Those at a limit are above all others. */
-	if (l->n_saturated != 0)
-		(void)snprintf(text, sizeof(text), "%" PRIu64 "+",
-		    l->saturated_sum / l->n_saturated);
-	else if (l->n != 0)
-		(void)snprintf(text, sizeof(text), "%" PRIu32, l->max);
-	output_format(out, "%7s", text);
+	text_percentile(out, l, l->longest, 3);
 }
 
 static void

@@ -60,6 +60,32 @@ def test_text_has_notes_and_a_table(case: Case) -> None:
     assert len(run.out.splitlines()) == 1
 
 
+def test_limits_of_latencies_are_told_and_not_averaged(case: Case) -> None:
+    # The limits of counters of 12 and 16 bits, and one of each that is none.
+    case.write("a.spe", sample(total=0xFFF) + sample(total=0xFFFF)
+               + sample(total=100) + sample(total=100) + sample(total=100))
+    text = case.run(*RAW, "--no-header", "a.spe").want(0).out.split()
+    # Mean, p50, p90, p99, and the longest: not (4095 + 65535) / 2.
+    assert text[5:10] == ["100.0", "100", "4095+", "4095+", "65535+"]
+    (row,) = rows(case, "a.spe")
+    assert (row["total_max"], row["total_longest"]) == (100, 65535)
+    assert row["total_at_least"] == 2 | 4 | 8
+    assert (row["total_n"], row["total_saturated"]) == (3, 2)
+    run = case.run(*RAW, "--format=csv", "a.spe").want(0)
+    (line,) = csv.DictReader(io.StringIO(run.out))
+    assert (line["total_longest"], line["total_at_least"]) == ("65535", "14")
+    # With counters of 16 bits 4095 is a latency as any other.
+    bits = "--spe-counter-bits=16"
+    text = case.run(*RAW, bits, "--no-header", "a.spe").want(0).out.split()
+    assert text[5:10] == ["1098.8", "100", "65535+", "65535+", "65535+"]
+    # All that there is is below a limit.
+    case.write("a.spe", sample(total=0xFFE))
+    text = case.run(*RAW, "--no-header", "a.spe").want(0).out.split()
+    assert text[9] == "4094"
+    (row,) = rows(case, "a.spe")
+    assert (row["total_longest"], row["total_at_least"]) == (4094, 0)
+
+
 def test_sources_and_no_source(case: Case) -> None:
     without = sample()
     without = without[:51] + bytes(2) + without[53:]

@@ -155,11 +155,8 @@ def total(row: Row, kind: str) -> tuple[int, int]:
 
 
 def largest(row: Row, kind: str) -> int:
-    """Return the largest latency; those at a limit are above all others."""
-    if row[f"{kind}_saturated"]:
-        return int(row[f"{kind}_saturated_sum"]) // \
-            int(row[f"{kind}_saturated"])
-    return int(row[f"{kind}_max"])
+    """Return the largest latency, also one that was at a limit."""
+    return int(row[f"{kind}_longest"])
 
 
 def compare_counts(tables: Tables, truth: Row, check: Comparison) -> None:

@@ -106,6 +106,40 @@ what_is_at_a_limit_is_above_all_and_in_no_mean(void **state)
 	hwtd_context_destroy(ctx);
 }
 
+/* Of counters of 12 and of 16 bits. */
+static void
+limits_that_differ_are_not_averaged(void **state)
+{
+	static const uint32_t limits[] = { 65535, 4095, 65535, 4095 };
+	struct hwtd_context *ctx = new_context();
+	struct hwtdi_latency l = { 0 };
+	bool more;
+
+	(void)state;
+	assert_int_equal(hwtdi_latency_longest(&l, &more), 0);
+	assert_false(more);
+	assert_int_equal(hwtdi_latency_add(ctx, &l, 5000, false, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_latency_longest(&l, &more), 5000);
+	assert_false(more);
+	/* A counter of 12 bits was at its limit, others can have more. */
+	assert_int_equal(hwtdi_latency_add(ctx, &l, 4095, true, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_latency_longest(&l, &more), 5000);
+	assert_true(more);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(hwtdi_latency_add(ctx, &l, limits[i], true,
+				     NULL),
+		    HWTD_OK);
+	assert_int_equal(hwtdi_latency_longest(&l, &more), 65535);
+	assert_true(more);
+	/* Three of them may have been of 4095 cycles and no more. */
+	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 4095);
+	assert_true(more);
+	hwtdi_latency_fini(ctx, &l);
+	hwtd_context_destroy(ctx);
+}
+
 static void
 merged_is_as_added_together(void **state)
 {
@@ -137,6 +171,7 @@ merged_is_as_added_together(void **state)
 		assert_int_equal(parts[0].min, all.min);
 		assert_int_equal(parts[0].max, all.max);
 		assert_int_equal(parts[0].limit, all.limit);
+		assert_int_equal(parts[0].least_limit, all.least_limit);
 		assert_int_equal(parts[0].n_saturated, all.n_saturated);
 		assert_int_equal(parts[0].saturated_sum, all.saturated_sum);
 		assert_int_equal(parts[0].n_buckets, all.n_buckets);
@@ -158,6 +193,7 @@ main(void)
 		cmocka_unit_test(percentiles_are_those_of_the_list),
 		cmocka_unit_test(
 		    what_is_at_a_limit_is_above_all_and_in_no_mean),
+		cmocka_unit_test(limits_that_differ_are_not_averaged),
 		cmocka_unit_test(merged_is_as_added_together),
 	};
 
