@@ -130,6 +130,9 @@ struct hwtdi_placement {
 #define HWTDI_FLOW_ANCHORS 4096
 #define HWTDI_FLOW_PLACES 64
 
+/* Samples that are asked for at once, at most. */
+#define HWTDI_FLOW_SAMPLES 32
+
 /*
  * One batch.  Before rare event i, the anchors with an index below
  * anchors_before[i] have been passed, also those at the same token.
@@ -243,6 +246,14 @@ struct hwtdi_engine {
 	 */
 	int (*read)(struct hwtdi_decoder *decoder, struct hwtdi_flow *flow,
 	    struct hwtd_error *err);
+	/*
+	 * Samples in place of read(), where they are wanted: at most `cap` that
+	 * follow one another and of which nothing has to be told beside, and
+	 * what branches they are.  Returns how many; 0: read() goes on.  Only as
+	 * long as there is nothing in the flow.  NULL: it has no samples.
+	 */
+	size_t (*samples)(struct hwtdi_decoder *decoder,
+	    struct hwtd_sample *out, uint8_t *branches_out, size_t cap);
 	void (*close)(struct hwtdi_decoder *decoder);
 	/*
 	 * Nobody uses it for now: `code` is not asked any more, and what is soon

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "decode/spe/spe_row.h"
 #include "event/expand_internal.h"
 #include "event/packed_rows.h"
 
@@ -191,7 +192,8 @@ append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	    put_context(x, rows) != HWTD_OK)
 		return (HWTD_E_NOMEM);
 	out = rows->packed == NULL ? &rows->rows[rows->n] : &packed;
-	*out = *row;
+	if (out != row)
+		*out = *row;
 	out->context = hwtdi_rows_context(rows);
 	if (rows->packed != NULL &&
 	    hwtdi_packed_odd(rows->library, rows->packed, rows->n, out) !=
@@ -676,53 +678,64 @@ is_plain(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	    x->i_token < hwtdi_expand_plain_end(x, flow));
 }
 
-/* The next one is a sample of which only a row is to be made. */
-static bool
-sample_is_next(const struct hwtdi_expander *x, const struct hwtdi_flow *flow)
-{
-	return (rare_is_next(x, flow) && !anchor_is_next(x, flow) &&
-	    flow->rares[x->i_rare].row.kind == HWTD_EV_SAMPLE);
-}
-
-static bool
-samples_are_plain(const struct hwtdi_expander *x,
-    const struct hwtdi_flow *flow, const struct hwtdi_rows *rows)
-{
-	return (sample_is_next(x, flow) && !x->pending && !x->context_new &&
-	    rows->n_contexts != 0 && x->i_place == x->n_places &&
-	    !x->filter->by_row && rows->packed == NULL);
-}
-
-/* As long as there are such, and room. */
+/* The row of a sample that is where its details are to be. */
 static int
-expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+put_sample(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    const struct hwtd_sample *s, uint8_t branch)
+{
+	struct hwtd_event packed,
+	    *row = rows->packed == NULL ? &rows->rows[rows->n] : &packed;
+
+	hwtdi_spe_row(s, branch, row);
+	set_common(x, row);
+	set_sampled(x, s);
+	if (pass_records(x, rows, row) != HWTD_OK)
+		return (HWTD_E_NOMEM);
+	if (!wanted(x, rows, row, NULL))
+		return (HWTD_OK);
+	row->flags |= HWTD_EVF_VALUE;
+	row->value = rows->n_samples++;
+	return (append_row(x, rows, row));
+}
+
+int
+hwtdi_expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     struct hwtdi_rows *rows)
 {
-	const uint32_t context = hwtdi_rows_context(rows);
+	const size_t room = (rows->cap - rows->n) / HWTDI_EXPAND_ROOM;
+	uint8_t branches[HWTDI_FLOW_SAMPLES];
+	struct hwtd_sample *s;
+	size_t n = room < HWTDI_FLOW_SAMPLES ? room : HWTDI_FLOW_SAMPLES;
 
 	if (hwtdi_array_grow(rows->library, &rows->samples, &rows->cap_samples,
-		rows->n_samples + flow->n_rares - x->i_rare,
-		sizeof(*rows->samples), NULL) != HWTD_OK)
+		rows->n_samples + n, sizeof(*rows->samples), NULL) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	while (rows->n + HWTDI_EXPAND_ROOM <= rows->cap &&
-	    sample_is_next(x, flow)) {
-		const struct hwtdi_rare *rare = &flow->rares[x->i_rare];
-		struct hwtd_event *row;
+	s = &rows->samples[rows->n_samples];
+	n = x->engine->samples(x->decoder, s, branches, n);
+	for (size_t i = 0; i < n; i++, s++) {
+		const struct hwtdi_anchor anchor = {
+			.flags = HWTDI_ANCHOR_TIME,
+			.stream_off = s->stream_off + s->bytes,
+			.count = s->count,
+		};
+		int rc = HWTD_OK;
 
-		set_sampled(x, &rare->detail.sample);
-		if (x->context_new)
-			break;
-		x->i_rare++;
-		row = &rows->rows[rows->n++];
-		*row = rare->row;
-		set_common(x, row);
-		row->flags |= HWTD_EVF_VALUE;
-		row->value = rows->n_samples;
-		row->context = context;
-		count(rows, row);
-		rows->samples[rows->n_samples++] = rare->detail.sample;
+		if (x->clock.counts_per != 0 &&
+		    (s->present & HWTD_SAMPLE_COUNT) != 0) {
+			rc = hwtdi_expand_anchor(x, flow, &anchor);
+			if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
+				rc = switch_thread(x, flow, false, rows);
+		}
+		/* Filters left out some before it. */
+		if (s != &rows->samples[rows->n_samples])
+			rows->samples[rows->n_samples] = *s;
+		if (rc == HWTD_OK)
+			rc = put_sample(x, rows,
+			    &rows->samples[rows->n_samples], branches[i]);
+		if (rc != HWTD_OK)
+			return (HWTD_E_NOMEM);
 	}
-	return (HWTD_OK);
+	return (n > 0 ? HWTD_OK : HWTD_AGAIN);
 }
 
 enum hwtdi_expand_result
@@ -747,9 +760,7 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 			    &flow->anchors[x->i_anchor++]);
 			if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
 				rc = switch_thread(x, flow, last, rows);
-		} else if (samples_are_plain(x, flow, rows))
-			rc = expand_samples(x, flow, rows);
-		else if (rare_is_next(x, flow))
+		} else if (rare_is_next(x, flow))
 			rc = expand_rare(x, flow, last, rows);
 		else if (x->i_token < flow->n_tokens)
 			rc = expand_token(x, flow, rows);

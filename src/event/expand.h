@@ -124,6 +124,13 @@ enum hwtdi_expand_result {
 enum hwtdi_expand_result hwtdi_expand(struct hwtdi_expander *x,
     struct hwtdi_flow *flow, bool last, struct hwtdi_rows *rows);
 
+/*
+ * Have samples of the decoder and make rows of them, with nothing in the flow;
+ * there is room for some.  HWTD_OK; HWTD_AGAIN: it is to be read; HWTD_E_NOMEM.
+ */
+int hwtdi_expand_samples(struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow, struct hwtdi_rows *rows);
+
 /* Add a gap that no decoder told of. */
 enum hwtdi_expand_result hwtdi_expand_gap(struct hwtdi_expander *x,
     const struct hwtd_gap *gap, struct hwtdi_rows *rows);

@@ -404,6 +404,13 @@ in_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows, bool *full)
 		    maker->by_segment;
 		return (HWTD_OK);
 	}
+	if (maker->engine->samples != NULL && maker->flow->n_rares == 0) {
+		rc = hwtdi_expand_samples(&maker->expander, maker->flow, rows);
+		if (rc == HWTD_E_NOMEM)
+			return (hwtdi_fail_nomem(&rows->err, sizeof(*rows)));
+		if (rc == HWTD_OK)
+			return (HWTD_OK);
+	}
 	rc = maker->engine->read(maker->decoder, maker->flow, &rows->err);
 	maker->last_flow = rc == HWTD_END;
 	return (rc < 0 ? rc : HWTD_OK);

@@ -7,9 +7,10 @@
 #include "decode/spe/spe_engines.h"
 #include "decode/spe/spe_names.h"
 #include "decode/spe/spe_record.h"
+#include "decode/spe/spe_row.h"
 
 /* Records that are read at once: they stay in the nearest cache. */
-#define RECORDS 32
+#define RECORDS HWTDI_FLOW_SAMPLES
 
 /* Rows that a record has at most: a gap and a sample. */
 #define RARES_OF_RECORD 2
@@ -22,7 +23,15 @@ struct hwtdi_decoder {
 	struct hwtdi_segment segment;
 	struct hwtdi_spe_reader reader;
 	struct hwtdi_spe_branches branches;
+	/* So many more are read at once. */
+	size_t left;
+	/* A record that was read, but is not handed out yet. */
+	bool has_held;
+	struct hwtd_sample held;
 };
+
+static const uint32_t bad_flags = HWTD_SAMPLEF_DAMAGED |
+    HWTD_SAMPLEF_TRUNCATED;
 
 static int
 spe_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
@@ -55,6 +64,8 @@ spe_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 {
 	(void)err;
 	d->segment = *segment;
+	d->left = 0;
+	d->has_held = false;
 	hwtdi_spe_reader_init(&d->reader, d->counter_bits);
 	hwtdi_spe_reader_begin(&d->reader, segment->stream_off);
 	return (HWTD_OK);
@@ -76,14 +87,6 @@ put_time(const struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	a->count = s->count;
 }
 
-static bool
-is_taken(const struct hwtd_sample *s)
-{
-	return (s->op == HWTD_OP_BRANCH &&
-	    (s->present & HWTD_SAMPLE_EVENTS) != 0 &&
-	    (s->events >> HWTDI_SPE_EV_NOT_TAKEN & 1) == 0);
-}
-
 /* The event of a sample that is where its details are to be. */
 static void
 put_sample(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
@@ -93,15 +96,7 @@ put_sample(struct hwtdi_decoder *d, struct hwtdi_flow *flow)
 	struct hwtdi_rare *rare = hwtdi_rare_begin(flow, HWTD_EV_SAMPLE,
 	    s->stream_off + s->bytes);
 
-	rare->row.branch = hwtdi_spe_branch(&d->branches, s);
-	if ((s->present & HWTD_SAMPLE_PC) != 0)
-		hwtdi_rare_set_ip(rare, s->pc);
-	/* Where a branch would have gone, or 0, is not where it went. */
-	if (is_taken(s)) {
-		rare->row.flags |= HWTD_EVF_TAKEN;
-		if ((s->present & HWTD_SAMPLE_TARGET) != 0)
-			hwtdi_rare_set_target(rare, s->target);
-	}
+	hwtdi_spe_row(s, hwtdi_spe_branch(&d->branches, s), &rare->row);
 }
 
 /* What is wrong with a record, in front of what is there of it all the same. */
@@ -126,34 +121,69 @@ put_bad(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	put_sample(d, flow);
 }
 
+/* The next records, if there are any. */
+static size_t
+next_records(struct hwtdi_decoder *d, struct hwtd_sample *out, size_t cap)
+{
+	const uint64_t done = d->reader.off - d->segment.stream_off;
+
+	return (hwtdi_spe_read(&d->reader, d->segment.bytes + done,
+	    d->segment.n - (size_t)done, true, out, cap));
+}
+
 static int
 spe_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
     struct hwtd_error *err)
 {
-	const uint32_t bad = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_TRUNCATED;
-	const uint64_t end = d->segment.stream_off + d->segment.n;
-
 	(void)err;
 	flow->graph = d->graph;
-	for (int i = 0; i < RECORDS; i++) {
-		const uint64_t at = d->reader.off;
+	if (d->left == 0)
+		d->left = RECORDS;
+	for (; d->left > 0; d->left--) {
 		struct hwtd_sample *s = &flow->rares[flow->n_rares]
 					     .detail.sample;
 
 		if (flow->n_rares + RARES_OF_RECORD > HWTDI_FLOW_RARES ||
-		    flow->n_anchors == HWTDI_FLOW_ANCHORS)
+		    flow->n_anchors == HWTDI_FLOW_ANCHORS) {
+			d->left = 0;
 			return (HWTD_OK);
-		if (hwtdi_spe_read(&d->reader,
-			d->segment.bytes + (at - d->segment.stream_off),
-			(size_t)(end - at), true, s, 1) == 0)
+		}
+		if (d->has_held)
+			*s = d->held;
+		else if (next_records(d, s, 1) == 0)
 			return (HWTD_END);
+		d->has_held = false;
 		put_time(d, flow, s);
-		if ((s->flags & bad) != 0)
+		if ((s->flags & bad_flags) != 0)
 			put_bad(d, flow, s);
 		else
 			put_sample(d, flow);
 	}
 	return (HWTD_OK);
+}
+
+static size_t
+spe_samples(struct hwtdi_decoder *d, struct hwtd_sample *out,
+    uint8_t *branches_out, size_t cap)
+{
+	size_t n = 0;
+
+	/* How many are read at once is the same in both ways. */
+	if (d->left == 0)
+		d->left = RECORDS;
+	if (cap > d->left)
+		cap = d->left;
+	while (n < cap && !d->has_held && next_records(d, &out[n], 1) == 1) {
+		if ((out[n].flags & bad_flags) != 0) {
+			d->held = out[n];
+			d->has_held = true;
+			break;
+		}
+		branches_out[n] = hwtdi_spe_branch(&d->branches, &out[n]);
+		n++;
+	}
+	d->left -= n;
+	return (n);
 }
 
 const struct hwtdi_engine hwtdi_spe_native = {
@@ -162,6 +192,7 @@ const struct hwtdi_engine hwtdi_spe_native = {
 	.open = spe_open,
 	.start = spe_start,
 	.read = spe_read,
+	.samples = spe_samples,
 	.close = spe_close,
 	.find_sync = hwtdi_spe_find_sync,
 	.tail_bytes = HWTDI_SPE_SYNC_LOOK,
