@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define HWTDI_IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 static inline uint64_t
 hwtdi_le(const uint8_t *p, size_t n)
 {
@@ -19,24 +21,32 @@ hwtdi_le(const uint8_t *p, size_t n)
 	return (v);
 }
 
-/* The same of fixed sizes: compilers make one load of each. */
+/* The same of fixed sizes, each one load. */
 static inline uint16_t
 hwtdi_le16(const uint8_t *p)
 {
-	return ((uint16_t)(p[0] | p[1] << 8));
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return (HWTDI_IS_LITTLE ? v : __builtin_bswap16(v));
 }
 
 static inline uint32_t
 hwtdi_le32(const uint8_t *p)
 {
-	return ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	    (uint32_t)p[3] << 24);
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return (HWTDI_IS_LITTLE ? v : __builtin_bswap32(v));
 }
 
 static inline uint64_t
 hwtdi_le64(const uint8_t *p)
 {
-	return (hwtdi_le32(p) | (uint64_t)hwtdi_le32(p + 4) << 32);
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return (HWTDI_IS_LITTLE ? v : __builtin_bswap64(v));
 }
 
 static inline void

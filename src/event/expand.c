@@ -87,6 +87,23 @@ set_sampled(struct hwtdi_expander *x, const struct hwtd_sample *s)
 	set_thread(x, last->pid, last->tid);
 }
 
+/* It is of the thread of the one before, and rows have that already. */
+static inline bool
+is_sampled(const struct hwtdi_expander *x, const struct hwtd_sample *s)
+{
+	const uint32_t bad = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |
+	    HWTD_SAMPLEF_TRUNCATED;
+	const struct hwtdi_sampled *const last = &x->sampled;
+
+	return (((last->context_el1 ^ s->context_el1) |
+		    (last->context_el2 ^ s->context_el2) | (s->flags & bad) |
+		    (last->run_pid ^ x->run_pid) |
+		    (last->run_tid ^ x->run_tid) |
+		    (last->pid ^ x->context.pid) |
+		    (last->tid ^ x->context.tid)) == 0 &&
+	    (s->context_el1 | s->context_el2) != 0);
+}
+
 static void
 set_common(struct hwtdi_expander *x, struct hwtd_event *row)
 {
@@ -698,6 +715,71 @@ put_sample(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	return (append_row(x, rows, row));
 }
 
+/* Of samples nothing but rows is to be made, one for each. */
+static bool
+samples_are_plain(const struct hwtdi_expander *x,
+    const struct hwtdi_rows *rows)
+{
+	return (!x->context_new && rows->n_contexts != 0 &&
+	    x->i_place == x->n_places && !x->filter->by_row &&
+	    rows->packed == NULL && x->clock.counts_per == 0);
+}
+
+/*
+ * Rows of samples that are where their details are to be, as long as that is all.
+ * Returns how many.
+ */
+static size_t
+put_plain_samples(struct hwtdi_expander *x, struct hwtdi_rows *rows,
+    const struct hwtd_sample *samples, const uint8_t *branches, size_t n)
+{
+	const uint32_t context = hwtdi_rows_context(rows);
+	struct hwtd_event *row = &rows->rows[rows->n];
+	size_t i = 0;
+
+	for (; i < n; i++, row++) {
+		if (!is_sampled(x, &samples[i]))
+			set_sampled(x, &samples[i]);
+		if (x->context_new)
+			break;
+		hwtdi_spe_row(&samples[i], branches[i], row);
+		set_common(x, row);
+		row->flags |= HWTD_EVF_VALUE;
+		row->value = rows->n_samples + i;
+		row->context = context;
+	}
+	rows->stats.kinds[HWTD_EV_SAMPLE] += i;
+	rows->n += i;
+	rows->n_samples += i;
+	return (i);
+}
+
+/* The same with all that may come before it. */
+static int
+put_next_sample(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+    struct hwtdi_rows *rows, const struct hwtd_sample *s, uint8_t branch)
+{
+	const struct hwtdi_anchor anchor = {
+		.flags = HWTDI_ANCHOR_TIME,
+		.stream_off = s->stream_off + s->bytes,
+		.count = s->count,
+	};
+	int rc = HWTD_OK;
+
+	if (x->clock.counts_per != 0 &&
+	    (s->present & HWTD_SAMPLE_COUNT) != 0) {
+		rc = hwtdi_expand_anchor(x, flow, &anchor);
+		if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
+			rc = switch_thread(x, flow, false, rows);
+	}
+	/* Filters left out some before it. */
+	if (s != &rows->samples[rows->n_samples])
+		rows->samples[rows->n_samples] = *s;
+	return (rc == HWTD_OK
+		? put_sample(x, rows, &rows->samples[rows->n_samples], branch)
+		: rc);
+}
+
 int
 hwtdi_expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     struct hwtdi_rows *rows)
@@ -705,34 +787,23 @@ hwtdi_expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	const size_t room = (rows->cap - rows->n) / HWTDI_EXPAND_ROOM;
 	uint8_t branches[HWTDI_FLOW_SAMPLES];
 	struct hwtd_sample *s;
-	size_t n = room < HWTDI_FLOW_SAMPLES ? room : HWTDI_FLOW_SAMPLES;
+	size_t n = room < HWTDI_FLOW_SAMPLES ? room : HWTDI_FLOW_SAMPLES, need;
 
+	need = rows->n_samples + n;
+	if (need > rows->cap_samples && need > rows->cap / 4)
+		need = rows->cap;
 	if (hwtdi_array_grow(rows->library, &rows->samples, &rows->cap_samples,
-		rows->n_samples + n, sizeof(*rows->samples), NULL) != HWTD_OK)
+		need, sizeof(*rows->samples), NULL) != HWTD_OK)
 		return (HWTD_E_NOMEM);
 	s = &rows->samples[rows->n_samples];
 	n = x->engine->samples(x->decoder, s, branches, n);
-	for (size_t i = 0; i < n; i++, s++) {
-		const struct hwtdi_anchor anchor = {
-			.flags = HWTDI_ANCHOR_TIME,
-			.stream_off = s->stream_off + s->bytes,
-			.count = s->count,
-		};
-		int rc = HWTD_OK;
-
-		if (x->clock.counts_per != 0 &&
-		    (s->present & HWTD_SAMPLE_COUNT) != 0) {
-			rc = hwtdi_expand_anchor(x, flow, &anchor);
-			if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
-				rc = switch_thread(x, flow, false, rows);
-		}
-		/* Filters left out some before it. */
-		if (s != &rows->samples[rows->n_samples])
-			rows->samples[rows->n_samples] = *s;
-		if (rc == HWTD_OK)
-			rc = put_sample(x, rows,
-			    &rows->samples[rows->n_samples], branches[i]);
-		if (rc != HWTD_OK)
+	for (size_t i = 0; i < n; i++) {
+		if (samples_are_plain(x, rows))
+			i += put_plain_samples(x, rows, s + i, branches + i,
+			    n - i);
+		if (i < n &&
+		    put_next_sample(x, flow, rows, s + i, branches[i]) !=
+			HWTD_OK)
 			return (HWTD_E_NOMEM);
 	}
 	return (n > 0 ? HWTD_OK : HWTD_AGAIN);

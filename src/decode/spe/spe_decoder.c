@@ -121,14 +121,23 @@ put_bad(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	put_sample(d, flow);
 }
 
-/* The next records, if there are any. */
-static size_t
-next_records(struct hwtdi_decoder *d, struct hwtd_sample *out, size_t cap)
+/* The bytes that were not read yet. */
+static const uint8_t *
+rest_of(const struct hwtdi_decoder *d, size_t *n_out)
 {
 	const uint64_t done = d->reader.off - d->segment.stream_off;
 
-	return (hwtdi_spe_read(&d->reader, d->segment.bytes + done,
-	    d->segment.n - (size_t)done, true, out, cap));
+	*n_out = d->segment.n - (size_t)done;
+	return (d->segment.bytes + done);
+}
+
+static bool
+next_record(struct hwtdi_decoder *d, struct hwtd_sample *out)
+{
+	size_t n;
+	const uint8_t *bytes = rest_of(d, &n);
+
+	return (hwtdi_spe_read(&d->reader, bytes, n, true, out, 1) == 1);
 }
 
 static int
@@ -150,7 +159,7 @@ spe_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 		}
 		if (d->has_held)
 			*s = d->held;
-		else if (next_records(d, s, 1) == 0)
+		else if (!next_record(d, s))
 			return (HWTD_END);
 		d->has_held = false;
 		put_time(d, flow, s);
@@ -162,26 +171,41 @@ spe_read(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	return (HWTD_OK);
 }
 
+/* Records of which nothing has to be told beside. */
+static size_t
+good_records(struct hwtdi_decoder *d, struct hwtd_sample *out, size_t cap)
+{
+	const uint8_t *bytes;
+	size_t k = 0, n;
+
+	while (k < cap && !d->has_held) {
+		bytes = rest_of(d, &n);
+		k += hwtdi_spe_read_alike(&d->reader, bytes, n, &out[k],
+		    cap - k);
+		if (k == cap || !next_record(d, &out[k]))
+			break;
+		if ((out[k].flags & bad_flags) == 0) {
+			k++;
+			continue;
+		}
+		d->held = out[k];
+		d->has_held = true;
+	}
+	return (k);
+}
+
 static size_t
 spe_samples(struct hwtdi_decoder *d, struct hwtd_sample *out,
     uint8_t *branches_out, size_t cap)
 {
-	size_t n = 0;
+	size_t n;
 
 	/* How many are read at once is the same in both ways. */
 	if (d->left == 0)
 		d->left = RECORDS;
-	if (cap > d->left)
-		cap = d->left;
-	while (n < cap && !d->has_held && next_records(d, &out[n], 1) == 1) {
-		if ((out[n].flags & bad_flags) != 0) {
-			d->held = out[n];
-			d->has_held = true;
-			break;
-		}
-		branches_out[n] = hwtdi_spe_branch(&d->branches, &out[n]);
-		n++;
-	}
+	n = good_records(d, out, cap < d->left ? cap : d->left);
+	for (size_t i = 0; i < n; i++)
+		branches_out[i] = hwtdi_spe_branch(&d->branches, &out[i]);
 	d->left -= n;
 	return (n);
 }

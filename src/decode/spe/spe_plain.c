@@ -8,19 +8,6 @@
 #include "decode/spe/spe_packet.h"
 #include "decode/spe/spe_set.h"
 
-static struct hwtdi_spe_known_op *
-know_operation(struct hwtdi_spe_reader *r, uint8_t op_class, uint8_t raw)
-{
-	struct hwtdi_spe_known_op
-	    *known = &r->ops[op_class][raw % HWTDI_SPE_KNOWN_OPS];
-
-	if (known->op.op == HWTD_OP_UNKNOWN || known->raw != raw) {
-		hwtdi_spe_operation_read(op_class, raw, &known->op);
-		known->raw = raw;
-	}
-	return (known);
-}
-
 /* The longest packet. */
 #define LONGEST 9
 
@@ -39,7 +26,7 @@ hwtdi_spe_plain(struct hwtdi_spe_reader *r, const uint8_t *at,
 {
 	const uint8_t *end = *end_out;
 	uint32_t present = s->present;
-	struct hwtdi_spe_known_op *op;
+	const struct hwtdi_spe_operation *op;
 	const uint8_t *v;
 
 	while (stop - at >= LONGEST) {
@@ -97,8 +84,9 @@ hwtdi_spe_plain(struct hwtdi_spe_reader *r, const uint8_t *at,
 		case 0x49:
 		case 0x4a:
 			TAKE(HWTD_SAMPLE_OP, 1);
-			op = know_operation(r, v[-1] & 3, v[0]);
-			hwtdi_spe_set_operation(s, v[0], &op->op);
+			op = hwtdi_spe_know_operation(&r->ops, v[-1] & 3,
+			    v[0]);
+			hwtdi_spe_set_operation(s, v[0], op);
 			present |= s->present;
 			break;
 		case 0x42:

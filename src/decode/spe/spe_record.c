@@ -24,7 +24,14 @@
 /* hwtdi_spe_plain() reads so far. */
 #define PLAIN_SPARE 16
 
-#define CLEAR_BYTES 64
+/* Bytes that are had from memory early. */
+#define AHEAD 1024
+
+/* Records of which no shape is learned. */
+static const uint32_t no_shape = HWTD_SAMPLEF_DAMAGED |
+    HWTD_SAMPLEF_DUPLICATE | HWTD_SAMPLEF_HEADLESS;
+
+_Static_assert(SLOT == HWTDI_SPE_SHAPE_BYTES, "a slot has a shape");
 
 /* The bytes at hand: [off, end) of the stream. */
 struct window {
@@ -263,23 +270,11 @@ rest_of_count(const struct hwtdi_spe_reader *r, const struct window *w)
 	return (0);
 }
 
-/* In parts: of more at once compilers make an instruction that is slow. */
-static inline void
-clear(struct hwtd_sample *s)
-{
-	uint8_t *bytes = (uint8_t *)s;
-
-	_Static_assert(sizeof(*s) == 3 * CLEAR_BYTES, "parts of a sample");
-	memset(bytes, 0, CLEAR_BYTES);
-	memset(bytes + CLEAR_BYTES, 0, CLEAR_BYTES);
-	memset(bytes + 2 * (size_t)CLEAR_BYTES, 0, CLEAR_BYTES);
-}
-
 static void
 begin(struct hwtdi_spe_reader *r, const struct window *w,
     struct hwtd_sample *s)
 {
-	clear(s);
+	hwtdi_spe_clear(s);
 	s->stream_off = r->off;
 	if (r->first)
 		s->flags |= HWTD_SAMPLEF_HEADLESS;
@@ -409,6 +404,10 @@ finish(struct hwtdi_spe_reader *r, const struct window *w,
 		note_count(r, s);
 	}
 	end_record(r, s, end);
+	if ((s->flags & no_shape) == 0 &&
+	    w->end - s->stream_off >= HWTDI_SPE_SHAPE_LOOK)
+		hwtdi_spe_shape_learn(&r->shapes, at(w, s->stream_off),
+		    (size_t)s->bytes);
 }
 
 /* The record has no end where it must have one.  True: it is over. */
@@ -618,6 +617,58 @@ skip_padding(struct hwtdi_spe_reader *r, const struct window *w)
 	}
 }
 
+/* Records that look like one before, and end where they must. */
+static size_t
+read_alike(struct hwtdi_spe_reader *r, const struct window *w,
+    struct hwtd_sample *out, size_t cap)
+{
+	const uint64_t from = r->off;
+	uint64_t off = from, bytes_of_records = 0;
+	size_t k = 0;
+
+	for (; k < cap && w->end - off >= HWTDI_SPE_SHAPE_LOOK; k++) {
+		const uint8_t *const bytes = at(w, off);
+		const struct hwtdi_spe_shape
+		    *shape = hwtdi_spe_shape_find(&r->shapes, bytes);
+		struct hwtd_sample *const s = &out[k];
+		bool slot;
+
+		if (shape == NULL)
+			break;
+		__builtin_prefetch(bytes + AHEAD);
+		slot = r->slots && (off - r->buffer_off) % SLOT == r->phase;
+		if (slot && shape->all_bytes != SLOT)
+			break;
+		hwtdi_spe_shape_read(shape, &r->ops, r->counter_bits, bytes,
+		    s);
+		s->stream_off = off;
+		s->bytes = shape->bytes;
+		if (!slot)
+			learn(r, s, off + shape->bytes);
+		note_count(r, s);
+		r->has_last = true;
+		r->last_start = off;
+		bytes_of_records += shape->bytes;
+		off += shape->all_bytes;
+	}
+	if (k == 0)
+		return (0);
+	r->first = false;
+	r->record_bytes += bytes_of_records;
+	r->pad_bytes += off - from - bytes_of_records;
+	r->off = off;
+	return (k);
+}
+
+size_t
+hwtdi_spe_read_alike(struct hwtdi_spe_reader *r, const uint8_t *bytes,
+    size_t n, struct hwtd_sample *out, size_t cap)
+{
+	const struct window w = { bytes, r->off, r->off + n, true };
+
+	return (r->lost ? 0 : read_alike(r, &w, out, cap));
+}
+
 size_t
 hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes, size_t n,
     bool last, struct hwtd_sample *out, size_t cap)
@@ -636,10 +687,16 @@ hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes, size_t n,
 		if (!last && w.end - r->off < HWTDI_SPE_LOOK)
 			break;
 		if (!r->lost) {
-			if (r->first && begins_in_count(r, &w, &out[k])) {
-				k++;
+			const size_t alike = r->first &&
+				begins_in_count(r, &w, &out[k])
+			    ? 1
+			    : read_alike(r, &w, &out[k], last ? cap - k : 1);
+
+			k += alike;
+			if (alike > 0)
 				continue;
-			}
+		}
+		if (!r->lost) {
 			begin(r, &w, &out[k]);
 		} else if (find(r, &w, &out[k])) {
 			k++;

@@ -10,22 +10,13 @@
 #include <hwtdecode/sample.h>
 #include <stdbool.h>
 
-#include "decode/spe/spe_operation.h"
+#include "decode/spe/spe_shape.h"
 
 /* PMSIDR_EL1.MaxSize allows no larger record. */
 #define HWTDI_SPE_MAX_RECORD 2048
 
 /* What a reader looks ahead, at most. */
 #define HWTDI_SPE_LOOK ((size_t)4 * HWTDI_SPE_MAX_RECORD)
-
-/* What was found of an operation packet. */
-struct hwtdi_spe_known_op {
-	struct hwtdi_spe_operation op;
-	uint8_t raw;
-};
-
-/* Payloads of a class that are remembered. */
-#define HWTDI_SPE_KNOWN_OPS 32
 
 struct hwtdi_spe_reader {
 	/* The next byte to read, and the first of the buffer; in the stream. */
@@ -60,7 +51,8 @@ struct hwtdi_spe_reader {
 	uint64_t packet_end;
 	/* With `lost`: the record as it is up to there. */
 	struct hwtd_sample sample;
-	struct hwtdi_spe_known_op ops[4][HWTDI_SPE_KNOWN_OPS];
+	struct hwtdi_spe_known_ops ops;
+	struct hwtdi_spe_shapes shapes;
 	/* All bytes of buffers that were read are in records, or between them. */
 	uint64_t record_bytes;
 	uint64_t pad_bytes;
@@ -85,6 +77,13 @@ void hwtdi_spe_reader_begin(struct hwtdi_spe_reader *r, uint64_t off);
  */
 size_t hwtdi_spe_read(struct hwtdi_spe_reader *r, const uint8_t *bytes,
     size_t n, bool last, struct hwtd_sample *out, size_t cap);
+
+/*
+ * The same of records that look like one before, up to one that does not, or up to
+ * near the end of the n bytes that are there: nothing is wrong with any of them.
+ */
+size_t hwtdi_spe_read_alike(struct hwtdi_spe_reader *r, const uint8_t *bytes,
+    size_t n, struct hwtd_sample *out, size_t cap);
 
 /* What is looked at from a sync point on, at most. */
 #define HWTDI_SPE_SYNC_LOOK ((size_t)8 * HWTDI_SPE_MAX_RECORD)
