@@ -363,7 +363,7 @@ begin_unit(struct hwtdi_crew *crew, struct worker *w, bool again)
 		return (w->now->rows.rc);
 	pthread_mutex_lock(&crew->lock);
 	w->begun = true;
-	hwtdi_segments_go(&crew->at, &w->maker.segments);
+	hwtdi_segments_go(&crew->at, &w->maker.next);
 	crew->searching = false;
 	begin_next(crew);
 	pthread_mutex_unlock(&crew->lock);

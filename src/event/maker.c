@@ -342,6 +342,41 @@ next_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	return (begin_segment(maker, &part.segment, rows));
 }
 
+/* Slots of segments that make few rows, and are made by one maker. */
+#define FEW_SLOTS 16
+
+/*
+ * Before the first segment: find where several of them end together.  To hand over
+ * a segment of few rows takes longer than to make it.
+ */
+static void
+find_end(struct hwtdi_maker *maker)
+{
+	struct hwtdi_segments *const s = &maker->segments;
+	const struct hwtdi_segments from = *s;
+
+	maker->until = 0;
+	if (maker->sink != NULL || maker->engine->samples == NULL)
+		return;
+	if (hwtdi_segments_skip(s, FEW_SLOTS)) {
+		maker->until = s->at;
+		hwtdi_segments_go(&maker->next, s);
+	}
+	*s = from;
+}
+
+/* The first segment has begun. */
+static void
+set_next(struct hwtdi_maker *maker)
+{
+	const struct hwtdi_segments *const s = &maker->segments;
+
+	if (maker->until > s->at)
+		return;
+	maker->until = 0;
+	hwtdi_segments_go(&maker->next, s);
+}
+
 /* Of a single segment, which was made: gaps behind it belong to it. */
 static int
 behind_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
@@ -349,7 +384,8 @@ behind_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 	struct hwtdi_part part;
 	int rc;
 
-	if (!maker->behind_gap && hwtdi_segments_at_cut(&maker->segments)) {
+	if (!maker->behind_gap && hwtdi_segments_at_cut(&maker->segments) &&
+	    maker->segments.at >= maker->until) {
 		maker->state = HWTDI_MAKER_PAUSED;
 		return (HWTD_OK);
 	}
@@ -360,6 +396,8 @@ behind_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 		return (tell_gap(maker, &part.gap, rows));
 	if (part.kind == HWTDI_PART_END)
 		return (end_stream(maker, rows));
+	if (part.segment.stream_off < maker->until)
+		return (begin_segment(maker, &part.segment, rows));
 	maker->state = HWTDI_MAKER_PAUSED;
 	return (HWTD_OK);
 }
@@ -471,12 +509,15 @@ hwtdi_maker_begin(struct hwtdi_maker *maker, const struct hwtdi_segments *from,
 		maker->by_segment = false;
 		start_anew(maker);
 	}
+	find_end(maker);
 	while (rc == HWTD_OK && maker->state == HWTDI_MAKER_BETWEEN &&
 	    has_room(rows))
 		rc = first ? next_part(maker, rows)
 			   : next_segment(maker, rows);
-	if (rc == HWTD_OK && maker->state == HWTDI_MAKER_IN_SEGMENT)
+	if (rc == HWTD_OK && maker->state == HWTDI_MAKER_IN_SEGMENT) {
+		set_next(maker);
 		return (HWTD_OK);
+	}
 	end_rows(maker, rows, rc);
 	return (HWTD_END);
 }

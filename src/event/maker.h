@@ -51,12 +51,18 @@ struct hwtdi_maker {
 		HWTDI_MAKER_PAUSED,
 		HWTDI_MAKER_DONE
 	} state;
-	/* Where the next segment begins it pauses. */
+	/*
+	 * Where the next segment begins it pauses; not before this byte, if it
+	 * goes on behind the first one.
+	 */
 	bool single;
+	uint64_t until;
 	/* Rows end with each segment. */
 	bool by_segment;
 	/* The last part was a gap. */
 	bool behind_gap;
+	/* Where who makes what is behind that begins. */
+	struct hwtdi_segments next;
 	/* The decoder has said all of the segment. */
 	bool last_flow;
 
@@ -84,8 +90,9 @@ void hwtdi_maker_rewind(struct hwtdi_maker *maker);
 void hwtdi_maker_make(struct hwtdi_maker *maker, struct hwtdi_rows *rows);
 
 /*
- * Of a single segment: go to the first one at or behind `from`.  Gaps before
- * it are left out, or become rows if they are `first` in what is read.
+ * Of a single segment, or of several that make few rows: go to the first one at or
+ * behind `from`.  Gaps before it are left out, or become rows if they are `first` in
+ * what is read.
  *
  * HWTD_OK: it has begun.  Else `rc` of the rows says why not: HWTD_OK if they
  * are full, HWTD_END, or an error.

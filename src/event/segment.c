@@ -350,6 +350,20 @@ find_cut(struct hwtdi_segments *s, uint64_t slot, uint64_t *cut_out,
 	return (cut_off ? HWTD_E_CORRUPT : HWTD_E_NOT_FOUND);
 }
 
+bool
+hwtdi_segments_skip(struct hwtdi_segments *s, uint64_t slots)
+{
+	uint64_t slot;
+
+	if (!s->known || s->damaged || s->engine == NULL)
+		return (false);
+	slot = (s->at - s->extent.start) / s->slot_bytes + slots;
+	if (slot_start(s, slot) < s->extent.end)
+		return (find_cut(s, slot, &s->at, NULL) == HWTD_OK);
+	s->at = s->extent.end;
+	return (true);
+}
+
 /* No sync point in so many slots up to this one: a cut is forced there. */
 static int
 is_forced(struct hwtdi_segments *s, uint64_t slot, struct hwtd_error *err)

@@ -68,6 +68,12 @@ bool hwtdi_segments_at_cut(const struct hwtdi_segments *s);
 void hwtdi_segments_go(struct hwtdi_segments *s,
     const struct hwtdi_segments *to);
 
+/*
+ * Go on by about so many slots, to a cut or to the end of the extent at hand, as
+ * reading on would come there.  False: there is no telling where that is.
+ */
+bool hwtdi_segments_skip(struct hwtdi_segments *s, uint64_t slots);
+
 /* Go to the start of the stream. */
 void hwtdi_segments_rewind(struct hwtdi_segments *s);
 
