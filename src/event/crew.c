@@ -299,7 +299,9 @@ begin_batch(struct worker *w, struct batch *batch, struct hwtd_event *place)
 	batch->rows.cap = HWTDI_ROWS;
 	batch->packed = place == NULL;
 	if (batch->packed) {
-		hwtdi_packed_rows_clear(&batch->codes, HWTD_EV_BLOCK);
+		hwtdi_packed_rows_clear(&batch->codes,
+		    w->maker.engine->samples != NULL ? HWTD_EV_SAMPLE
+						     : HWTD_EV_BLOCK);
 		batch->rows.packed = &batch->codes;
 	}
 	w->now = batch;
@@ -772,7 +774,7 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_event *place,
 	crew->front = chain_take(&crew->taken);
 	rows = &crew->front->rows;
 	if (crew->front->packed) {
-		hwtdi_rows_unpack(&crew->front->codes, rows->n,
+		hwtdi_rows_unpack(&crew->front->codes, rows->n, rows->samples,
 		    first_context - rows->first_context, place);
 		rows->first_context = first_context;
 		rows->rows = place;

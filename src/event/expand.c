@@ -212,6 +212,11 @@ append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	if (out != row)
 		*out = *row;
 	out->context = hwtdi_rows_context(rows);
+	if (rows->packed != NULL && row->kind == HWTD_EV_SAMPLE &&
+	    hwtdi_packed_sample(rows->packed, rows->n, out)) {
+		rows->n++;
+		return (HWTD_OK);
+	}
 	if (rows->packed != NULL &&
 	    hwtdi_packed_odd(rows->library, rows->packed, rows->n, out) !=
 		HWTD_OK)
@@ -722,7 +727,7 @@ samples_are_plain(const struct hwtdi_expander *x,
 {
 	return (!x->context_new && rows->n_contexts != 0 &&
 	    x->i_place == x->n_places && !x->filter->by_row &&
-	    rows->packed == NULL && x->clock.counts_per == 0);
+	    x->clock.counts_per == 0);
 }
 
 /*
@@ -734,19 +739,24 @@ put_plain_samples(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     const struct hwtd_sample *samples, const uint8_t *branches, size_t n)
 {
 	const uint32_t context = hwtdi_rows_context(rows);
-	struct hwtd_event *row = &rows->rows[rows->n];
+	struct hwtd_event packed, *row;
 	size_t i = 0;
 
-	for (; i < n; i++, row++) {
+	for (; i < n; i++) {
 		if (!is_sampled(x, &samples[i]))
 			set_sampled(x, &samples[i]);
 		if (x->context_new)
 			break;
+		row = rows->packed == NULL ? &rows->rows[rows->n + i]
+					   : &packed;
 		hwtdi_spe_row(&samples[i], branches[i], row);
 		set_common(x, row);
 		row->flags |= HWTD_EVF_VALUE;
 		row->value = rows->n_samples + i;
 		row->context = context;
+		if (row == &packed &&
+		    !hwtdi_packed_sample(rows->packed, rows->n + i, row))
+			break;
 	}
 	rows->stats.kinds[HWTD_EV_SAMPLE] += i;
 	rows->n += i;

@@ -93,6 +93,7 @@ hwtdi_packed_odd(struct hwtd_context *library,
 		packed->n_odd + 1, sizeof(*packed->odd), NULL) != HWTD_OK)
 		return (HWTD_E_NOMEM);
 	packed->odd[packed->n_odd++] = *row;
+	packed->last_context = row->context;
 	packed->last_ns = row->time_ns;
 	packed->last_off = row->stream_off;
 	packed->rows[i].place = hwtdi_packed_place(row->ip, row->flags);
@@ -111,7 +112,10 @@ hwtdi_rows_pack(struct hwtd_context *library, const struct hwtd_event *rows,
 	struct hwtdi_packed_row *out = packed->rows;
 	uint8_t section = 0;
 
-	hwtdi_packed_rows_clear(packed, n > 0 ? rows[n - 1].kind : 0);
+	/* Details are with samples that are made as packed ones only. */
+	hwtdi_packed_rows_clear(packed,
+	    n > 0 && rows[n - 1].kind != HWTD_EV_SAMPLE ? rows[n - 1].kind
+							: HWTD_EV_UNKNOWN);
 	for (const struct hwtd_event *row = rows; row < rows + n;
 	     before = row++, place = next, out++) {
 		next = row + 1 < rows + n ? place_of(&row[1])
@@ -135,9 +139,53 @@ hwtdi_rows_pack(struct hwtd_context *library, const struct hwtd_event *rows,
 	return (HWTD_OK);
 }
 
+static void
+unpack_samples(const struct hwtdi_packed_rows *packed, size_t n,
+    const struct hwtd_sample *samples, uint32_t context,
+    struct hwtd_event *rows)
+{
+	const struct hwtdi_packed_row *from = packed->rows;
+	const struct hwtd_event *odd = packed->odd;
+	const struct hwtd_event *const end = rows + n;
+	uint64_t time_ns = 0, stream_off = 0, who = 0, value = 0;
+
+	for (; rows < end; rows++, from++) {
+		const uint64_t rest = from->rest;
+		const uint16_t flags = (uint16_t)from->place;
+		const uint8_t branch = (uint8_t)(rest >> HWTDI_PACKED_BRANCH);
+
+		if (branch == HWTDI_PACKED_ODD) {
+			*rows = *odd++;
+			rows->context += context;
+			time_ns = rows->time_ns;
+			stream_off = rows->stream_off;
+			value += rows->kind == HWTD_EV_SAMPLE;
+			memcpy(&who, (uint8_t *)rows + STREAM, sizeof(who));
+			continue;
+		}
+		time_ns += rest >> HWTDI_PACKED_TIME;
+		stream_off += (uint8_t)(rest >> HWTDI_PACKED_OFF);
+		rows->time_ns = time_ns;
+		rows->ip = address_of(from->place);
+		rows->target = (flags & HWTD_EVF_TARGET) != 0
+		    ? samples[value].target
+		    : 0;
+		rows->stream_off = stream_off;
+		rows->value = value++;
+		rows->insns = 0;
+		rows->bytes = 0;
+		memcpy((uint8_t *)rows + STREAM, &who, sizeof(who));
+		rows->section = 0;
+		rows->kind = HWTD_EV_SAMPLE;
+		rows->branch = branch;
+		rows->flags = flags;
+	}
+}
+
 void
 hwtdi_rows_unpack(const struct hwtdi_packed_rows *packed, size_t n,
-    uint32_t context, struct hwtd_event *rows)
+    const struct hwtd_sample *samples, uint32_t context,
+    struct hwtd_event *rows)
 {
 	const struct hwtdi_packed_row *from = packed->rows;
 	const struct hwtd_event *odd = packed->odd;
@@ -148,6 +196,10 @@ hwtdi_rows_unpack(const struct hwtdi_packed_rows *packed, size_t n,
 	/* Stream and context. */
 	uint64_t who = 0;
 
+	if (kind == HWTD_EV_SAMPLE) {
+		unpack_samples(packed, n, samples, context, rows);
+		return;
+	}
 	for (; rows < end; rows++, from++, ip = next) {
 		const uint64_t rest = from->rest;
 		const uint16_t flags = (uint16_t)from->place;

@@ -34,6 +34,8 @@ struct hwtdi_packed_rows {
 	size_t n_odd, cap_odd;
 	/* While they are made one by one: those of the last row. */
 	uint64_t last_ns, last_off;
+	/* The context of the last one that does not fit. */
+	uint32_t last_context;
 	/* Of the other ones. */
 	uint8_t kind;
 	uint8_t n_sections;
@@ -46,7 +48,8 @@ void hwtdi_packed_rows_init(struct hwtdi_packed_rows *packed);
 void hwtdi_packed_rows_fini(struct hwtd_context *library,
     struct hwtdi_packed_rows *packed);
 
-/* No row is in it; those that fit will be of that kind. */
+/* No row is in it; those that fit will be of that kind: blocks, or samples, each
+ * with the next detail, which has its target. */
 void hwtdi_packed_rows_clear(struct hwtdi_packed_rows *packed, uint8_t kind);
 
 /* The index of a section, or HWTDI_PACKED_SECTIONS: there are too many. */
@@ -101,12 +104,42 @@ hwtdi_packed_excess(uint64_t ip)
 	return ((ip + ((uint64_t)1 << 47)) >> 48);
 }
 
+/*
+ * Add row number `i`, the next sample, of the stream of the one before.  False: it
+ * does not fit.
+ */
+static inline bool
+hwtdi_packed_sample(struct hwtdi_packed_rows *packed, size_t i,
+    const struct hwtd_event *row)
+{
+	const uint64_t more_ns = row->time_ns - packed->last_ns;
+	const uint64_t more_off = row->stream_off - packed->last_off;
+	struct hwtdi_packed_row *to = &packed->rows[i];
+
+	if ((hwtdi_packed_head_excess(more_ns, more_off, 0) |
+		hwtdi_packed_excess(row->ip) | (packed->n_odd == 0) |
+		(packed->last_context ^ row->context)) != 0 ||
+	    packed->kind != HWTD_EV_SAMPLE)
+		return (false);
+	packed->last_ns = row->time_ns;
+	packed->last_off = row->stream_off;
+	to->place = hwtdi_packed_place(row->ip, row->flags);
+	to->rest = hwtdi_packed_head(more_ns, more_off, 0) |
+	    hwtdi_packed_code(0, 0, row->branch);
+	to[1].place = 0;
+	return (true);
+}
+
 /* At most HWTDI_ROWS; those of before are gone.  HWTD_OK, HWTD_E_NOMEM. */
 int hwtdi_rows_pack(struct hwtd_context *library,
     const struct hwtd_event *rows, size_t n, struct hwtdi_packed_rows *packed);
 
-/* The same `n` again, but for `context`, to which so much is added. */
+/*
+ * The same `n` again, but for `context`, to which so much is added.  `samples` are
+ * their details, if they are samples.
+ */
 void hwtdi_rows_unpack(const struct hwtdi_packed_rows *packed, size_t n,
-    uint32_t context, struct hwtd_event *rows);
+    const struct hwtd_sample *samples, uint32_t context,
+    struct hwtd_event *rows);
 
 #endif /* HWTDI_PACKED_ROWS_H */
