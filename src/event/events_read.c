@@ -229,6 +229,18 @@ take_plain(const struct hwtdi_lane *lane, size_t first, size_t n,
 	return (i);
 }
 
+static void
+swap_samples(struct hwtdi_rows *a, struct hwtdi_rows *b)
+{
+	struct hwtd_sample *const samples = a->samples;
+	const size_t cap = a->cap_samples;
+
+	a->samples = b->samples;
+	a->cap_samples = b->cap_samples;
+	b->samples = samples;
+	b->cap_samples = cap;
+}
+
 /*
  * All rows of a batch that is where the user wants it, and of which samples are
  * the only details: those change hands as a whole.  Returns how many rows.
@@ -238,8 +250,6 @@ take_samples(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t n,
     struct hwtd_batch *batch, int *rc_out, struct hwtd_error *err)
 {
 	struct hwtdi_rows *const rows = lane->front, *const to = &ev->details;
-	struct hwtd_sample *const samples = to->samples;
-	const size_t cap = to->cap_samples;
 
 	if (lane->at != 0 || n != rows->n || rows->rows != next_place(batch) ||
 	    rows->n_samples == 0 || to->n_samples != 0 ||
@@ -255,14 +265,27 @@ take_samples(struct hwtd_events *ev, struct hwtdi_lane *lane, size_t n,
 	for (size_t i = 0; i < n; i++)
 		rows->rows[i].context = lane->ids[rows->rows[i].context -
 		    rows->first_context];
-	to->samples = rows->samples;
 	to->n_samples = rows->n_samples;
-	to->cap_samples = rows->cap_samples;
-	rows->samples = samples;
 	rows->n_samples = 0;
-	rows->cap_samples = cap;
+	swap_samples(to, rows);
+	lane->lends_samples = true;
 	batch->n += n;
 	return (n);
+}
+
+/*
+ * Have those back whose time is over: whoever makes the next ones in the same memory
+ * has it in its cache.
+ */
+static void
+take_samples_back(struct hwtd_events *ev)
+{
+	struct hwtdi_lane *const lane = ev->n_lanes == 1 ? ev->lanes[0] : NULL;
+
+	if (lane != NULL && lane->lends_samples)
+		swap_samples(&ev->details, lane->front);
+	if (lane != NULL)
+		lane->lends_samples = false;
 }
 
 static int
@@ -379,6 +402,7 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 		    "seek again: seeking failed"));
 	batch.n = 0;
 	hwtdi_error_begin(&inner);
+	take_samples_back(ev);
 	hwtdi_rows_empty(&ev->details);
 	if (!ev->started)
 		rc = hwtdi_events_start(ev, &inner);

@@ -64,6 +64,7 @@ hwtdi_lane_ready(struct hwtdi_lane *lane, struct hwtd_error *err)
 void
 hwtdi_lane_halt(struct hwtdi_lane *lane)
 {
+	lane->lends_samples = false;
 	if (lane->crew == NULL || !lane->at_work)
 		return;
 	hwtdi_crew_stop(lane->crew, false);
@@ -78,6 +79,7 @@ hwtdi_lane_halt(struct hwtdi_lane *lane)
 void
 hwtdi_lane_rest(struct hwtdi_lane *lane)
 {
+	lane->lends_samples = false;
 	if (lane->crew != NULL)
 		hwtdi_crew_stop(lane->crew, true);
 	lane->at_work = false;
@@ -259,6 +261,7 @@ hwtdi_lane_turn(struct hwtdi_lane *lane)
 {
 	struct hwtdi_rows *front = lane->rows;
 
+	lane->lends_samples = false;
 	lane->at = 0;
 	lane->mark = 0;
 	hwtdi_rows_clear(front);

@@ -29,6 +29,8 @@ struct hwtdi_lane {
 	struct hwtdi_rows *front, *rows;
 	/* What `rows` is in. */
 	struct hwtdi_row_store *store;
+	/* Its samples were handed out. */
+	bool lends_samples;
 	/* Where to make the next one, and how many; 0: as usual. */
 	struct hwtd_event *lent;
 	size_t room;
