@@ -34,6 +34,15 @@
  */
 #define MOST_SPARE 40
 
+/*
+ * The same of samples, which nobody reads on the way, but which are long: those
+ * that are made and wait have to be in the cache of their maker.
+ */
+#define HAND_OVER_SAMPLES 4
+#define MOST_SPARE_SAMPLES 6
+/* A batch of them is as large as so many of blocks. */
+#define BATCHES_OF_SAMPLES 4
+
 struct batch {
 	struct batch *next;
 	/* Those that the reader made for itself are where it wants them. */
@@ -79,12 +88,15 @@ struct hwtdi_crew {
 	struct hwtd_context *library;
 	struct hwtdi_pool *pool;
 	const atomic_bool *cancel;
-	/* Rows of blocks come packed. */
+	/* Rows of blocks, or of samples, come packed. */
 	bool packs;
+	bool samples;
 	/* The reader reads other streams between two batches of this one. */
 	bool merged;
 	/* Batches that are kept of a unit, and of all. */
 	size_t most_of_unit, most_of_all;
+	/* HAND_OVER and MOST_SPARE. */
+	size_t most_handed, most_spare;
 
 	pthread_mutex_t lock;
 	/* Rows of the first unit came, or no job is left. */
@@ -229,7 +241,7 @@ hand_over(struct hwtdi_crew *crew, struct worker *w)
 {
 	if (w->made.n == 0)
 		return;
-	if (crew->hand_over < HAND_OVER)
+	if (crew->hand_over < crew->most_handed)
 		crew->hand_over *= 2;
 	crew->n_ready += w->made.n;
 	chain_move(&w->unit->ready, &w->made);
@@ -283,7 +295,7 @@ new_batch(const struct hwtdi_crew *crew)
 static struct batch *
 take_spare(struct hwtdi_crew *crew)
 {
-	if (crew->spare.n >= MOST_SPARE ||
+	if (crew->spare.n >= crew->most_spare ||
 	    (crew->spare.n > 0 && crew->n_batches >= crew->most_of_all))
 		return (chain_take(&crew->spare));
 	crew->n_batches++;
@@ -292,7 +304,8 @@ take_spare(struct hwtdi_crew *crew)
 
 /* Make rows in a batch, at a place with room for HWTDI_ROWS. */
 static void
-begin_batch(struct worker *w, struct batch *batch, struct hwtd_event *place)
+begin_batch(const struct hwtdi_crew *crew, struct worker *w,
+    struct batch *batch, struct hwtd_event *place)
 {
 	hwtdi_rows_clear(&batch->rows);
 	batch->rows.rows = place;
@@ -300,8 +313,7 @@ begin_batch(struct worker *w, struct batch *batch, struct hwtd_event *place)
 	batch->packed = place == NULL;
 	if (batch->packed) {
 		hwtdi_packed_rows_clear(&batch->codes,
-		    w->maker.engine->samples != NULL ? HWTD_EV_SAMPLE
-						     : HWTD_EV_BLOCK);
+		    crew->samples ? HWTD_EV_SAMPLE : HWTD_EV_BLOCK);
 		batch->rows.packed = &batch->codes;
 	}
 	w->now = batch;
@@ -327,7 +339,7 @@ need_batch(struct hwtdi_crew *crew, struct worker *w)
 		batch = new_batch(crew);
 	if (batch == NULL)
 		return (false);
-	begin_batch(w, batch, w->rows);
+	begin_batch(crew, w, batch, w->rows);
 	return (true);
 }
 
@@ -494,6 +506,23 @@ hwtdi_crew_share(struct hwtdi_crew_args *args, uint32_t jobs)
 		args->makers = (unsigned int)(jobs / n) + 1;
 }
 
+static void
+set_limits(struct hwtdi_crew *crew, size_t batches)
+{
+	crew->most_handed = HAND_OVER;
+	crew->most_spare = MOST_SPARE;
+	if (crew->samples) {
+		crew->most_handed = HAND_OVER_SAMPLES;
+		crew->most_spare = MOST_SPARE_SAMPLES;
+		batches /= BATCHES_OF_SAMPLES;
+	}
+	/* Most units are kept in part only. */
+	crew->most_of_all = batches > 0 ? batches : 1;
+	crew->most_of_unit = 2 * batches / crew->n_units;
+	if (crew->most_of_unit < LEAST_OF_UNIT)
+		crew->most_of_unit = LEAST_OF_UNIT;
+}
+
 int
 hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
     struct hwtd_error *err)
@@ -512,11 +541,6 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 	crew->merged = args->merged;
 	crew->packs = args->filter->o.level == HWTD_LEVEL_BLOCK &&
 	    !args->filter->by_row;
-	/* Most units are kept in part only. */
-	crew->most_of_all = args->batches;
-	crew->most_of_unit = 2 * args->batches / n_units;
-	if (crew->most_of_unit < LEAST_OF_UNIT)
-		crew->most_of_unit = LEAST_OF_UNIT;
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->came, NULL);
 	chain_init(&crew->spare);
@@ -545,6 +569,8 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 		hwtdi_maker_init(&w->maker, args->trace, args->stream, &desc,
 		    args->filter, args->records);
 	}
+	crew->samples = crew->workers[0].maker.engine->samples != NULL;
+	set_limits(crew, args->batches);
 	*out = crew;
 	return (HWTD_OK);
 }
@@ -695,7 +721,7 @@ take_some(struct hwtdi_crew *crew)
 		crew->first_unit++;
 		begin_next(crew);
 	}
-	while (unit->ready.n > 0 && crew->taken.n < HAND_OVER)
+	while (unit->ready.n > 0 && crew->taken.n < crew->most_handed)
 		chain_add(&crew->taken, chain_take(&unit->ready));
 	crew->n_ready -= crew->taken.n;
 	if (crew->merged && unit->parked &&
@@ -718,7 +744,7 @@ need_mine(struct hwtdi_crew *crew, struct worker *w)
 	if (!crew->mine_free)
 		return;
 	crew->mine_free = false;
-	begin_batch(w, crew->mine, crew->place);
+	begin_batch(crew, w, crew->mine, crew->place);
 	crew->mine->rows.first_context = crew->first_context;
 }
 

@@ -330,7 +330,9 @@ fill(struct hwtd_events *ev, struct hwtd_batch *batch, struct hwtd_error *err)
 	while (batch->n < batch->cap && !ev->strict_end) {
 		/* No row but those of the lane can come. */
 		if (ev->n_lanes == 1 && ev->records.n == 0) {
-			if (hwtdi_lane_would_rather(ev->lanes[0], batch))
+			/* Samples that are lent are those of one batch. */
+			if (ev->lanes[0]->lends_samples ||
+			    hwtdi_lane_would_rather(ev->lanes[0], batch))
 				break;
 			hwtdi_lane_lend(ev->lanes[0], batch);
 		}

@@ -343,7 +343,7 @@ next_segment(struct hwtdi_maker *maker, struct hwtdi_rows *rows)
 }
 
 /* Slots of segments that make few rows, and are made by one maker. */
-#define FEW_SLOTS 16
+#define FEW_SLOTS 32
 
 /*
  * Before the first segment: find where several of them end together.  To hand over
