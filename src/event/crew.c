@@ -800,7 +800,7 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_event *place,
 	crew->front = chain_take(&crew->taken);
 	rows = &crew->front->rows;
 	if (crew->front->packed) {
-		hwtdi_rows_unpack(&crew->front->codes, rows->n, rows->samples,
+		hwtdi_rows_unpack(&crew->front->codes, rows->n,
 		    first_context - rows->first_context, place);
 		rows->first_context = first_context;
 		rows->rows = place;

@@ -3,9 +3,7 @@
  */
 #include <string.h>
 
-#include "decode/spe/spe_row.h"
-#include "event/expand_internal.h"
-#include "event/packed_rows.h"
+#include "event/expand_put.h"
 
 /* After so many rows that filters leave out, the user hears of it. */
 #define MANY_HIDDEN ((size_t)1 << 18)
@@ -35,92 +33,6 @@ put_detail(struct hwtdi_rows *rows, void *array_inout, size_t *n, size_t *cap,
 	return (HWTD_OK);
 }
 
-/* A new context, which later rows of these carry. */
-static int
-put_context(struct hwtdi_expander *x, struct hwtdi_rows *rows)
-{
-	if (hwtdi_array_grow(rows->library, &rows->contexts,
-		&rows->cap_contexts, rows->n_contexts + 1,
-		sizeof(*rows->contexts), NULL) != HWTD_OK)
-		return (HWTD_E_NOMEM);
-	rows->contexts[rows->n_contexts++] = x->context;
-	x->context_new = false;
-	return (HWTD_OK);
-}
-
-/* Who the next rows are of. */
-static void
-set_thread(struct hwtdi_expander *x, uint32_t pid, uint32_t tid)
-{
-	if (pid == x->context.pid && tid == x->context.tid)
-		return;
-	x->context.pid = pid;
-	x->context.tid = tid;
-	x->context_new = true;
-}
-
-/* The thread of a sample: what it tells of that, if it is whole, comes first. */
-static void
-set_sampled(struct hwtdi_expander *x, const struct hwtd_sample *s)
-{
-	const uint32_t bad = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |
-	    HWTD_SAMPLEF_TRUNCATED;
-	struct hwtdi_sampled *const last = &x->sampled;
-
-	if ((s->flags & bad) != 0 ||
-	    (s->context_el2 == 0 && s->context_el1 == 0)) {
-		set_thread(x, x->run_pid, x->run_tid);
-		return;
-	}
-	if (last->context_el1 != s->context_el1 ||
-	    last->context_el2 != s->context_el2 ||
-	    last->run_pid != x->run_pid || last->run_tid != x->run_tid) {
-		*last = (struct hwtdi_sampled){ .context_el1 = s->context_el1,
-			.context_el2 = s->context_el2,
-			.run_pid = x->run_pid,
-			.run_tid = x->run_tid,
-			.pid = x->run_pid,
-			.tid = x->run_tid };
-		hwtdi_trace_sampled(x->trace, x->stream, s->context_el2,
-		    s->context_el1, &last->pid, &last->tid);
-	}
-	set_thread(x, last->pid, last->tid);
-}
-
-/* It is of the thread of the one before, and rows have that already. */
-static inline bool
-is_sampled(const struct hwtdi_expander *x, const struct hwtd_sample *s)
-{
-	const uint32_t bad = HWTD_SAMPLEF_DAMAGED | HWTD_SAMPLEF_DUPLICATE |
-	    HWTD_SAMPLEF_TRUNCATED;
-	const struct hwtdi_sampled *const last = &x->sampled;
-
-	return (((last->context_el1 ^ s->context_el1) |
-		    (last->context_el2 ^ s->context_el2) | (s->flags & bad) |
-		    (last->run_pid ^ x->run_pid) |
-		    (last->run_tid ^ x->run_tid) |
-		    (last->pid ^ x->context.pid) |
-		    (last->tid ^ x->context.tid)) == 0 &&
-	    (s->context_el1 | s->context_el2) != 0);
-}
-
-static void
-set_common(struct hwtdi_expander *x, struct hwtd_event *row)
-{
-	/* Offsets never go back, also where decoding does. */
-	if (x->stream_off < row->stream_off)
-		x->stream_off = row->stream_off;
-	row->stream_off = x->stream_off;
-	row->stream = x->stream;
-	if (!x->has_time)
-		return;
-	row->time_ns = x->time_ns;
-	row->flags |= HWTD_EVF_TIME;
-	if (!x->fresh_time || x->estimated)
-		row->flags |= HWTD_EVF_TIME_ESTIMATED;
-	x->fresh_time = false;
-}
-
 /*
  * The same for a time stamp, which may be left out: it makes no difference to
  * the row behind it.
@@ -130,109 +42,19 @@ set_stamp(struct hwtdi_expander *x, struct hwtd_event *row)
 {
 	const bool fresh = x->fresh_time;
 
-	set_common(x, row);
+	hwtdi_expand_set_common(x, row);
 	x->fresh_time = fresh;
-}
-
-/* Records up to `end` come before the row that is next. */
-static int
-put_mark(struct hwtdi_expander *x, struct hwtdi_rows *rows, size_t end)
-{
-	struct hwtdi_mark *mark;
-
-	if (end == x->i_place)
-		return (HWTD_OK);
-	if (hwtdi_array_grow(rows->library, &rows->marks, &rows->cap_marks,
-		rows->n_marks + 1, sizeof(*rows->marks), NULL) != HWTD_OK)
-		return (HWTD_E_NOMEM);
-	mark = &rows->marks[rows->n_marks++];
-	mark->at = rows->n;
-	mark->first = x->i_place;
-	mark->end = end;
-	mark->time_ns = x->last_ns;
-	x->i_place = end;
-	return (HWTD_OK);
-}
-
-/* Mark the records that come before a row, wanted or not. */
-static int
-pass_records(struct hwtdi_expander *x, struct hwtdi_rows *rows,
-    const struct hwtd_event *row)
-{
-	size_t end = x->i_place;
-
-	if (end == x->n_places)
-		return (HWTD_OK);
-	if ((row->flags & HWTD_EVF_TIME) != 0 && row->time_ns > x->last_ns)
-		x->last_ns = row->time_ns;
-	while (end < x->n_places && x->places[end].key <= row->stream_off)
-		end++;
-	return (put_mark(x, rows, end));
-}
-
-static void
-count(struct hwtdi_rows *rows, const struct hwtd_event *row)
-{
-	struct hwtd_stats *stats = &rows->stats;
-
-	stats->kinds[row->kind]++;
-	stats->insns += row->insns;
-	if ((row->flags & HWTD_EVF_TIME) == 0)
-		return;
-	if (!stats->has_time || row->time_ns < stats->first_ns)
-		stats->first_ns = row->time_ns;
-	if (!stats->has_time || row->time_ns > stats->last_ns)
-		stats->last_ns = row->time_ns;
-	stats->has_time = 1;
-}
-
-/* The row was made: count it.  False: a filter leaves it out. */
-static bool
-wanted(struct hwtdi_expander *x, struct hwtdi_rows *rows,
-    const struct hwtd_event *row, const struct hwtd_gap *gap)
-{
-	count(rows, row);
-	if (!x->filter->by_row ||
-	    hwtdi_filter_row(x->filter, row, gap, &x->context))
-		return (true);
-	rows->n_hidden++;
-	return (false);
-}
-
-static int
-append_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
-    const struct hwtd_event *row)
-{
-	struct hwtd_event packed, *out;
-
-	if ((x->context_new || rows->n_contexts == 0) &&
-	    put_context(x, rows) != HWTD_OK)
-		return (HWTD_E_NOMEM);
-	out = rows->packed == NULL ? &rows->rows[rows->n] : &packed;
-	if (out != row)
-		*out = *row;
-	out->context = hwtdi_rows_context(rows);
-	if (rows->packed != NULL && row->kind == HWTD_EV_SAMPLE &&
-	    hwtdi_packed_sample(rows->packed, rows->n, out)) {
-		rows->n++;
-		return (HWTD_OK);
-	}
-	if (rows->packed != NULL &&
-	    hwtdi_packed_odd(rows->library, rows->packed, rows->n, out) !=
-		HWTD_OK)
-		return (HWTD_E_NOMEM);
-	rows->n++;
-	return (HWTD_OK);
 }
 
 static int
 put_row(struct hwtdi_expander *x, struct hwtdi_rows *rows,
     const struct hwtd_event *row)
 {
-	if (pass_records(x, rows, row) != HWTD_OK)
+	if (hwtdi_expand_pass_records(x, rows, row) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	return (wanted(x, rows, row, NULL) ? append_row(x, rows, row)
-					   : HWTD_OK);
+	return (hwtdi_expand_wanted(x, rows, row, NULL)
+		? hwtdi_expand_append_row(x, rows, row)
+		: HWTD_OK);
 }
 
 /* Code. */
@@ -375,7 +197,7 @@ expand_block(struct hwtdi_expander *x, const struct stretch *s,
 	memset(&x->row, 0, sizeof(x->row));
 	x->row.kind = HWTD_EV_BLOCK;
 	fill_code(s, &x->row);
-	set_common(x, &x->row);
+	hwtdi_expand_set_common(x, &x->row);
 	set_branch(x, s);
 	x->pending = true;
 	return (HWTD_OK);
@@ -411,7 +233,7 @@ expand_insns(struct hwtdi_expander *x, const struct stretch *s,
 		row->insns = 1;
 		row->bytes = s->lengths[x->i_insn];
 		row->branch = HWTD_BRANCH_NONE;
-		set_common(x, row);
+		hwtdi_expand_set_common(x, row);
 		x->insn_ip += row->bytes;
 		x->i_insn++;
 		if (is_last) {
@@ -492,14 +314,14 @@ put_gap(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		gap->time_before_ns = x->time_ns;
 		gap->flags |= HWTD_GAPF_TIME_BEFORE;
 	}
-	if (pass_records(x, rows, row) != HWTD_OK)
+	if (hwtdi_expand_pass_records(x, rows, row) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	if (!wanted(x, rows, row, gap))
+	if (!hwtdi_expand_wanted(x, rows, row, gap))
 		return (HWTD_OK);
 	if (put_detail(rows, &rows->gaps, &rows->n_gaps, &rows->cap_gaps, gap,
 		sizeof(*gap), row) != HWTD_OK)
 		return (HWTD_E_NOMEM);
-	return (append_row(x, rows, row));
+	return (hwtdi_expand_append_row(x, rows, row));
 }
 
 static int
@@ -538,11 +360,11 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		set_stamp(x, row);
 		return (put_row(x, rows, row));
 	}
-	set_common(x, row);
+	hwtdi_expand_set_common(x, row);
 	if (row->kind == HWTD_EV_SAMPLE)
-		set_sampled(x, &rare->detail.sample);
+		hwtdi_expand_set_sampled(x, &rare->detail.sample);
 	else
-		set_thread(x, x->run_pid, x->run_tid);
+		hwtdi_expand_set_thread(x, x->run_pid, x->run_tid);
 	switch (row->kind) {
 	case HWTD_EV_MODE:
 		if ((row->value & HWTD_MODE_IS_TRANSACTION) != 0)
@@ -567,12 +389,12 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	case HWTD_EV_POWER:
 	case HWTD_EV_ASYNC:
 	case HWTD_EV_SAMPLE:
-		if (pass_records(x, rows, row) != HWTD_OK)
+		if (hwtdi_expand_pass_records(x, rows, row) != HWTD_OK)
 			return (HWTD_E_NOMEM);
-		if (!wanted(x, rows, row, NULL))
+		if (!hwtdi_expand_wanted(x, rows, row, NULL))
 			return (HWTD_OK);
 		return (add_detail(rows, rare, row) == HWTD_OK
-			? append_row(x, rows, row)
+			? hwtdi_expand_append_row(x, rows, row)
 			: HWTD_E_NOMEM);
 	default:
 		return (put_row(x, rows, row));
@@ -596,7 +418,7 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 		/* It cuts no block, so nobody has to know of it. */
 		x->i_rare++;
 		set_stamp(x, &rare->row);
-		count(rows, &rare->row);
+		hwtdi_expand_count(rows, &rare->row);
 		return (HWTD_OK);
 	}
 
@@ -619,9 +441,8 @@ expand_rare(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 
 /* Threads. */
 
-/* Ask who runs; if it is another one, say so in a row. */
-static int
-switch_thread(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
+int
+hwtdi_expand_switch(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
     bool last, struct hwtdi_rows *rows)
 {
 	struct hwtdi_code_place place = {
@@ -646,12 +467,12 @@ switch_thread(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		return (rc);
 	x->run_pid = pid;
 	x->run_tid = tid;
-	set_thread(x, pid, tid);
+	hwtdi_expand_set_thread(x, pid, tid);
 	memset(&row, 0, sizeof(row));
 	row.kind = HWTD_EV_CONTEXT;
 	if (first)
 		row.flags |= HWTD_EVF_STATUS;
-	set_common(x, &row);
+	hwtdi_expand_set_common(x, &row);
 	return (put_row(x, rows, &row));
 }
 
@@ -700,125 +521,6 @@ is_plain(const struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 	    x->i_token < hwtdi_expand_plain_end(x, flow));
 }
 
-/* The row of a sample that is where its details are to be. */
-static int
-put_sample(struct hwtdi_expander *x, struct hwtdi_rows *rows,
-    const struct hwtd_sample *s, uint8_t branch)
-{
-	struct hwtd_event packed,
-	    *row = rows->packed == NULL ? &rows->rows[rows->n] : &packed;
-
-	hwtdi_spe_row(s, branch, row);
-	set_common(x, row);
-	set_sampled(x, s);
-	if (pass_records(x, rows, row) != HWTD_OK)
-		return (HWTD_E_NOMEM);
-	if (!wanted(x, rows, row, NULL))
-		return (HWTD_OK);
-	row->flags |= HWTD_EVF_VALUE;
-	row->value = rows->n_samples++;
-	return (append_row(x, rows, row));
-}
-
-/* Of samples nothing but rows is to be made, one for each. */
-static bool
-samples_are_plain(const struct hwtdi_expander *x,
-    const struct hwtdi_rows *rows)
-{
-	return (!x->context_new && rows->n_contexts != 0 &&
-	    x->i_place == x->n_places && !x->filter->by_row &&
-	    x->clock.counts_per == 0);
-}
-
-/*
- * Rows of samples that are where their details are to be, as long as that is all.
- * Returns how many.
- */
-static size_t
-put_plain_samples(struct hwtdi_expander *x, struct hwtdi_rows *rows,
-    const struct hwtd_sample *samples, const uint8_t *branches, size_t n)
-{
-	const uint32_t context = hwtdi_rows_context(rows);
-	struct hwtd_event packed, *row;
-	size_t i = 0;
-
-	for (; i < n; i++) {
-		if (!is_sampled(x, &samples[i]))
-			set_sampled(x, &samples[i]);
-		if (x->context_new)
-			break;
-		row = rows->packed == NULL ? &rows->rows[rows->n + i]
-					   : &packed;
-		hwtdi_spe_row(&samples[i], branches[i], row);
-		set_common(x, row);
-		row->flags |= HWTD_EVF_VALUE;
-		row->value = rows->n_samples + i;
-		row->context = context;
-		if (row == &packed &&
-		    !hwtdi_packed_sample(rows->packed, rows->n + i, row))
-			break;
-	}
-	rows->stats.kinds[HWTD_EV_SAMPLE] += i;
-	rows->n += i;
-	rows->n_samples += i;
-	return (i);
-}
-
-/* The same with all that may come before it. */
-static int
-put_next_sample(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
-    struct hwtdi_rows *rows, const struct hwtd_sample *s, uint8_t branch)
-{
-	const struct hwtdi_anchor anchor = {
-		.flags = HWTDI_ANCHOR_TIME,
-		.stream_off = s->stream_off + s->bytes,
-		.count = s->count,
-	};
-	int rc = HWTD_OK;
-
-	if (x->clock.counts_per != 0 &&
-	    (s->present & HWTD_SAMPLE_COUNT) != 0) {
-		rc = hwtdi_expand_anchor(x, flow, &anchor);
-		if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
-			rc = switch_thread(x, flow, false, rows);
-	}
-	/* Filters left out some before it. */
-	if (s != &rows->samples[rows->n_samples])
-		rows->samples[rows->n_samples] = *s;
-	return (rc == HWTD_OK
-		? put_sample(x, rows, &rows->samples[rows->n_samples], branch)
-		: rc);
-}
-
-int
-hwtdi_expand_samples(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
-    struct hwtdi_rows *rows)
-{
-	const size_t room = (rows->cap - rows->n) / HWTDI_EXPAND_ROOM;
-	uint8_t branches[HWTDI_FLOW_SAMPLES];
-	struct hwtd_sample *s;
-	size_t n = room < HWTDI_FLOW_SAMPLES ? room : HWTDI_FLOW_SAMPLES, need;
-
-	need = rows->n_samples + n;
-	if (need > rows->cap_samples && need > rows->cap / 4)
-		need = rows->cap;
-	if (hwtdi_array_grow(rows->library, &rows->samples, &rows->cap_samples,
-		need, sizeof(*rows->samples), NULL) != HWTD_OK)
-		return (HWTD_E_NOMEM);
-	s = &rows->samples[rows->n_samples];
-	n = x->engine->samples(x->decoder, s, branches, n);
-	for (size_t i = 0; i < n; i++) {
-		if (samples_are_plain(x, rows))
-			i += put_plain_samples(x, rows, s + i, branches + i,
-			    n - i);
-		if (i < n &&
-		    put_next_sample(x, flow, rows, s + i, branches[i]) !=
-			HWTD_OK)
-			return (HWTD_E_NOMEM);
-	}
-	return (n > 0 ? HWTD_OK : HWTD_AGAIN);
-}
-
 enum hwtdi_expand_result
 hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
     struct hwtdi_rows *rows)
@@ -835,12 +537,12 @@ hwtdi_expand(struct hwtdi_expander *x, struct hwtdi_flow *flow, bool last,
 		if (is_plain(x, flow, rows)) {
 			rc = hwtdi_expand_blocks(x, flow, rows);
 			if (rc == HWTD_AGAIN)
-				rc = switch_thread(x, flow, last, rows);
+				rc = hwtdi_expand_switch(x, flow, last, rows);
 		} else if (anchor_is_next(x, flow)) {
 			rc = hwtdi_expand_anchor(x, flow,
 			    &flow->anchors[x->i_anchor++]);
 			if (rc == HWTD_OK && hwtdi_expand_may_switch(x))
-				rc = switch_thread(x, flow, last, rows);
+				rc = hwtdi_expand_switch(x, flow, last, rows);
 		} else if (rare_is_next(x, flow))
 			rc = expand_rare(x, flow, last, rows);
 		else if (x->i_token < flow->n_tokens)
@@ -869,7 +571,7 @@ hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
 	memset(&row, 0, sizeof(row));
 	row.kind = HWTD_EV_GAP;
 	row.stream_off = gap->first;
-	set_common(x, &row);
+	hwtdi_expand_set_common(x, &row);
 	return (put_gap(x, rows, &row, &copy) == HWTD_OK ? HWTDI_EXPAND_MORE
 							 : HWTDI_EXPAND_NOMEM);
 }
@@ -877,7 +579,7 @@ hwtdi_expand_gap(struct hwtdi_expander *x, const struct hwtd_gap *gap,
 enum hwtdi_expand_result
 hwtdi_expand_end(struct hwtdi_expander *x, struct hwtdi_rows *rows)
 {
-	return (put_mark(x, rows, x->n_places) == HWTD_OK
+	return (hwtdi_expand_put_mark(x, rows, x->n_places) == HWTD_OK
 		? HWTDI_EXPAND_MORE
 		: HWTDI_EXPAND_NOMEM);
 }

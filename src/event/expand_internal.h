@@ -9,6 +9,11 @@
 /* Rows that one item of a flow may make. */
 #define HWTDI_EXPAND_ROOM 4
 
+/* expand.c */
+/* Ask who runs; if it is another one, say so in a row.  HWTD_OK, HWTD_E_NOMEM. */
+int hwtdi_expand_switch(struct hwtdi_expander *x,
+    const struct hwtdi_flow *flow, bool last, struct hwtdi_rows *rows);
+
 /* expand_state.c */
 /* Note the places of units that are told before the token at hand. */
 int hwtdi_expand_places(struct hwtdi_expander *x,

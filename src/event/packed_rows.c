@@ -112,7 +112,7 @@ hwtdi_rows_pack(struct hwtd_context *library, const struct hwtd_event *rows,
 	struct hwtdi_packed_row *out = packed->rows;
 	uint8_t section = 0;
 
-	/* Details are with samples that are made as packed ones only. */
+	/* Samples are packed as they are made, or not at all. */
 	hwtdi_packed_rows_clear(packed,
 	    n > 0 && rows[n - 1].kind != HWTD_EV_SAMPLE ? rows[n - 1].kind
 							: HWTD_EV_UNKNOWN);
@@ -141,8 +141,7 @@ hwtdi_rows_pack(struct hwtd_context *library, const struct hwtd_event *rows,
 
 static void
 unpack_samples(const struct hwtdi_packed_rows *packed, size_t n,
-    const struct hwtd_sample *samples, uint32_t context,
-    struct hwtd_event *rows)
+    uint32_t context, struct hwtd_event *rows)
 {
 	const struct hwtdi_packed_row *from = packed->rows;
 	const struct hwtd_event *odd = packed->odd;
@@ -153,6 +152,8 @@ unpack_samples(const struct hwtdi_packed_rows *packed, size_t n,
 		const uint64_t rest = from->rest;
 		const uint16_t flags = (uint16_t)from->place;
 		const uint8_t branch = (uint8_t)(rest >> HWTDI_PACKED_BRANCH);
+		const uint32_t far = (uint32_t)(rest << 24) |
+		    (uint32_t)(rest >> HWTDI_PACKED_SECTION & 0xffffff);
 
 		if (branch == HWTDI_PACKED_ODD) {
 			*rows = *odd++;
@@ -168,7 +169,7 @@ unpack_samples(const struct hwtdi_packed_rows *packed, size_t n,
 		rows->time_ns = time_ns;
 		rows->ip = address_of(from->place);
 		rows->target = (flags & HWTD_EVF_TARGET) != 0
-		    ? samples[value].target
+		    ? rows->ip + (uint64_t)(int32_t)far
 		    : 0;
 		rows->stream_off = stream_off;
 		rows->value = value++;
@@ -184,8 +185,7 @@ unpack_samples(const struct hwtdi_packed_rows *packed, size_t n,
 
 void
 hwtdi_rows_unpack(const struct hwtdi_packed_rows *packed, size_t n,
-    const struct hwtd_sample *samples, uint32_t context,
-    struct hwtd_event *rows)
+    uint32_t context, struct hwtd_event *rows)
 {
 	const struct hwtdi_packed_row *from = packed->rows;
 	const struct hwtd_event *odd = packed->odd;
@@ -197,7 +197,7 @@ hwtdi_rows_unpack(const struct hwtdi_packed_rows *packed, size_t n,
 	uint64_t who = 0;
 
 	if (kind == HWTD_EV_SAMPLE) {
-		unpack_samples(packed, n, samples, context, rows);
+		unpack_samples(packed, n, context, rows);
 		return;
 	}
 	for (; rows < end; rows++, from++, ip = next) {

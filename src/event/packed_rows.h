@@ -48,8 +48,8 @@ void hwtdi_packed_rows_init(struct hwtdi_packed_rows *packed);
 void hwtdi_packed_rows_fini(struct hwtd_context *library,
     struct hwtdi_packed_rows *packed);
 
-/* No row is in it; those that fit will be of that kind: blocks, or samples, each
- * with the next detail, which has its target. */
+/* No row is in it; those that fit will be of that kind: blocks, or samples, of
+ * which each has the next detail. */
 void hwtdi_packed_rows_clear(struct hwtdi_packed_rows *packed, uint8_t kind);
 
 /* The index of a section, or HWTDI_PACKED_SECTIONS: there are too many. */
@@ -114,10 +114,15 @@ hwtdi_packed_sample(struct hwtdi_packed_rows *packed, size_t i,
 {
 	const uint64_t more_ns = row->time_ns - packed->last_ns;
 	const uint64_t more_off = row->stream_off - packed->last_off;
+	/* How far it goes is where blocks have instructions, section and bytes. */
+	const uint64_t far = (row->flags & HWTD_EVF_TARGET) != 0
+	    ? row->target - row->ip
+	    : 0;
 	struct hwtdi_packed_row *to = &packed->rows[i];
 
 	if ((hwtdi_packed_head_excess(more_ns, more_off, 0) |
 		hwtdi_packed_excess(row->ip) | (packed->n_odd == 0) |
+		((far + ((uint64_t)1 << 31)) >> 32) |
 		(packed->last_context ^ row->context)) != 0 ||
 	    packed->kind != HWTD_EV_SAMPLE)
 		return (false);
@@ -125,7 +130,8 @@ hwtdi_packed_sample(struct hwtdi_packed_rows *packed, size_t i,
 	packed->last_off = row->stream_off;
 	to->place = hwtdi_packed_place(row->ip, row->flags);
 	to->rest = hwtdi_packed_head(more_ns, more_off, 0) |
-	    hwtdi_packed_code(0, 0, row->branch);
+	    hwtdi_packed_code(0, 0, row->branch) |
+	    (far & 0xffffff) << HWTDI_PACKED_SECTION | (far >> 24 & 0xff);
 	to[1].place = 0;
 	return (true);
 }
@@ -134,12 +140,8 @@ hwtdi_packed_sample(struct hwtdi_packed_rows *packed, size_t i,
 int hwtdi_rows_pack(struct hwtd_context *library,
     const struct hwtd_event *rows, size_t n, struct hwtdi_packed_rows *packed);
 
-/*
- * The same `n` again, but for `context`, to which so much is added.  `samples` are
- * their details, if they are samples.
- */
+/* The same `n` again, but for `context`, to which so much is added. */
 void hwtdi_rows_unpack(const struct hwtdi_packed_rows *packed, size_t n,
-    const struct hwtd_sample *samples, uint32_t context,
-    struct hwtd_event *rows);
+    uint32_t context, struct hwtd_event *rows);
 
 #endif /* HWTDI_PACKED_ROWS_H */

@@ -74,7 +74,7 @@ check(struct fixture *f, size_t n, size_t odd)
 	    HWTD_OK);
 	assert_int_equal(f->packed.n_odd, odd);
 	memset(out, 0xa5, sizeof(out));
-	hwtdi_rows_unpack(&f->packed, n, NULL, 7, out);
+	hwtdi_rows_unpack(&f->packed, n, 7, out);
 	for (size_t i = 0; i < n; i++) {
 		out[i].context -= 7;
 		assert_memory_equal(&out[i], &f->rows[i], sizeof(out[i]));
