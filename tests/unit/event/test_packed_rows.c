@@ -194,10 +194,103 @@ sections_are_numbered(void **state)
 	check(f, 200, 7);
 }
 
+/* Samples of one thread, some of which are branches that were taken. */
+static void
+make_samples(struct fixture *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct hwtd_event *row = &f->rows[i];
+
+		*row = (struct hwtd_event){
+			.time_ns = 1000 + 9 * i,
+			.ip = 0xffff800000001000 + 4 * i,
+			.stream_off = 64 * (i + 1),
+			.value = i,
+			.stream = 3,
+			.kind = HWTD_EV_SAMPLE,
+			.branch = HWTD_BRANCH_NONE,
+			.flags = HWTD_EVF_TIME | HWTD_EVF_IP | HWTD_EVF_VALUE,
+		};
+		if (i % 3 != 0)
+			continue;
+		row->branch = HWTD_BRANCH_CONDITIONAL;
+		row->flags |= HWTD_EVF_TARGET | HWTD_EVF_TAKEN;
+		row->target = row->ip +
+		    (i % 2 == 0 ? 0x7fffffff : 0 - UINT64_C(0x80000000));
+	}
+}
+
+/* As they are made: those that fit, and others in between. */
+static void
+check_samples(struct fixture *f, size_t n, size_t odd)
+{
+	static struct hwtd_event out[HWTDI_ROWS];
+
+	hwtdi_packed_rows_clear(&f->packed, HWTD_EV_SAMPLE);
+	for (size_t i = 0; i < n; i++)
+		if (f->rows[i].kind != HWTD_EV_SAMPLE ||
+		    !hwtdi_packed_sample(&f->packed, i, &f->rows[i]))
+			assert_int_equal(hwtdi_packed_odd(f->ctx, &f->packed,
+					     i, &f->rows[i]),
+			    HWTD_OK);
+	assert_int_equal(f->packed.n_odd, odd);
+	memset(out, 0xa5, sizeof(out));
+	hwtdi_rows_unpack(&f->packed, n, 7, out);
+	for (size_t i = 0; i < n; i++) {
+		out[i].context -= 7;
+		assert_memory_equal(&out[i], &f->rows[i], sizeof(out[i]));
+	}
+}
+
+static void
+samples_fit_but_the_first(void **state)
+{
+	struct fixture *f = *state;
+	struct hwtd_event *row = &f->rows[6];
+
+	make_samples(f, HWTDI_ROWS);
+	check_samples(f, HWTDI_ROWS, 1);
+	check_samples(f, 1, 1);
+	/* They are not packed behind their maker's back. */
+	check(f, 9, 9);
+	/* Further than that. */
+	row->target++;
+	check_samples(f, 9, 2);
+	make_samples(f, 9);
+	f->rows[3].target--;
+	check_samples(f, 9, 2);
+	make_samples(f, 9);
+	row->ip = UINT64_C(1) << 47;
+	row->target = row->ip;
+	check_samples(f, 9, 2);
+	/* Another context, up to the end. */
+	make_samples(f, 9);
+	for (size_t i = 6; i < 9; i++)
+		f->rows[i].context = 1;
+	check_samples(f, 9, 2);
+	make_samples(f, 9);
+	for (size_t i = 6; i < 9; i++)
+		f->rows[i].stream_off += 192;
+	check_samples(f, 9, 2);
+	make_samples(f, 9);
+	row->time_ns = row[-1].time_ns + 65536;
+	row[1].time_ns = row[2].time_ns = row->time_ns;
+	check_samples(f, 9, 2);
+	/* A gap has its own details; samples go on behind it. */
+	make_samples(f, 9);
+	row->kind = HWTD_EV_GAP;
+	row->value = 0;
+	row[1].value--;
+	row[2].value--;
+	check_samples(f, 9, 2);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(samples_fit_but_the_first,
+		    set_up, tear_down),
 		cmocka_unit_test_setup_teardown(usual_rows_fit_but_the_first,
 		    set_up, tear_down),
 		cmocka_unit_test_setup_teardown(much_does_not_fit, set_up,

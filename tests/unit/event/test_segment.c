@@ -193,6 +193,55 @@ a_segment_shows_the_bytes_of_the_stream_and_some_behind_it(void **state)
 	long_trace_free(&t);
 }
 
+/* From each piece, over as many slots as there are. */
+static void
+skipping_comes_to_where_a_piece_begins(void **state)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct long_trace t;
+	struct hwtd_trace *trace;
+
+	(void)state;
+	make(&t, 90);
+	trace = trace_of(&t);
+	for (size_t i = 0; i < N_SIZES; i++) {
+		static struct place at[MOST_PIECES], rest[MOST_PIECES];
+		struct hwtdi_segments s;
+		size_t n, skipped = 0;
+
+		open_segments(&s, trace, sizes[i]);
+		n = places(&s, at);
+		for (size_t p = 1; p < n; p += 1 + n / 40)
+			for (uint64_t slots = 1; slots < 20; slots += 3) {
+				struct hwtdi_part part;
+				size_t k = p;
+
+				hwtdi_segments_rewind(&s);
+				/* Where the extent is not known it is not done. */
+				assert_false(hwtdi_segments_skip(&s, slots));
+				for (size_t j = 0; j < p; j++)
+					assert_int_equal(hwtdi_segments_next(
+							     &s, &part, &err),
+					    HWTD_OK);
+				if (!hwtdi_segments_skip(&s, slots))
+					continue;
+				skipped++;
+				while (k < n && at[k].first < s.at)
+					k++;
+				assert_true(k > p);
+				assert_int_equal(s.at,
+				    k < n ? at[k].first : t.packets.n);
+				assert_int_equal(places(&s, rest), n - k);
+				assert_memory_equal(rest, at + k,
+				    (n - k) * sizeof(rest[0]));
+			}
+		assert_true(n < 3 || skipped > 0);
+		hwtdi_segments_fini(&s);
+	}
+	hwtd_trace_close(trace);
+	long_trace_free(&t);
+}
+
 static void
 from_wherever_reading_begins_the_cuts_are_the_same(void **state)
 {
@@ -350,6 +399,7 @@ main(void)
 		    a_segment_shows_the_bytes_of_the_stream_and_some_behind_it),
 		cmocka_unit_test(
 		    from_wherever_reading_begins_the_cuts_are_the_same),
+		cmocka_unit_test(skipping_comes_to_where_a_piece_begins),
 		cmocka_unit_test(a_slot_is_found_by_its_number_or_has_no_cut),
 		cmocka_unit_test(an_empty_stream_has_no_pieces),
 		cmocka_unit_test(extents_are_cut_on_their_own),
