@@ -24,9 +24,6 @@
 /* hwtdi_spe_plain() reads so far. */
 #define PLAIN_SPARE 16
 
-/* Bytes that are had from memory early. */
-#define AHEAD 1024
-
 /* Records of which no shape is learned. */
 static const uint32_t no_shape = HWTD_SAMPLEF_DAMAGED |
     HWTD_SAMPLEF_DUPLICATE | HWTD_SAMPLEF_HEADLESS;
@@ -635,7 +632,6 @@ read_alike(struct hwtdi_spe_reader *r, const struct window *w,
 
 		if (shape == NULL)
 			break;
-		__builtin_prefetch(bytes + AHEAD);
 		slot = r->slots && (off - r->buffer_off) % SLOT == r->phase;
 		if (slot && shape->all_bytes != SLOT)
 			break;
