@@ -611,8 +611,9 @@ options_parse(struct options *options, const struct command *command, int argc,
 			return (false);
 		}
 	}
-	return (check_operands(options) && check_coresight_options(options) &&
-	    check_spe_options(options) && check_packet_options(options));
+	return (add_build_id_cache(options) && check_operands(options) &&
+	    check_coresight_options(options) && check_spe_options(options) &&
+	    check_packet_options(options));
 }
 
 void

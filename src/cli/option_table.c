@@ -160,10 +160,15 @@ const struct option_entry option_table[] = {
 
 	{ OPTION_ROOT, "root", 0, GROUP_INPUT, READERS, "DIR", NULL,
 	    "Look for recorded paths below DIR first.  Repeatable." },
+	{ OPTION_ROOT, "symfs", 0, GROUP_INPUT, READERS, "DIR", NULL,
+	    "The same as --root, as perf calls it." },
 	{ OPTION_BUILD_ID_DIR, "build-id-dir", 0, GROUP_INPUT, READERS, "DIR",
 	    NULL,
 	    "Look for files by build-id in DIR, as xx/yyyy.debug or "
-	    ".build-id/xx/yyyy.  Repeatable." },
+	    ".build-id/xx/yyyy, also a cache of perf.  Repeatable." },
+	{ OPTION_NO_BUILD_ID_CACHE, "no-build-id-cache", 0, GROUP_INPUT,
+	    READERS, NULL, NULL,
+	    "Do not look in perf's cache of this user, $HOME/.debug." },
 	{ OPTION_MODULE_DIR, "module-dir", 0, GROUP_INPUT, READERS, "DIR",
 	    NULL,
 	    "Look for files by their last name in DIR, for instance kernel "

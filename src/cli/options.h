@@ -66,6 +66,7 @@ enum option_id {
 	OPTION_BUILD_ID_DIR,
 	OPTION_MODULE_DIR,
 	OPTION_NO_ORIGINAL_PATHS,
+	OPTION_NO_BUILD_ID_CACHE,
 	OPTION_MAX_MEMORY,
 	OPTION_TYPE,
 	OPTION_AT,
@@ -195,6 +196,9 @@ struct options {
 	struct folder_list build_id_dirs;
 	struct folder_list module_dirs;
 	bool no_original_paths;
+	/* perf's cache of this user, if there is one.  Owned. */
+	bool no_build_id_cache;
+	char *build_id_cache;
 
 	/* Bytes; UINT64_MAX: no limit. */
 	uint64_t max_memory;

@@ -13,11 +13,25 @@
 #include "cli/search_options.h"
 
 static bool
+append(struct folder_list *list, const char *path)
+{
+	const char **grown = realloc(list->paths,
+	    (list->n + 1) * sizeof(*grown));
+
+	if (grown == NULL) {
+		say_error("out of memory");
+		return (false);
+	}
+	list->paths = grown;
+	list->paths[list->n++] = path;
+	return (true);
+}
+
+static bool
 add_folder(struct options *options, const struct option_entry *entry,
     struct folder_list *list, const char *path)
 {
 	struct stat st;
-	const char **grown;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
 		say_error("--%s: %s: %s", entry->name, path,
@@ -26,14 +40,31 @@ add_folder(struct options *options, const struct option_entry *entry,
 		options->failure = EXIT_FAILED;
 		return (false);
 	}
-	grown = realloc(list->paths, (list->n + 1) * sizeof(*grown));
-	if (grown == NULL) {
+	return (append(list, path));
+}
+
+bool
+add_build_id_cache(struct options *options)
+{
+	static const char name[] = "/.debug";
+	const char *home = getenv("HOME");
+	struct stat st;
+	size_t n;
+
+	/* A folder of the current one is nobody's cache. */
+	if (options->no_build_id_cache || home == NULL || home[0] != '/')
+		return (true);
+	n = strlen(home);
+	options->build_id_cache = malloc(n + sizeof(name));
+	if (options->build_id_cache == NULL) {
 		say_error("out of memory");
 		return (false);
 	}
-	list->paths = grown;
-	list->paths[list->n++] = path;
-	return (true);
+	memcpy(options->build_id_cache, home, n);
+	memcpy(options->build_id_cache + n, name, sizeof(name));
+	if (stat(options->build_id_cache, &st) != 0 || !S_ISDIR(st.st_mode))
+		return (true);
+	return (append(&options->build_id_dirs, options->build_id_cache));
 }
 
 static bool
@@ -82,6 +113,9 @@ take_space_option(struct options *options, const struct option_entry *entry,
 	case OPTION_NO_ORIGINAL_PATHS:
 		options->no_original_paths = true;
 		return (true);
+	case OPTION_NO_BUILD_ID_CACHE:
+		options->no_build_id_cache = true;
+		return (true);
 	case OPTION_TYPE:
 		return (take_types(options, entry, value));
 	case OPTION_AT:
@@ -120,5 +154,6 @@ search_options_fini(struct options *options)
 {
 	free(options->roots.paths);
 	free(options->build_id_dirs.paths);
+	free(options->build_id_cache);
 	free(options->module_dirs.paths);
 }

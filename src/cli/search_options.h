@@ -11,6 +11,9 @@
 bool take_space_option(struct options *options,
     const struct option_entry *entry, const char *value, bool *known);
 
+/* Look in perf's cache after all other folders of build-ids, if it is there. */
+bool add_build_id_cache(struct options *options);
+
 /* What they say, for the library; borrowed from `options`. */
 struct hwtd_search search_of(const struct options *options);
 

@@ -2,8 +2,8 @@
  * Finding the file of an image.
  *
  * Sources: GDB manual, "Debugging Information in Separate Files" (build-id
- * folders, debug links); debuginfod_find_debuginfo(3) (its cache); perf
- * buildid-cache(1).
+ * folders, debug links); debuginfod_find_debuginfo(3) (its cache);
+ * perf-buildid-cache(1).
  */
 #include "image/image_search.h"
 
@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "image/image_bytes.h"
+#include "image/perf_cache.h"
 
 /* One search. */
 struct search {
@@ -27,6 +28,11 @@ struct search {
 	const char *self;
 	bool has_crc;
 	uint32_t crc;
+	/* What a copy of memory must have, and whether its place is proof. */
+	const uint64_t *around;
+	bool copies;
+	/* A folder can lie in the place of the file. */
+	bool folders;
 	uint32_t n_files;
 	/* HWTD_OK, or why the search cannot go on. */
 	int rc;
@@ -97,7 +103,23 @@ judge(const struct search *s, const struct hwtdi_image_found *f)
 		return (crc32_of(f->bytes, f->n_bytes) == s->crc
 			? HWTDI_IMAGE_MATCH
 			: HWTDI_IMAGE_MISMATCH);
+	/* Copies of memory have no notes; their folder tells the build-id. */
+	if (s->copies && f->is_elf && f->elf.type == HWTDI_ELF_CORE)
+		return (HWTDI_IMAGE_MATCH);
 	return (HWTDI_IMAGE_UNCHECKED);
+}
+
+/* A kernel lies elsewhere each time that it starts. */
+static bool
+is_elsewhere(const struct search *s, const struct hwtdi_elf_file *elf)
+{
+	if (s->around == NULL || elf->type != HWTDI_ELF_CORE)
+		return (false);
+	for (size_t i = 0; i < elf->n_segments; i++)
+		if (*s->around - elf->segments[i].vaddr <
+		    elf->segments[i].memory_bytes)
+			return (false);
+	return (true);
 }
 
 /* Read a file and its headers; false: it cannot be used. */
@@ -110,7 +132,8 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 	rc = hwtdi_image_read(s->ctx, f->path, 0, 0, &f->bytes, &f->n_bytes,
 	    &wrong);
 	if (rc == HWTD_E_IO &&
-	    (wrong.sys_errno == ENOENT || wrong.sys_errno == ENOTDIR))
+	    (wrong.sys_errno == ENOENT || wrong.sys_errno == ENOTDIR ||
+		(wrong.sys_errno == EISDIR && s->folders)))
 		return (false);
 	s->n_files++;
 	if (rc == HWTD_OK) {
@@ -127,6 +150,9 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 	if (rc == HWTD_OK && f->is_elf && f->elf.debug_only && !s->debug)
 		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
 		    "%.120s: debug information without code", f->path);
+	if (rc == HWTD_OK && f->is_elf && is_elsewhere(s, &f->elf))
+		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
+		    "%.120s: memory without 0x%" PRIx64, f->path, *s->around);
 	if (rc == HWTD_E_NOMEM) {
 		s->rc = rc;
 		(void)hwtdi_fail_pass(s->err, &wrong);
@@ -203,10 +229,69 @@ base_name(const char *path)
 	return (base);
 }
 
+/* Copies of the memory of the kernel, the newest first. */
 static void
-try_build_id(struct search *s, const struct hwtdi_image_places *places)
+try_copies(struct search *s, const char *dir)
+{
+	static const char *const below[] = { "[kernel.kcore]", ".build-id" };
+	struct hwtdi_perf_copies copies;
+	char folder[HWTDI_SEARCH_PATH_MAX];
+	int n;
+
+	s->copies = true;
+	for (size_t k = 0; k < 2 && !is_done(s); k++) {
+		n = k == 0 ? snprintf(folder, sizeof(folder), "%s/%s/%s", dir,
+				 below[k], s->hex)
+			   : snprintf(folder, sizeof(folder), "%s/%s/%.2s/%s",
+				 dir, below[k], s->hex, s->hex + 2);
+		if (n < 0 || (size_t)n >= sizeof(folder))
+			break;
+		hwtdi_perf_copies_find(&copies, folder);
+		for (size_t i = 0; i < copies.n; i++)
+			try_path(s, "%s/%s/kcore", folder, copies.names[i]);
+		try_path(s, "%s/kcore", folder);
+	}
+	s->copies = false;
+}
+
+/* XX/YYYY, or what is in such a folder of perf's cache. */
+static void
+try_linked(struct search *s, const char *dir, const char *below,
+    enum hwtdi_perf_name kind)
+{
+	static const char *const files[] = { "", "/elf", "/vdso", "/vmlinux" };
+	const bool used[] = { true, true, kind == HWTDI_PERF_VDSO,
+		kind == HWTDI_PERF_KERNEL };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		s->folders = i == 0;
+		if (used[i])
+			try_path(s, "%s%s/%.2s/%s%s", dir, below, s->hex,
+			    s->hex + 2, files[i]);
+	}
+}
+
+/* The same folders by name, where links were lost. */
+static void
+try_named(struct search *s, const char *dir, const char *name,
+    enum hwtdi_perf_name kind)
+{
+	if (kind == HWTDI_PERF_VDSO)
+		try_path(s, "%s/[vdso]/%s/vdso", dir, s->hex);
+	if (kind != HWTDI_PERF_FILE || name[0] != '/' || !stays_inside(name))
+		return;
+	try_path(s, "%s%s/%s/elf", dir, name, s->hex);
+	s->folders = true;
+	try_path(s, "%s%s/%s", dir, name, s->hex);
+	s->folders = false;
+}
+
+static void
+try_build_id(struct search *s, const char *name,
+    const struct hwtdi_image_places *places)
 {
 	static const char *const below[] = { "", "/.build-id" };
+	const enum hwtdi_perf_name kind = hwtdi_perf_name_kind(name);
 	const char *rest = s->hex + 2;
 
 	/* One byte would leave no name for the file. */
@@ -215,17 +300,51 @@ try_build_id(struct search *s, const struct hwtdi_image_places *places)
 	for (size_t i = 0; i < places->n_build_id_dirs; i++) {
 		const char *dir = places->build_id_dirs[i];
 
-		for (size_t k = 0; k < 2 && !s->debug; k++) {
-			try_path(s, "%s%s/%.2s/%s", dir, below[k], s->hex,
-			    rest);
-			try_path(s, "%s%s/%.2s/%s/elf", dir, below[k], s->hex,
-			    rest);
-		}
+		if (kind == HWTDI_PERF_KERNEL && !s->debug)
+			try_copies(s, dir);
+		for (size_t k = 0; k < 2 && !s->debug; k++)
+			try_linked(s, dir, below[k], kind);
+		for (size_t k = 0; k < 2 && s->debug; k++)
+			try_path(s, "%s%s/%.2s/%s/debug", dir, below[k],
+			    s->hex, rest);
 		try_path(s, "%s/%s/%s", dir, s->hex,
 		    s->debug ? "debuginfo" : "executable");
 		for (size_t k = 0; k < 2; k++)
 			try_path(s, "%s%s/%.2s/%s.debug", dir, below[k],
 			    s->hex, rest);
+		if (!s->debug)
+			try_named(s, dir, name, kind);
+	}
+}
+
+/* Files that have the name of the image, or stand for it. */
+static void
+try_name(struct search *s, const char *name,
+    const struct hwtdi_image_places *places)
+{
+	const enum hwtdi_perf_name kind = hwtdi_perf_name_kind(name);
+	const char *base = base_name(name);
+
+	if (base == NULL)
+		return;
+	for (size_t i = 0; i < places->n_roots && stays_inside(name); i++) {
+		try_path(s, "%s%s%s", places->roots[i],
+		    name[0] == '/' ? "" : "/", name);
+		if (kind == HWTDI_PERF_KERNEL)
+			try_path(s, "%s/boot/vmlinux", places->roots[i]);
+	}
+	/* A bare name is not one of the current folder. */
+	if (places->as_is && strchr(name, '/') != NULL)
+		try_path(s, "%s", name);
+	for (size_t i = 0; i < places->n_dirs; i++) {
+		try_path(s, "%s/%s", places->dirs[i], base);
+		if (kind == HWTDI_PERF_KERNEL) {
+			try_path(s, "%s/kcore", places->dirs[i]);
+			try_path(s, "%s/vmlinux", places->dirs[i]);
+		}
+		if (kind == HWTDI_PERF_OTHER && base == name)
+			try_path(s, "%s/%.*s.ko", places->dirs[i],
+			    (int)strcspn(name + 1, "]"), name + 1);
 	}
 }
 
@@ -250,21 +369,12 @@ hwtdi_image_search(struct hwtdi_image_found *found, struct hwtd_context *ctx,
     const char *name, const struct hwtdi_build_id *build_id,
     const struct hwtdi_image_places *places, struct hwtd_error *err)
 {
-	const char *base = base_name(name);
 	struct search s;
 
 	search_init(&s, ctx, found, build_id, err);
-	try_build_id(&s, places);
-	if (base != NULL && stays_inside(name))
-		for (size_t i = 0; i < places->n_roots; i++)
-			try_path(&s, "%s%s%s", places->roots[i],
-			    name[0] == '/' ? "" : "/", name);
-	/* A bare name is not one of the current folder. */
-	if (base != NULL && places->as_is && strchr(name, '/') != NULL)
-		try_path(&s, "%s", name);
-	if (base != NULL)
-		for (size_t i = 0; i < places->n_dirs; i++)
-			try_path(&s, "%s/%s", places->dirs[i], base);
+	s.around = places->around;
+	try_build_id(&s, name, places);
+	try_name(&s, name, places);
 	return (finish(&s, name));
 }
 
@@ -283,7 +393,7 @@ hwtdi_image_search_debug(struct hwtdi_image_found *found,
 	search_init(&s, ctx, found, &elf->build_id, err);
 	s.debug = true;
 	s.self = path;
-	try_build_id(&s, places);
+	try_build_id(&s, path, places);
 	if (strchr(link, '/') != NULL || base_name(link) == NULL ||
 	    strlen(path) >= HWTDI_SEARCH_PATH_MAX)
 		return (finish(&s, path));

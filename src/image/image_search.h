@@ -23,7 +23,8 @@
 struct hwtdi_image_places {
 	/*
 	 * Folders of files by build-id: XX/YYYY, XX/YYYY/elf, XX/YYYY.debug,
-	 * each also below .build-id/, and XXYYYY/executable.
+	 * each also below .build-id/, XXYYYY/executable, and perf's cache:
+	 * NAME/XXYYYY and NAME/XXYYYY/elf besides.
 	 */
 	const char *const *build_id_dirs;
 	size_t n_build_id_dirs;
@@ -35,6 +36,8 @@ struct hwtdi_image_places {
 	/* Folders that hold files of this base name, for instance modules. */
 	const char *const *dirs;
 	size_t n_dirs;
+	/* A copy of memory (ET_CORE) has to have this address; NULL: any. */
+	const uint64_t *around;
 };
 
 /* What is known about a file that was found. */
@@ -66,6 +69,10 @@ struct hwtdi_image_found {
  * then the first file is taken.  Otherwise one that matches is taken before
  * one without a build-id, and that before one of another build-id.  Files of
  * debug information, without code, are passed over.
+ *
+ * Names of perf that are no files: the kernel is the newest copy of its memory
+ * in a cache, then its file, also "vmlinux" and "kcore" in `dirs` and
+ * "boot/vmlinux" below roots; "[name]" is also "name.ko" in `dirs`.
  *
  * HWTD_E_NOT_FOUND (the message has what was wrong with a file that is
  * there), HWTD_E_NOMEM.

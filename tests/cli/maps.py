@@ -247,9 +247,14 @@ def test_where_files_are_looked_for(case: Case) -> None:
     ids = case.folder / "ids" / ".build-id" / "cd"
     ids.mkdir(parents=True)
     (case.folder / "root/lib/library.so").rename(ids / ("cd" * 19))
-    assert states(case, "--build-id-dir=ids") == none | {
-        "/lib/library.so": "found"
-    }
+    by_id = none | {"/lib/library.so": "found"}
+    assert states(case, "--build-id-dir=ids") == by_id
+    assert states(case, "--symfs=root") == found | {"/lib/library.so": "missing"}
+    # The cache of whoever runs the command.
+    assert states(case) == none
+    (case.folder / ".debug").symlink_to("ids")
+    assert states(case) == by_id
+    assert states(case, "--no-build-id-cache") == none
 
 
 def test_folders_that_are_none(case: Case) -> None:

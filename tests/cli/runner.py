@@ -106,6 +106,8 @@ class Case:
             for name, value in os.environ.items()
             if name not in ("NO_COLOR", "CLICOLOR_FORCE")
         }
+        # Whoever runs the tests may have a cache of perf.
+        plain["HOME"] = str(self.folder)
         plain.update(extra or {})
         return plain
 

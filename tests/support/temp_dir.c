@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,15 @@ temp_dir_create(struct temp_dir *dir)
 }
 
 static size_t
-each_name(const struct temp_dir *dir, int remove_them)
+each_name(const char *folder, bool remove_them)
 {
-	DIR *d = opendir(dir->path);
+	DIR *d = opendir(folder);
 	struct dirent *entry;
 	size_t n = 0;
 	char path[600];
 
-	assert_non_null(d);
+	if (d == NULL)
+		return (0);
 	while ((entry = readdir(d)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 ||
 		    strcmp(entry->d_name, "..") == 0)
@@ -40,10 +42,13 @@ each_name(const struct temp_dir *dir, int remove_them)
 		n++;
 		if (!remove_them)
 			continue;
-		(void)snprintf(path, sizeof(path), "%s/%s", dir->path,
+		(void)snprintf(path, sizeof(path), "%.299s/%.299s", folder,
 		    entry->d_name);
-		if (unlink(path) != 0)
+		/* A link is not followed: it is removed at once. */
+		if (unlink(path) != 0) {
+			(void)each_name(path, true);
 			(void)rmdir(path);
+		}
 	}
 	(void)closedir(d);
 	return (n);
@@ -52,14 +57,14 @@ each_name(const struct temp_dir *dir, int remove_them)
 void
 temp_dir_remove(struct temp_dir *dir)
 {
-	(void)each_name(dir, 1);
+	(void)each_name(dir->path, true);
 	(void)rmdir(dir->path);
 }
 
 size_t
 temp_dir_count(const struct temp_dir *dir)
 {
-	return (each_name(dir, 0));
+	return (each_name(dir->path, false));
 }
 
 const char *

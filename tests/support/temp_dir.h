@@ -14,7 +14,7 @@ struct temp_dir {
 /* Create; ends the test if that fails. */
 void temp_dir_create(struct temp_dir *dir);
 
-/* Remove with everything in it (one level). */
+/* Remove with everything in it. */
 void temp_dir_remove(struct temp_dir *dir);
 
 /* Names in it. */
