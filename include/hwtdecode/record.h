@@ -38,7 +38,12 @@ enum hwtd_record_type {
 	HWTD_REC_MUNMAP = 3,
 	/** Protection of [addr, addr + len) is now `value`. */
 	HWTD_REC_PROTECT = 4,
-	/** The kernel, or a module of it: the ELF file `name` at `addr`. */
+	/**
+	 * The kernel, or a module of it: the ELF file `name` at `addr`.  Of
+	 * Linux, which lies elsewhere at each start, `value` is where its
+	 * symbol _text is, or `base` where _stext is.  The file may also be a
+	 * copy of its memory (ET_CORE), for instance of /proc/kcore.
+	 */
 	HWTD_REC_KERNEL = 5,
 	/**
 	 * The whole ELF file `name` was loaded; its lowest segment at `addr`,

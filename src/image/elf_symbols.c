@@ -164,6 +164,29 @@ hwtdi_elf_symbols_find(const struct hwtdi_elf_symbols *symbols,
 	return (!symbol->disputed);
 }
 
+bool
+hwtdi_elf_symbol_value(const struct hwtdi_elf_tables *file, const char *name,
+    uint64_t *value_out)
+{
+	GElf_Shdr table, strings;
+	GElf_Sym sym;
+
+	if (!find_table(file, &table, &strings))
+		return (false);
+	for (uint64_t i = 1; hwtdi_elf_symbol(file, &table, i, &sym); i++) {
+		const char *text;
+
+		if (sym.st_shndx == SHN_UNDEF)
+			continue;
+		text = hwtdi_elf_text(file, &strings, sym.st_name);
+		if (text == NULL || strcmp(text, name) != 0)
+			continue;
+		*value_out = sym.st_value;
+		return (true);
+	}
+	return (false);
+}
+
 void
 hwtdi_elf_symbols_fini(struct hwtdi_elf_symbols *symbols,
     struct hwtd_context *ctx)

@@ -47,6 +47,13 @@ int hwtdi_elf_symbols_add_object(struct hwtdi_elf_symbols *symbols,
 bool hwtdi_elf_symbols_find(const struct hwtdi_elf_symbols *symbols,
     const char *name, uint64_t *address_out);
 
+/*
+ * The value that a linked file itself gives a symbol, also a local one; false:
+ * it has none of that name.
+ */
+bool hwtdi_elf_symbol_value(const struct hwtdi_elf_tables *file,
+    const char *name, uint64_t *value_out);
+
 void hwtdi_elf_symbols_fini(struct hwtdi_elf_symbols *symbols,
     struct hwtd_context *ctx);
 

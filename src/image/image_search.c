@@ -15,12 +15,15 @@
 
 #include "base/fail.h"
 #include "image/image_bytes.h"
+#include "image/packed_file.h"
 #include "image/perf_cache.h"
 
 /* One search. */
 struct search {
 	struct hwtd_context *ctx;
 	struct hwtdi_image_found *found;
+	/* Of the image; NULL: of debug information. */
+	const char *name;
 	struct hwtdi_build_id build_id;
 	char hex[2 * HWTDI_BUILD_ID_MAX + 1];
 	/* Of debug information: this file is not it, and it has this CRC. */
@@ -122,6 +125,14 @@ is_elsewhere(const struct search *s, const struct hwtdi_elf_file *elf)
 	return (true);
 }
 
+/* A name says so; in a cache it may be that of the image only. */
+static bool
+is_packed(const struct search *s, const struct hwtdi_image_found *f)
+{
+	return (hwtdi_unpacked_name(f->path) != 0 ||
+	    (s->name != NULL && hwtdi_unpacked_name(s->name) != 0));
+}
+
 /* Read a file and its headers; false: it cannot be used. */
 static bool
 read_candidate(struct search *s, struct hwtdi_image_found *f)
@@ -136,6 +147,9 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 		(wrong.sys_errno == EISDIR && s->folders)))
 		return (false);
 	s->n_files++;
+	if (rc == HWTD_OK && is_packed(s, f))
+		rc = hwtdi_unpack(s->ctx, f->path, &f->bytes, &f->n_bytes,
+		    &wrong);
 	if (rc == HWTD_OK) {
 		rc = hwtdi_elf_file_init(&f->elf, s->ctx, f->path, f->bytes,
 		    f->n_bytes, &wrong);
@@ -317,27 +331,29 @@ try_build_id(struct search *s, const char *name,
 	}
 }
 
-/* Files that have the name of the image, or stand for it. */
+/* Files that have this name, or stand for it. */
 static void
-try_name(struct search *s, const char *name,
+try_spelled(struct search *s, const char *name, size_t n,
     const struct hwtdi_image_places *places)
 {
 	const enum hwtdi_perf_name kind = hwtdi_perf_name_kind(name);
 	const char *base = base_name(name);
+	const int all = (int)n;
+	const int rest = base != NULL ? all - (int)(base - name) : 0;
 
-	if (base == NULL)
+	if (base == NULL || n >= HWTDI_SEARCH_PATH_MAX)
 		return;
 	for (size_t i = 0; i < places->n_roots && stays_inside(name); i++) {
-		try_path(s, "%s%s%s", places->roots[i],
-		    name[0] == '/' ? "" : "/", name);
+		try_path(s, "%s%s%.*s", places->roots[i],
+		    name[0] == '/' ? "" : "/", all, name);
 		if (kind == HWTDI_PERF_KERNEL)
 			try_path(s, "%s/boot/vmlinux", places->roots[i]);
 	}
 	/* A bare name is not one of the current folder. */
-	if (places->as_is && strchr(name, '/') != NULL)
-		try_path(s, "%s", name);
+	if (places->as_is && base != name)
+		try_path(s, "%.*s", all, name);
 	for (size_t i = 0; i < places->n_dirs; i++) {
-		try_path(s, "%s/%s", places->dirs[i], base);
+		try_path(s, "%s/%.*s", places->dirs[i], rest, base);
 		if (kind == HWTDI_PERF_KERNEL) {
 			try_path(s, "%s/kcore", places->dirs[i]);
 			try_path(s, "%s/vmlinux", places->dirs[i]);
@@ -346,6 +362,18 @@ try_name(struct search *s, const char *name,
 			try_path(s, "%s/%.*s.ko", places->dirs[i],
 			    (int)strcspn(name + 1, "]"), name + 1);
 	}
+}
+
+/* Also without what says that it is compressed: it may lie unpacked. */
+static void
+try_name(struct search *s, const char *name,
+    const struct hwtdi_image_places *places)
+{
+	const size_t n = hwtdi_unpacked_name(name);
+
+	try_spelled(s, name, strlen(name), places);
+	if (n != 0)
+		try_spelled(s, name, n, places);
 }
 
 static int
@@ -372,6 +400,7 @@ hwtdi_image_search(struct hwtdi_image_found *found, struct hwtd_context *ctx,
 	struct search s;
 
 	search_init(&s, ctx, found, build_id, err);
+	s.name = name;
 	s.around = places->around;
 	try_build_id(&s, name, places);
 	try_name(&s, name, places);

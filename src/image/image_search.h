@@ -74,6 +74,9 @@ struct hwtdi_image_found {
  * in a cache, then its file, also "vmlinux" and "kcore" in `dirs` and
  * "boot/vmlinux" below roots; "[name]" is also "name.ko" in `dirs`.
  *
+ * "name.ko.zst" is unpacked; what is compressed otherwise says so, unless it
+ * lies unpacked in its place.
+ *
  * HWTD_E_NOT_FOUND (the message has what was wrong with a file that is
  * there), HWTD_E_NOMEM.
  */

@@ -88,7 +88,7 @@ add_debug_file(struct hwtdi_space_builder *b,
 
 static int
 add_symbols(struct hwtdi_space_builder *b, struct hwtdi_elf_symbols *symbols,
-    const struct hwtdi_named_file *file, uint64_t addr)
+    struct hwtdi_named_file *file, const struct hwtd_record *r)
 {
 	const struct hwtdi_image *image = &b->trace->images[file->image];
 	struct hwtd_context *ctx = b->trace->library;
@@ -102,7 +102,7 @@ add_symbols(struct hwtdi_space_builder *b, struct hwtdi_elf_symbols *symbols,
 		return (HWTD_OK);
 	if (file->elf.type == HWTDI_ELF_REL) {
 		rc = hwtdi_elf_object_init(&object, ctx, image->path,
-		    image->bytes, image->n_bytes, addr, NULL);
+		    image->bytes, image->n_bytes, r->addr, NULL);
 		if (rc != HWTD_OK)
 			return (rc == HWTD_E_NOMEM
 				? hwtdi_fail_nomem(b->err, sizeof(object))
@@ -115,7 +115,7 @@ add_symbols(struct hwtdi_space_builder *b, struct hwtdi_elf_symbols *symbols,
 	if (hwtdi_elf_tables_init(&tables, image->path, image->bytes,
 		image->n_bytes, NULL) != HWTD_OK)
 		return (HWTD_OK);
-	bias = hwtdi_space_load_bias(&file->elf, addr);
+	bias = hwtdi_space_load_bias(b, r, file);
 	rc = hwtdi_elf_symbols_add_linked(symbols, ctx, &tables, bias, &found,
 	    b->err);
 	return (rc == HWTD_OK && !found
@@ -142,15 +142,14 @@ add_all_symbols(struct hwtdi_space_builder *b, uint32_t vmid,
 
 		if (!is_kernel_load(r, vmid))
 			continue;
-		rc = hwtdi_named_files_get(&b->files, r->name, r->build_id,
-		    r->n_build_id, &file, b->err);
+		rc = hwtdi_space_file(b, r, &file);
 		if (rc != HWTD_OK ||
 		    file->n_offered == HWTDI_MODULE_MAX_PLACES ||
 		    (file->n_offered > 0 && file->offered_at == r->addr))
 			continue;
 		file->n_offered++;
 		file->offered_at = r->addr;
-		rc = add_symbols(b, symbols, file, r->addr);
+		rc = add_symbols(b, symbols, file, r);
 	}
 	return (rc);
 }

@@ -23,6 +23,9 @@
 #define HWTDI_SPACE_OWN_PIECES 8u
 #define HWTDI_SPACE_MAX_PIECES (1u << 18)
 
+/* Copies of kernel memory that are kept in mind: of one kernel and few guests. */
+#define HWTDI_SPACE_MAX_COPIES 16u
+
 struct hwtdi_space_builder {
 	struct hwtd_trace *trace;
 	struct hwtdi_trace_space *space;
@@ -31,6 +34,9 @@ struct hwtdi_space_builder {
 	/* ELF files of which mappings tell single segments. */
 	struct hwtdi_load_list segments;
 	struct hwtdi_modules modules;
+	/* Images that are copies of kernel memory. */
+	uint32_t copies[HWTDI_SPACE_MAX_COPIES];
+	size_t n_copies;
 	/* Of HWTDI_SPACE_MAX_PIECES. */
 	size_t n_pieces;
 	/* Sections of the trace, by all that they are known by. */
@@ -87,11 +93,20 @@ int hwtdi_space_unload(struct hwtdi_space_builder *b, uint32_t space);
 /* It unmaps a range, or what starts at its address. */
 int hwtdi_space_unmap(struct hwtdi_space_builder *b, uint32_t space);
 
-/* How far a linked file is moved whose lowest segment is loaded at `addr`. */
-uint64_t hwtdi_space_load_bias(const struct hwtdi_elf_file *elf,
-    uint64_t addr);
+/*
+ * How far a linked file is moved that a record loads.  A kernel (KERNEL) whose
+ * `value` is known has its symbol _text there, and _stext at `base`; a file
+ * without that symbol has its lowest code there.  Of all others the lowest
+ * segment is at `addr`.  Copies of memory are not moved.
+ */
+uint64_t hwtdi_space_load_bias(const struct hwtdi_space_builder *b,
+    const struct hwtd_record *r, struct hwtdi_named_file *file);
 
-/* The file that it names. */
+/* The file that a record names. */
+int hwtdi_space_file(struct hwtdi_space_builder *b,
+    const struct hwtd_record *r, struct hwtdi_named_file **out);
+
+/* The file that the record at hand names. */
 int hwtdi_space_named(struct hwtdi_space_builder *b,
     struct hwtdi_named_file **out);
 

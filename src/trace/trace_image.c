@@ -323,6 +323,7 @@ hwtdi_named_files_places(const struct hwtdi_named_files *files,
 	out->as_is = (search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0;
 	out->dirs = search->dirs;
 	out->n_dirs = search->n_dirs;
+	out->around = files->around;
 }
 
 /* Look for the file and read it.  What cannot be had is said in the image. */

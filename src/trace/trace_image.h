@@ -18,6 +18,10 @@ struct hwtdi_named_file {
 	size_t links;
 	/* Its pieces, when it was laid out once. */
 	size_t n_pieces;
+	/* A kernel: the values of its symbols _text and _stext; once asked. */
+	bool asked_start;
+	bool has_start[2];
+	uint64_t start[2];
 	/* How often, and for where at last, its symbols were offered. */
 	uint32_t n_offered;
 	uint64_t offered_at;
@@ -48,6 +52,8 @@ struct hwtdi_named_files {
 	struct hwtdi_index index;
 	/* As files have them, and as they were when they were loaded. */
 	struct hwtdi_part_list parts, linked;
+	/* An address of the kernel whose file is asked for; NULL: no kernel. */
+	const uint64_t *around;
 };
 
 /* Whatever it returns, hwtdi_named_files_fini() has to follow. */

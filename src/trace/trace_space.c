@@ -14,10 +14,7 @@
 int
 hwtdi_space_named(struct hwtdi_space_builder *b, struct hwtdi_named_file **out)
 {
-	const struct hwtd_record *r = b->record;
-
-	return (hwtdi_named_files_get(&b->files, r->name, r->build_id,
-	    r->n_build_id, out, b->err));
+	return (hwtdi_space_file(b, b->record, out));
 }
 
 /* Processes. */
