@@ -9,6 +9,7 @@
 #include "decode/decoder.h"
 #include "event/record_lane.h"
 #include "event/rows.h"
+#include "trace/clock.h"
 
 /* Where the code of a unit lies, and what rows of it have. */
 struct hwtdi_expand_place {
@@ -90,12 +91,6 @@ struct hwtdi_expander {
 	 */
 	struct hwtdi_when whens[1 + HWTDI_WHENS];
 };
-
-/* A raw count of a clock whose counts begin again at 0, as if they did not. */
-uint64_t hwtdi_clock_whole(const struct hwtd_clock *clock, uint64_t count);
-
-/* A raw count of a clock in ns on the clock of the trace. */
-uint64_t hwtdi_clock_ns(const struct hwtd_clock *clock, uint64_t count);
 
 void hwtdi_expander_init(struct hwtdi_expander *x,
     const struct hwtd_trace *trace, const struct hwtdi_filter *filter,
