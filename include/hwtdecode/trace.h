@@ -283,6 +283,13 @@ struct hwtd_open_options {
 	 * For raw bytes of HWTD_TECH_SPE and files that lack it.  NULL: unknown.
 	 */
 	const struct hwtd_spe_config *spe;
+	/**
+	 * Not 0: only what lies beside the bytes of trace is wanted, and of a
+	 * perf.data these are not read.  Streams of its CoreSight sources are
+	 * then there for all that could be in a sink, without bytes.
+	 */
+	uint32_t sideband_only;
+	uint32_t reserved3;
 };
 
 /** Options for saving.  All zero means defaults. */

@@ -10,6 +10,7 @@
 #include "base/regular_file.h"
 #include "trace/container/hwt_reader.h"
 #include "trace/import/lldb.h"
+#include "trace/import/perf/perf_data.h"
 #include "trace/import/raw.h"
 #include "trace/import/snapshot.h"
 #include "trace/import/spe_text.h"
@@ -75,13 +76,15 @@ fill(struct hwtd_trace *trace, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
 	bool is_hwt = false, is_lldb = false, is_snapshot = false;
-	bool is_text = false;
+	bool is_text = false, is_perf = false;
 	int rc;
 
 	rc = open_file(trace, path, opts->tech, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_recognize(trace, &is_hwt, err);
 	/* Who names the technology says that the bytes are raw. */
+	if (rc == HWTD_OK && !is_hwt && opts->tech == HWTD_TECH_UNKNOWN)
+		rc = hwtdi_perf_data_recognize(trace, &is_perf, err);
 	if (rc == HWTD_OK && !is_hwt && opts->tech == HWTD_TECH_UNKNOWN)
 		rc = hwtdi_lldb_recognize(trace, &is_lldb, err);
 	if (rc == HWTD_OK && !is_hwt && !is_lldb &&
@@ -92,6 +95,8 @@ fill(struct hwtd_trace *trace, const char *path,
 		rc = hwtdi_spe_text_recognize(trace, &is_text, err);
 	if (rc == HWTD_OK && is_hwt)
 		rc = hwtdi_hwt_read(trace, opts, err);
+	else if (rc == HWTD_OK && is_perf)
+		rc = hwtdi_perf_data_import(trace, opts, err);
 	else if (rc == HWTD_OK && is_lldb)
 		rc = hwtdi_lldb_import(trace, opts, err);
 	else if (rc == HWTD_OK && is_snapshot)

@@ -1,0 +1,451 @@
+/*
+ * perf.data: what Linux perf records, in a file or through a pipe.
+ *
+ * Source: Linux, tools/perf/Documentation/perf.data-file-format.txt.
+ */
+#include "trace/import/perf/perf_data.h"
+
+#include <inttypes.h>
+
+#include "base/fail.h"
+#include "trace/import/perf/perf_file.h"
+
+/* "PERFILE2" as a number. */
+#define MAGIC "PERFILE2"
+#define MAGIC_BIG "2ELIFREP"
+#define MAGIC_BYTES 8u
+#define PIPE_HEADER_BYTES 16u
+#define FILE_HEADER_BYTES 104u
+/* What comes behind perf_event_attr in the list of events. */
+#define SECTION_BYTES 16u
+#define FEATURE_WORDS 4u
+
+/* A section of the header at the most. */
+#define MAX_SECTION ((uint64_t)64 << 20)
+
+struct section {
+	uint64_t off;
+	uint64_t n;
+};
+
+int
+hwtdi_perf_data_recognize(const struct hwtd_trace *trace, bool *is_out,
+    struct hwtd_error *err)
+{
+	uint8_t magic[MAGIC_BYTES];
+	int rc;
+
+	*is_out = false;
+	if (trace->file.size < PIPE_HEADER_BYTES)
+		return (HWTD_OK);
+	rc = hwtdi_trace_file_read(&trace->file, 0, magic, sizeof(magic), err);
+	*is_out = rc == HWTD_OK &&
+	    (memcmp(magic, MAGIC, MAGIC_BYTES) == 0 ||
+		memcmp(magic, MAGIC_BIG, MAGIC_BYTES) == 0);
+	return (rc);
+}
+
+int
+hwtdi_perf_bad_record(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record, const char *what)
+{
+	return (hwtdi_trace_note_damage(f->trace, record->off,
+	    PERF_RECORD_HEADER_BYTES + record->body.rest.left, HWTD_NO_ID, 0,
+	    0, f->err, "%s at %#" PRIx64 ": %s", hwtdi_perf_record_name(
+						     record->type),
+	    record->off, what));
+}
+
+const char *
+hwtdi_perf_record_name(uint32_t type)
+{
+	static const char *const names[PERF_RECORD_BEYOND] = {
+		[PERF_RECORD_MMAP] = "MMAP",
+		[PERF_RECORD_LOST] = "LOST",
+		[PERF_RECORD_COMM] = "COMM",
+		[PERF_RECORD_EXIT] = "EXIT",
+		[PERF_RECORD_FORK] = "FORK",
+		[PERF_RECORD_SAMPLE] = "SAMPLE",
+		[PERF_RECORD_MMAP2] = "MMAP2",
+		[PERF_RECORD_AUX] = "AUX",
+		[PERF_RECORD_ITRACE_START] = "ITRACE_START",
+		[PERF_RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
+		[PERF_RECORD_SWITCH] = "SWITCH",
+		[PERF_RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
+		[PERF_RECORD_NAMESPACES] = "NAMESPACES",
+		[PERF_RECORD_KSYMBOL] = "KSYMBOL",
+		[PERF_RECORD_BPF_EVENT] = "BPF_EVENT",
+		[PERF_RECORD_CGROUP] = "CGROUP",
+		[PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
+		[PERF_RECORD_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
+		[PERF_RECORD_HEADER_ATTR] = "HEADER_ATTR",
+		[PERF_RECORD_AUXTRACE_INFO] = "AUXTRACE_INFO",
+		[PERF_RECORD_AUXTRACE] = "AUXTRACE",
+		[PERF_RECORD_TIME_CONV] = "TIME_CONV",
+		[PERF_RECORD_HEADER_FEATURE] = "HEADER_FEATURE",
+	};
+
+	return (type < PERF_RECORD_BEYOND && names[type] != NULL
+		? names[type]
+		: "record");
+}
+
+/* The header of a file. */
+
+static struct hwtdi_perf_bytes
+bytes_of(const struct hwtdi_perf_file *f, const uint8_t *at, size_t n)
+{
+	return ((struct hwtdi_perf_bytes){ { at, n, false }, f->big });
+}
+
+static struct section
+read_section(struct hwtdi_perf_bytes *b)
+{
+	struct section s;
+
+	s.off = hwtdi_perf_u64(b);
+	s.n = hwtdi_perf_u64(b);
+	return (s);
+}
+
+/* What the file has of a section, in memory; damage if that is not all. */
+static int
+load(struct hwtdi_perf_file *f, struct section *s, const char *what,
+    uint8_t **out)
+{
+	const uint64_t size = f->trace->file.size;
+	struct hwtd_context *ctx = f->trace->library;
+	const struct section told = *s;
+	int rc = HWTD_OK;
+
+	*out = NULL;
+	if (s->off > size)
+		s->n = 0;
+	else if (s->n > size - s->off)
+		s->n = size - s->off;
+	if (s->n > MAX_SECTION)
+		s->n = MAX_SECTION;
+	if (s->n < told.n)
+		rc = hwtdi_trace_note_damage(f->trace, told.off, s->n,
+		    HWTD_NO_ID, 0, 0, f->err,
+		    "%s: %" PRIu64 " of %" PRIu64 " bytes are there", what,
+		    s->n, told.n);
+	if (rc != HWTD_OK || s->n == 0)
+		return (rc);
+	*out = hwtdi_alloc(ctx, (size_t)s->n);
+	if (*out == NULL)
+		return (hwtdi_trace_no_room(ctx, s->n, f->err));
+	rc = hwtdi_trace_file_read(&f->trace->file, s->off, *out,
+	    (size_t)s->n, f->err);
+	if (rc != HWTD_OK) {
+		hwtdi_free(ctx, *out, (size_t)s->n);
+		*out = NULL;
+	}
+	return (rc);
+}
+
+static int
+read_ids(struct hwtdi_perf_file *f, struct section ids, uint32_t event)
+{
+	struct hwtdi_perf_bytes b;
+	uint8_t *bytes;
+	int rc = load(f, &ids, "ids of an event", &bytes);
+
+	b = bytes_of(f, bytes, bytes != NULL ? (size_t)ids.n : 0);
+	while (rc == HWTD_OK && b.rest.left >= 8)
+		rc = hwtdi_perf_events_add_id(&f->events, f->trace->library,
+		    hwtdi_perf_u64(&b), event, f->err);
+	hwtdi_free(f->trace->library, bytes, (size_t)ids.n);
+	return (rc);
+}
+
+static int
+read_events(struct hwtdi_perf_file *f, struct section attrs, uint64_t size)
+{
+	struct hwtdi_perf_bytes b;
+	struct section s = attrs;
+	uint8_t *bytes;
+	int rc;
+
+	if (size < SECTION_BYTES + 64 || size > UINT16_MAX)
+		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, 16,
+		    "perf.data header: attr_size %" PRIu64 " at 16 is none",
+		    size));
+	rc = load(f, &s, "list of events", &bytes);
+	if (rc != HWTD_OK)
+		return (rc);
+	b = bytes_of(f, bytes, bytes != NULL ? (size_t)s.n : 0);
+	while (rc == HWTD_OK && b.rest.left >= size) {
+		const size_t n = (size_t)size - SECTION_BYTES;
+		const uint8_t *attr = hwtdi_bytes_take(&b.rest, n);
+		const struct section ids = read_section(&b);
+		uint32_t event = 0;
+
+		rc = hwtdi_perf_events_add(&f->events, f->trace->library,
+		    attr, n, f->big, &event, f->err);
+		if (rc == HWTD_OK)
+			rc = read_ids(f, ids, event);
+	}
+	hwtdi_free(f->trace->library, bytes, (size_t)s.n);
+	return (rc);
+}
+
+/*
+ * Which features there are.  The bits are in words of the machine that wrote: 64 bits
+ * where the host name, which all files have, is found so.
+ */
+static void
+read_bits(const struct hwtdi_perf_file *f, const uint8_t *at,
+    bool bits[PERF_HEADER_FEATURES])
+{
+	const uint64_t first = hwtdi_perf_uint(f->big, at, 8);
+	const size_t word = !f->big || (first >> PERF_HEADER_HOSTNAME & 1) != 0
+	    ? 8
+	    : 4;
+
+	for (size_t i = 0; i < PERF_HEADER_FEATURES; i++)
+		bits[i] = (hwtdi_perf_uint(f->big,
+			       at + i / (8 * word) * word, word) >>
+			      i % (8 * word) &
+			  1) != 0;
+}
+
+static int
+read_features(struct hwtdi_perf_file *f, const bool *bits, uint64_t off)
+{
+	struct section table = { off, 0 };
+	struct hwtdi_perf_bytes b;
+	size_t n_bytes;
+	uint8_t *bytes;
+	int rc;
+
+	for (size_t i = 0; i < PERF_HEADER_FEATURES; i++)
+		table.n += bits[i] ? SECTION_BYTES : 0;
+	rc = load(f, &table, "list of header features", &bytes);
+	n_bytes = bytes != NULL ? (size_t)table.n : 0;
+	b = bytes_of(f, bytes, n_bytes);
+	for (unsigned i = 0; i < PERF_HEADER_FEATURES && rc == HWTD_OK; i++) {
+		struct section s;
+		uint8_t *feature;
+
+		if (!bits[i])
+			continue;
+		s = read_section(&b);
+		if (b.rest.bad)
+			break;
+		/* Formats of tracepoints can be long, and are not needed. */
+		if (i == PERF_HEADER_TRACING_DATA)
+			continue;
+		rc = load(f, &s, "header feature", &feature);
+		if (rc == HWTD_OK && feature != NULL)
+			rc = hwtdi_perf_feature(f, i, s.off,
+			    bytes_of(f, feature, (size_t)s.n));
+		hwtdi_free(f->trace->library, feature, (size_t)s.n);
+	}
+	hwtdi_free(f->trace->library, bytes, n_bytes);
+	return (rc);
+}
+
+/* [start, end) of the records. */
+static int
+read_header(struct hwtdi_perf_file *f, struct section *data)
+{
+	const uint64_t size = f->trace->file.size;
+	uint8_t bytes[FILE_HEADER_BYTES];
+	bool bits[PERF_HEADER_FEATURES];
+	struct hwtdi_perf_bytes b;
+	struct section attrs;
+	uint64_t header, attr_size;
+	int rc;
+
+	rc = hwtdi_trace_file_read(&f->trace->file, 0, bytes,
+	    PIPE_HEADER_BYTES, f->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	f->big = memcmp(bytes, MAGIC, MAGIC_BYTES) != 0;
+	b = bytes_of(f, bytes + MAGIC_BYTES, FILE_HEADER_BYTES - MAGIC_BYTES);
+	header = hwtdi_perf_u64(&b);
+	if (header == PIPE_HEADER_BYTES) {
+		data->off = PIPE_HEADER_BYTES;
+		data->n = size - PIPE_HEADER_BYTES;
+		return (HWTD_OK);
+	}
+	if (header < FILE_HEADER_BYTES)
+		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, 8,
+		    "perf.data header: size %" PRIu64
+		    " at 8; %u of a pipe, %u of a file",
+		    header, PIPE_HEADER_BYTES, FILE_HEADER_BYTES));
+	rc = hwtdi_trace_file_read(&f->trace->file, 0, bytes, sizeof(bytes),
+	    f->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	attr_size = hwtdi_perf_u64(&b);
+	attrs = read_section(&b);
+	*data = read_section(&b);
+	(void)read_section(&b);
+	read_bits(f, b.rest.at, bits);
+	rc = read_events(f, attrs, attr_size);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (data->off > size)
+		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, 40,
+		    "perf.data header: records begin at %" PRIu64
+		    ", the file ends at %" PRIu64,
+		    data->off, size));
+	if (data->n == 0 || data->n > size - data->off) {
+		rc = hwtdi_trace_note_damage(f->trace, data->off,
+		    size - data->off, HWTD_NO_ID, 0, 0, f->err,
+		    data->n == 0
+			? "perf did not finish the file; read to its end"
+			: "the file is cut off; read to its end");
+		data->n = size - data->off;
+		return (rc);
+	}
+	return (read_features(f, bits, data->off + data->n));
+}
+
+/* Records. */
+
+/* PERF_RECORD_HEADER_ATTR: an event, and then its ids. */
+static int
+read_attr(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
+{
+	struct hwtdi_perf_bytes b = record->body;
+	const uint8_t *attr = b.rest.at;
+	uint32_t event = 0;
+	size_t n;
+	int rc;
+
+	(void)hwtdi_perf_u32(&b);
+	n = hwtdi_perf_u32(&b);
+	/* The first version does not tell its size. */
+	if (n == 0)
+		n = 64;
+	if (b.rest.bad || n < 64 || n > record->body.rest.left)
+		return (hwtdi_perf_bad_record(f, record, "attr.size"));
+	rc = hwtdi_perf_events_add(&f->events, f->trace->library, attr, n,
+	    f->big, &event, f->err);
+	b = record->body;
+	(void)hwtdi_bytes_take(&b.rest, n);
+	while (rc == HWTD_OK && b.rest.left >= 8)
+		rc = hwtdi_perf_events_add_id(&f->events, f->trace->library,
+		    hwtdi_perf_u64(&b), event, f->err);
+	return (rc);
+}
+
+static int
+read_feature(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
+{
+	struct hwtdi_perf_bytes b = record->body;
+	const uint64_t feature = hwtdi_perf_u64(&b);
+
+	if (b.rest.bad)
+		return (hwtdi_perf_bad_record(f, record, "size"));
+	return (feature < PERF_HEADER_FEATURES
+		? hwtdi_perf_feature(f, (unsigned)feature, record->off, b)
+		: HWTD_OK);
+}
+
+static int
+take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_HEADER_ATTR:
+		return (read_attr(f, record));
+	case PERF_RECORD_HEADER_FEATURE:
+		return (read_feature(f, record));
+	case PERF_RECORD_HEADER_BUILD_ID:
+		return (hwtdi_perf_build_id(f, record->misc, record->body));
+	case PERF_RECORD_AUXTRACE_INFO:
+		return (hwtdi_perf_auxtrace_info(f, record));
+	case PERF_RECORD_AUXTRACE:
+		return (hwtdi_perf_auxtrace(f, record));
+	case PERF_RECORD_TIME_CONV:
+		return (hwtdi_perf_time_conv(f, record));
+	default:
+		return (record->type < PERF_RECORD_USER
+			? hwtdi_perf_sideband(f, record)
+			: HWTD_OK);
+	}
+}
+
+static int
+read_records(struct hwtdi_perf_file *f, const struct section *data)
+{
+	const struct hwtdi_perf_range range = { .start = data->off,
+		.end = data->off + data->n,
+		.big = f->big,
+		.stops = f->stops,
+		.n_stops = f->n_stops };
+	struct hwtdi_perf_reader *reader;
+	struct hwtdi_perf_record record;
+	int rc;
+
+	rc = hwtdi_perf_reader_create(f->trace, &range, &reader, f->err);
+	if (rc != HWTD_OK)
+		return (rc);
+	while (rc == HWTD_OK &&
+	    (rc = hwtdi_perf_reader_next(reader, &record, f->err)) == HWTD_OK)
+		rc = take_record(f, &record);
+	hwtdi_perf_reader_destroy(reader);
+	return (rc == HWTD_END ? HWTD_OK : rc);
+}
+
+static void
+fini(struct hwtdi_perf_file *f)
+{
+	struct hwtd_context *ctx = f->trace->library;
+	struct hwtdi_perf_texts *t = &f->texts;
+	struct hwtdi_perf_aux *aux = &f->aux;
+
+	hwtdi_perf_events_fini(&f->events, ctx);
+	hwtdi_strfree(ctx, t->hostname);
+	hwtdi_strfree(ctx, t->release);
+	hwtdi_strfree(ctx, t->version);
+	hwtdi_strfree(ctx, t->arch);
+	hwtdi_strfree(ctx, t->cpu_model);
+	hwtdi_strfree(ctx, t->cpuid);
+	hwtdi_strfree(ctx, t->command);
+	hwtdi_strfree(ctx, t->clock);
+	for (size_t i = 0; i < f->n_build_ids; i++)
+		hwtdi_strfree(ctx, f->build_ids[i].name);
+	hwtdi_array_free(ctx, f->build_ids, f->cap_build_ids,
+	    sizeof(*f->build_ids));
+	hwtdi_array_free(ctx, f->stops, f->cap_stops, sizeof(*f->stops));
+	hwtdi_array_free(ctx, aux->cpus, aux->cap_cpus, sizeof(*aux->cpus));
+	hwtdi_array_free(ctx, aux->buffers, aux->cap_buffers,
+	    sizeof(*aux->buffers));
+	hwtdi_array_free(ctx, aux->pieces, aux->cap_pieces,
+	    sizeof(*aux->pieces));
+	hwtdi_array_free(ctx, aux->hw_ids, aux->cap_hw_ids,
+	    sizeof(*aux->hw_ids));
+	hwtdi_array_free(ctx, f->pokes.bytes, f->pokes.cap, 1);
+	hwtdi_array_free(ctx, f->pokes.records, f->pokes.cap_records,
+	    sizeof(*f->pokes.records));
+	hwtdi_index_fini(&f->pokes.addresses, ctx);
+}
+
+int
+hwtdi_perf_data_import(struct hwtd_trace *trace,
+    const struct hwtd_open_options *opts, struct hwtd_error *err)
+{
+	struct hwtdi_perf_file f = { .trace = trace,
+		.opts = opts,
+		.err = err };
+	struct section data = { 0, 0 };
+	int rc;
+
+	trace->format = "perf.data";
+	rc = read_header(&f, &data);
+	if (rc == HWTD_OK)
+		rc = read_records(&f, &data);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_texts(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_pokes(&f);
+	hwtdi_perf_give_build_ids(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_streams(&f);
+	fini(&f);
+	return (rc);
+}

@@ -1,0 +1,180 @@
+/*
+ * What is known of a perf.data while it is read; of this folder.
+ */
+#ifndef HWTDI_PERF_FILE_H
+#define HWTDI_PERF_FILE_H
+
+#include "base/index.h"
+#include "trace/import/perf/perf_events.h"
+
+/* Texts of the header.  NULL: not told. */
+struct hwtdi_perf_texts {
+	char *hostname;
+	char *release;
+	char *version;
+	char *arch;
+	char *cpu_model;
+	/* "GenuineIntel,6,78,3"; of Arm the MIDR. */
+	char *cpuid;
+	char *command;
+	/* Of the clock of records, beside its name. */
+	char *clock;
+};
+
+/* The build-id of a file. */
+struct hwtdi_perf_build_id {
+	char *name;
+	uint32_t n;
+	uint8_t bytes[HWTD_MAX_BUILD_ID];
+};
+
+/* How counts of the hardware become time of records. */
+struct hwtdi_perf_time_conv {
+	bool known;
+	uint64_t shift;
+	uint64_t mult;
+	uint64_t zero;
+	uint64_t cycles;
+	uint64_t mask;
+	bool is_short;
+};
+
+/* PERF_RECORD_AUXTRACE. */
+struct hwtdi_perf_buffer {
+	uint64_t data_off;
+	uint64_t n_data;
+	uint64_t n_told;
+	/* Place in what the event wrote. */
+	uint64_t aux_off;
+	uint32_t idx;
+	uint32_t tid;
+	uint32_t cpu;
+	/* Order in the file. */
+	uint32_t no;
+};
+
+/* PERF_RECORD_AUX: a piece that was written at one go. */
+struct hwtdi_perf_piece {
+	uint64_t aux_off;
+	uint64_t n;
+	uint64_t flags;
+	uint32_t cpu;
+	uint32_t tid;
+	/* Its record in the trace. */
+	size_t record;
+	/* Of the buffer that has it, + 1. */
+	uint32_t stream_plus_1;
+};
+
+/* PERF_RECORD_AUX_OUTPUT_HW_ID of CoreSight. */
+struct hwtdi_perf_hw_id {
+	uint32_t cpu;
+	uint32_t trace_id;
+	bool has_sink;
+	uint32_t sink;
+};
+
+/* Of PERF_RECORD_AUXTRACE_INFO: a CPU and how it was traced. */
+struct hwtdi_perf_traced_cpu {
+	uint32_t cpu;
+	/* CoreSight. */
+	struct hwtd_coresight_config coresight;
+	/* Its timestamps count as the clock of records does. */
+	bool is_kernel_time;
+	/* SPE. */
+	uint32_t midr;
+};
+
+struct hwtdi_perf_aux {
+	/* PERF_AUXTRACE_*; 0: none. */
+	uint32_t kind;
+	uint32_t pmu_type;
+	bool is_snapshot;
+	struct hwtd_pt_config pt;
+	/* PT: which bits of the event's config are the period of MTC. */
+	uint64_t mtc_bits;
+	struct hwtdi_perf_traced_cpu *cpus;
+	size_t n_cpus, cap_cpus;
+	struct hwtdi_perf_buffer *buffers;
+	size_t n_buffers, cap_buffers;
+	struct hwtdi_perf_piece *pieces;
+	size_t n_pieces, cap_pieces;
+	struct hwtdi_perf_hw_id *hw_ids;
+	size_t n_hw_ids, cap_hw_ids;
+};
+
+/* Code that the kernel changed, all of it one image. */
+struct hwtdi_perf_pokes {
+	uint8_t *bytes;
+	size_t n, cap;
+	/* Records of the trace whose image it is. */
+	size_t *records;
+	size_t n_records, cap_records;
+	/* Of those whose address was not changed before. */
+	struct hwtdi_index addresses;
+};
+
+struct hwtdi_perf_file {
+	struct hwtd_trace *trace;
+	const struct hwtd_open_options *opts;
+	struct hwtd_error *err;
+	bool big;
+	struct hwtdi_perf_events events;
+	struct hwtdi_perf_texts texts;
+	struct hwtdi_perf_build_id *build_ids;
+	size_t n_build_ids, cap_build_ids;
+	/* Where bytes of trace begin. */
+	uint64_t *stops;
+	size_t n_stops, cap_stops;
+	struct hwtdi_perf_time_conv time;
+	struct hwtdi_perf_aux aux;
+	struct hwtdi_perf_pokes pokes;
+};
+
+/* Features: sections of a file, or records. */
+
+/*
+ * What a feature says.  What cannot be read of it is noted as damage; `off` is
+ * where it lies in the file.
+ */
+int hwtdi_perf_feature(struct hwtdi_perf_file *f, unsigned feature,
+    uint64_t off, struct hwtdi_perf_bytes bytes);
+
+/* PERF_RECORD_HEADER_BUILD_ID, and what the feature is made of. */
+int hwtdi_perf_build_id(struct hwtdi_perf_file *f, uint32_t misc,
+    struct hwtdi_perf_bytes body);
+
+/* When all records are read: the build-ids of the files that they name. */
+void hwtdi_perf_give_build_ids(struct hwtdi_perf_file *f);
+
+/* When all is read: the texts of the trace. */
+int hwtdi_perf_give_texts(struct hwtdi_perf_file *f);
+
+/* Records about programs: what the kernel, and perf for it, wrote. */
+int hwtdi_perf_sideband(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record);
+
+/* When all are read: the code that was changed. */
+int hwtdi_perf_give_pokes(struct hwtdi_perf_file *f);
+
+/* PERF_RECORD_AUXTRACE_INFO. */
+int hwtdi_perf_auxtrace_info(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record);
+
+/* PERF_RECORD_AUXTRACE, PERF_RECORD_TIME_CONV. */
+int hwtdi_perf_auxtrace(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record);
+int hwtdi_perf_time_conv(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record);
+
+/* When all is read: the streams. */
+int hwtdi_perf_give_streams(struct hwtdi_perf_file *f);
+
+/* A record is not as its type says; `what` names the field. */
+int hwtdi_perf_bad_record(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record, const char *what);
+
+/* The name of a type of records, for messages. */
+const char *hwtdi_perf_record_name(uint32_t type);
+
+#endif /* HWTDI_PERF_FILE_H */

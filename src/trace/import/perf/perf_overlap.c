@@ -1,0 +1,95 @@
+/*
+ * Snapshots in a perf.data that have bytes of the snapshot before them again.
+ *
+ * A snapshot is a copy of what is in memory.  Where less was written since the
+ * last one than there is room, the old bytes come again, followed by the new.
+ */
+#include "base/fail.h"
+#include "trace/import/perf/perf_queues.h"
+
+/* Less than this may be alike by accident. */
+#define LEAST 64u
+
+/* Without anything that is written once only, more has to be alike. */
+#define LEAST_PLAIN 4096u
+
+/* How often it is tried: bytes that repeat themselves could take for ever. */
+#define MAX_TRIES 4096u
+
+/* In memory at once. */
+#define MAX_BYTES ((uint64_t)256 << 20)
+
+/* A TSC behind a PSB: bytes that are written once only. */
+static bool
+has_time(const uint8_t *at, size_t n)
+{
+	static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+		0x02, 0x82 };
+
+	for (size_t i = 0; i + 32 < n; i++) {
+		if (memcmp(at + i, psb, sizeof(psb)) != 0)
+			continue;
+		if (memchr(at + i + sizeof(psb), 0x19, 24) != NULL)
+			return (true);
+	}
+	return (false);
+}
+
+static uint64_t
+find(const struct hwtdi_perf_file *f, const uint8_t *old, size_t n_old,
+    const uint8_t *new, size_t n_new)
+{
+	unsigned tries = 0;
+
+	for (size_t i = 0; n_new >= LEAST && i + LEAST <= n_old; i++) {
+		const uint8_t *at = memchr(old + i, new[0],
+		    n_old - i - LEAST + 1);
+		size_t n;
+
+		if (at == NULL)
+			return (0);
+		i = (size_t)(at - old);
+		n = n_old - i;
+		if (n > n_new || memcmp(at, new, LEAST) != 0)
+			continue;
+		if (++tries > MAX_TRIES)
+			return (0);
+		if (memcmp(at, new, n) != 0)
+			continue;
+		return (n >= LEAST_PLAIN ||
+				f->aux.kind == PERF_AUXTRACE_ARM_SPE ||
+				has_time(new, n)
+			? n
+			: 0);
+	}
+	return (0);
+}
+
+int
+hwtdi_perf_overlap(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_buffer *before,
+    const struct hwtdi_perf_buffer *buffer, uint64_t *out)
+{
+	struct hwtd_context *ctx = f->trace->library;
+	const uint64_t n_old = before->n_data, n_new = buffer->n_data;
+	uint8_t *old;
+	int rc;
+
+	*out = 0;
+	if (f->opts->sideband_only != 0 || n_old > MAX_BYTES ||
+	    n_new > MAX_BYTES || before->n_told != n_old)
+		return (HWTD_OK);
+	old = hwtdi_alloc(ctx, (size_t)(n_old + n_new));
+	if (old == NULL)
+		return (hwtdi_trace_no_room(ctx, n_old + n_new, f->err));
+	rc = hwtdi_trace_file_read(&f->trace->file, before->data_off, old,
+	    (size_t)n_old, f->err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_file_read(&f->trace->file, buffer->data_off,
+		    old + n_old, (size_t)n_new, f->err);
+	if (rc == HWTD_OK)
+		*out = find(f, old, (size_t)n_old, old + n_old,
+		    (size_t)n_new);
+	hwtdi_free(ctx, old, (size_t)(n_old + n_new));
+	return (rc);
+}

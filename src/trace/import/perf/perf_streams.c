@@ -1,0 +1,547 @@
+/*
+ * Streams of a perf.data: what its queues hold, and how that was recorded.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "trace/import/perf/perf_queues.h"
+#include "trace/sink/sink_ids.h"
+
+/* Bytes read at once to find trace IDs. */
+#define SEARCH_PART ((size_t)256 << 10)
+
+/* Which runs of a queue a stream has. */
+#define ALL_CPUS (HWTD_NO_ID - 1)
+
+static void
+name_queue(const struct hwtdi_perf_queue *q, char *name, size_t n)
+{
+	if (q->cpu != HWTD_NO_ID)
+		(void)snprintf(name, n, "cpu %" PRIu32, q->cpu);
+	else if (q->tid != HWTD_NO_ID)
+		(void)snprintf(name, n, "thread %" PRIu32, q->tid);
+	else
+		(void)snprintf(name, n, "all");
+}
+
+/* Bytes. */
+
+static int
+place_missing(struct hwtdi_perf_file *f, uint32_t stream,
+    const struct hwtdi_perf_run *run)
+{
+	struct hwtdi_stream *s = f->trace->streams[stream];
+	const uint64_t start = s->end;
+	int rc;
+
+	if (run->n > UINT64_MAX - start)
+		return (hwtdi_fail(f->err, HWTD_E_LIMIT,
+		    "stream %" PRIu32 " is full", stream));
+	rc = hwtdi_trace_note_damage(f->trace, f->trace->file.size, 0, stream,
+	    start, start + run->n, f->err,
+	    "%" PRIu64 " bytes of trace are not in the file", run->n);
+	if (rc == HWTD_OK)
+		rc = hwtdi_stream_empty(f->trace->library, s, start + run->n,
+		    HWTD_EXTENT_AFTER_DAMAGE, f->err);
+	return (rc);
+}
+
+static int
+place_runs(struct hwtdi_perf_file *f, uint32_t stream,
+    const struct hwtdi_perf_queue *q, uint32_t cpu)
+{
+	struct hwtdi_stream *s = f->trace->streams[stream];
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < q->n_runs && rc == HWTD_OK; i++) {
+		const struct hwtdi_perf_run *run = &q->runs[i];
+		const struct hwtdi_stretch stretch = {
+			.kind = HWTDI_STRETCH_FILE,
+			.start = s->end,
+			.length = run->n,
+			.at = { .file_off = run->data_off },
+		};
+
+		if (cpu != ALL_CPUS && run->cpu != cpu)
+			continue;
+		if (run->is_missing) {
+			rc = place_missing(f, stream, run);
+			continue;
+		}
+		if (run->breaks && s->end > 0)
+			hwtdi_stream_break(s, run->why);
+		rc = hwtdi_stream_place(f->trace->library, s, &stretch,
+		    f->err);
+	}
+	return (rc);
+}
+
+static int
+add_stream(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    struct hwtd_stream_desc *desc, uint32_t *out)
+{
+	char name[32];
+
+	name_queue(q, name, sizeof(name));
+	desc->size = sizeof(*desc);
+	desc->name = name;
+	desc->pid = q->pid;
+	desc->tid = q->cpu != HWTD_NO_ID ? HWTD_NO_ID : q->tid;
+	if (desc->tid == HWTD_NO_ID)
+		desc->pid = HWTD_NO_ID;
+	return (hwtd_trace_add_stream(f->trace, desc, out, f->err));
+}
+
+/* Configuration. */
+
+static bool
+perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (!f->time.known)
+		return (false);
+	out->counts_per = UINT64_C(1) << f->time.shift;
+	out->ns_per = f->time.mult;
+	out->base_ns = f->time.zero;
+	return (true);
+}
+
+/* "GenuineIntel,6,78,3". */
+static void
+set_processor(const struct hwtdi_perf_file *f, struct hwtd_pt_config *pt)
+{
+	unsigned family, model, stepping;
+
+	if (f->texts.cpuid == NULL ||
+	    sscanf(f->texts.cpuid, "GenuineIntel,%u,%u,%u", &family, &model,
+		&stepping) != 3 ||
+	    family > UINT16_MAX || model > UINT8_MAX || stepping > UINT8_MAX)
+		return;
+	pt->cpu_family = (uint16_t)family;
+	pt->cpu_model = (uint8_t)model;
+	pt->cpu_stepping = (uint8_t)stepping;
+}
+
+static void
+set_mtc(const struct hwtdi_perf_file *f, struct hwtd_pt_config *pt)
+{
+	uint64_t bits = f->aux.mtc_bits;
+
+	for (size_t i = 0; i < f->events.n && bits != 0; i++) {
+		const struct hwtdi_perf_event *event = &f->events.events[i];
+		uint64_t value = event->config & bits;
+
+		if (event->type != f->aux.pmu_type)
+			continue;
+		while ((bits & 1) == 0) {
+			bits >>= 1;
+			value >>= 1;
+		}
+		pt->mtc_freq = value <= 15 ? (uint8_t)value : 0;
+		return;
+	}
+}
+
+/* Records have a time. */
+static bool
+has_times(const struct hwtdi_perf_file *f)
+{
+	for (size_t i = 0; i < f->events.n; i++)
+		if ((f->events.events[i].sample_type & PERF_SAMPLE_TIME) != 0)
+			return (true);
+	return (false);
+}
+
+static int
+make_pt(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t *out)
+{
+	struct hwtd_stream_desc desc = { .tech = HWTD_TECH_INTEL_PT,
+		.cpu = q->cpu };
+	struct hwtd_pt_config pt = f->aux.pt;
+	int rc;
+
+	pt.size = sizeof(pt);
+	set_processor(f, &pt);
+	set_mtc(f, &pt);
+	/* Times of another clock than that of records would be worse than none. */
+	if (!perf_clock(f, &desc.clock) && has_times(f))
+		pt.nom_freq = 0;
+	desc.pt = &pt;
+	rc = add_stream(f, q, &desc, out);
+	return (rc == HWTD_OK ? place_runs(f, *out, q, ALL_CPUS) : rc);
+}
+
+/* Version 1 of the metadata does not tell; the processor of the header does. */
+static uint32_t
+midr_of(const struct hwtdi_perf_file *f, uint32_t cpu)
+{
+	const struct hwtdi_perf_aux *aux = &f->aux;
+	uint32_t midr = aux->n_cpus > 0 ? aux->cpus[0].midr : 0;
+	uint64_t value;
+
+	for (size_t i = 0; i < aux->n_cpus; i++) {
+		if (aux->cpus[i].cpu == cpu)
+			return (aux->cpus[i].midr);
+		if (aux->cpus[i].midr != midr)
+			midr = 0;
+	}
+	if (midr != 0)
+		return (cpu == HWTD_NO_ID ? midr : 0);
+	if (f->texts.cpuid == NULL || f->texts.cpuid[0] != '0' ||
+	    aux->n_cpus > 0)
+		return (0);
+	value = strtoull(f->texts.cpuid, NULL, 16);
+	return (value <= UINT32_MAX ? (uint32_t)value : 0);
+}
+
+static int
+make_spe(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t *out)
+{
+	struct hwtd_stream_desc desc = { .tech = HWTD_TECH_SPE,
+		.cpu = q->cpu };
+	struct hwtd_spe_config spe = { .size = sizeof(spe),
+		.owner = HWTD_SPE_OWNER_THREAD };
+	int rc;
+
+	spe.midr = midr_of(f, q->cpu);
+	if (spe.midr == 0 && f->opts->spe != NULL)
+		rc = hwtdi_spe_config_copy(&spe, f->opts->spe, f->err);
+	else
+		rc = HWTD_OK;
+	spe.size = sizeof(spe);
+	(void)perf_clock(f, &desc.clock);
+	desc.spe = &spe;
+	if (rc == HWTD_OK)
+		rc = add_stream(f, q, &desc, out);
+	return (rc == HWTD_OK ? place_runs(f, *out, q, ALL_CPUS) : rc);
+}
+
+/* CoreSight. */
+
+static const struct hwtdi_perf_traced_cpu *
+traced_cpu(const struct hwtdi_perf_file *f, uint32_t cpu)
+{
+	for (size_t i = 0; i < f->aux.n_cpus; i++)
+		if (f->aux.cpus[i].cpu == cpu)
+			return (&f->aux.cpus[i]);
+	return (NULL);
+}
+
+static void
+set_source(const struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_traced_cpu *cpu, struct hwtd_stream_desc *desc)
+{
+	desc->cpu = cpu->cpu;
+	desc->coresight = &cpu->coresight;
+	memset(&desc->clock, 0, sizeof(desc->clock));
+	if (cpu->is_kernel_time)
+		(void)perf_clock(f, &desc->clock);
+}
+
+/* A stream for each CPU, of bytes without frames. */
+static int
+make_unframed(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t *out)
+{
+	bool is_first = true;
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < q->n_runs && rc == HWTD_OK; i++) {
+		struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT };
+		const uint32_t cpu = q->runs[i].cpu;
+		const struct hwtdi_perf_traced_cpu *source;
+		uint32_t stream;
+		size_t k = 0;
+
+		while (k < i && q->runs[k].cpu != cpu)
+			k++;
+		if (k < i)
+			continue;
+		desc.cpu = cpu;
+		source = traced_cpu(f, cpu);
+		if (source != NULL)
+			set_source(f, source, &desc);
+		rc = add_stream(f, q, &desc, &stream);
+		if (rc == HWTD_OK)
+			rc = place_runs(f, stream, q, cpu);
+		if (is_first)
+			*out = stream;
+		is_first = false;
+	}
+	return (rc);
+}
+
+/* Which trace IDs the frames of a queue have bytes of. */
+static int
+find_ids(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    struct hwtdi_sink_ids *ids)
+{
+	uint8_t *part = hwtdi_alloc(f->trace->library, SEARCH_PART);
+	uint64_t bytes[HWTDI_TRACE_IDS] = { 0 };
+	int rc = HWTD_OK;
+
+	if (part == NULL)
+		return (hwtdi_fail_nomem(f->err, SEARCH_PART));
+	for (size_t i = 0; i < q->n_runs; i++) {
+		const struct hwtdi_perf_run *run = &q->runs[i];
+		uint64_t at = 0;
+
+		hwtdi_sink_ids_init(ids, HWTDI_FRAMING_MEMORY);
+		while (rc == HWTD_OK && !run->is_missing && at < run->n) {
+			const size_t n = run->n - at < SEARCH_PART
+			    ? (size_t)(run->n - at)
+			    : SEARCH_PART;
+
+			rc = hwtdi_trace_file_read(&f->trace->file,
+			    run->data_off + at, part, n, f->err);
+			if (rc == HWTD_OK)
+				hwtdi_sink_ids_add(ids, part, n);
+			at += n;
+		}
+		for (size_t k = 0; k < HWTDI_TRACE_IDS; k++)
+			bytes[k] += ids->bytes[k];
+	}
+	memcpy(ids->bytes, bytes, sizeof(bytes));
+	hwtdi_free(f->trace->library, part, SEARCH_PART);
+	return (rc);
+}
+
+/* The sink that a CPU writes to, as records tell. */
+static bool
+sink_of(const struct hwtdi_perf_file *f, uint32_t cpu, uint32_t *out)
+{
+	for (size_t i = 0; i < f->aux.n_hw_ids; i++) {
+		const struct hwtdi_perf_hw_id *id = &f->aux.hw_ids[i];
+
+		if (!id->has_sink || id->cpu != cpu)
+			continue;
+		*out = id->sink;
+		return (true);
+	}
+	return (false);
+}
+
+/*
+ * The CPU of each trace ID in the frames of a queue.  IDs of records hold for their
+ * sink where they name it, and come before those of registers, which are of a rule
+ * that newer kernels do not follow.
+ */
+static void
+give_ids(const struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t cpus[HWTDI_TRACE_IDS])
+{
+	const struct hwtdi_perf_aux *aux = &f->aux;
+	uint32_t sink = 0;
+	const bool has_sink = sink_of(f, q->cpu, &sink);
+
+	for (size_t i = 0; i < HWTDI_TRACE_IDS; i++)
+		cpus[i] = HWTD_NO_ID;
+	for (size_t i = 0; i < aux->n_hw_ids; i++) {
+		const struct hwtdi_perf_hw_id *id = &aux->hw_ids[i];
+
+		if (id->trace_id < HWTD_CS_FIRST_ID ||
+		    id->trace_id > HWTD_CS_LAST_ID)
+			continue;
+		if (id->has_sink && has_sink && id->sink != sink)
+			continue;
+		if (cpus[id->trace_id] == HWTD_NO_ID)
+			cpus[id->trace_id] = id->cpu;
+	}
+	for (size_t i = 0; i < aux->n_cpus && aux->n_hw_ids == 0; i++) {
+		const uint32_t id = aux->cpus[i].coresight.trace_id;
+
+		if (id != 0 && cpus[id] == HWTD_NO_ID)
+			cpus[id] = aux->cpus[i].cpu;
+	}
+}
+
+static int
+make_sources(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t sink)
+{
+	struct hwtdi_sink_ids *ids;
+	uint32_t cpus[HWTDI_TRACE_IDS];
+	int rc = HWTD_OK;
+
+	ids = hwtdi_zalloc(f->trace->library, sizeof(*ids));
+	if (ids == NULL)
+		return (hwtdi_fail_nomem(f->err, sizeof(*ids)));
+	if (f->opts->sideband_only == 0)
+		rc = find_ids(f, q, ids);
+	give_ids(f, q, cpus);
+	for (uint32_t id = 0; id < HWTDI_TRACE_IDS && rc == HWTD_OK; id++) {
+		struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT,
+			.sink_plus_1 = sink + 1 };
+		const struct hwtdi_perf_traced_cpu *cpu = traced_cpu(f,
+		    cpus[id]);
+		struct hwtdi_perf_traced_cpu source;
+		uint32_t stream;
+
+		if (cpus[id] == HWTD_NO_ID || cpu == NULL ||
+		    (f->opts->sideband_only == 0 && ids->bytes[id] == 0))
+			continue;
+		source = *cpu;
+		source.coresight.trace_id = id;
+		set_source(f, &source, &desc);
+		rc = add_stream(f, q, &desc, &stream);
+	}
+	hwtdi_free(f->trace->library, ids, sizeof(*ids));
+	return (rc);
+}
+
+/* Bytes that are not there have no frames either. */
+static bool
+is_unframed(const struct hwtdi_perf_queue *q)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < q->n_runs; i++) {
+		if ((q->runs[i].flags & PERF_AUX_FORMAT) ==
+		    PERF_AUX_FORMAT_RAW)
+			return (true);
+		is_there = is_there || !q->runs[i].is_missing;
+	}
+	return (!is_there);
+}
+
+static int
+make_coresight(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t *out)
+{
+	struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT,
+		.framing = HWTD_FRAMING_MEMORY,
+		.cpu = HWTD_NO_ID };
+	int rc;
+
+	if (is_unframed(q))
+		return (make_unframed(f, q, out));
+	rc = add_stream(f, q, &desc, out);
+	return (rc == HWTD_OK ? place_runs(f, *out, q, ALL_CPUS) : rc);
+}
+
+/* Records. */
+
+static int
+by_tid(const void *a, const void *b)
+{
+	const struct hwtdi_perf_queue *x = *(
+	    struct hwtdi_perf_queue *const *)a;
+	const struct hwtdi_perf_queue *y = *(
+	    struct hwtdi_perf_queue *const *)b;
+
+	return (x->tid < y->tid ? -1 : x->tid > y->tid);
+}
+
+/* The processes of threads that have a queue. */
+static int
+find_processes(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
+{
+	const struct hwtdi_record_list *list = &f->trace->records;
+	const size_t bytes = queues->n * sizeof(struct hwtdi_perf_queue *);
+	struct hwtdi_perf_queue **sorted;
+
+	sorted = hwtdi_alloc(f->trace->library, bytes + 1);
+	if (sorted == NULL)
+		return (hwtdi_fail_nomem(f->err, bytes));
+	for (size_t i = 0; i < queues->n; i++)
+		sorted[i] = &queues->queues[i];
+	qsort(sorted, queues->n, sizeof(*sorted), by_tid);
+	for (size_t i = 0; i < list->n; i++) {
+		const struct hwtd_record *r = &list->records[i];
+		size_t low = 0, high = queues->n;
+
+		if (r->tid == HWTD_NO_ID || r->pid == HWTD_NO_ID)
+			continue;
+		while (low < high) {
+			const size_t middle = low + (high - low) / 2;
+
+			if (sorted[middle]->tid < r->tid)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (; low < queues->n && sorted[low]->tid == r->tid; low++)
+			sorted[low]->pid = r->pid;
+	}
+	hwtdi_free(f->trace->library, sorted, bytes + 1);
+	return (HWTD_OK);
+}
+
+/* Where in its stream each piece ends. */
+static void
+place_records(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_queues *queues, const uint32_t *streams)
+{
+	for (size_t i = 0; i < f->aux.n_pieces; i++) {
+		const struct hwtdi_perf_piece *p = &f->aux.pieces[i];
+		struct hwtd_record *r;
+		const struct hwtdi_perf_queue *q;
+
+		if (p->stream_plus_1 == 0)
+			continue;
+		q = &queues->queues[p->stream_plus_1 - 1];
+		r = &f->trace->records.records[p->record];
+		r->stream = streams[p->stream_plus_1 - 1];
+		/* Those of snapshots and of several CPUs are of no place. */
+		if (q->n_runs == 0 || f->aux.is_snapshot ||
+		    (p->flags & PERF_AUX_OVERWRITE) != 0 || is_unframed(q) ||
+		    p->aux_off + p->n < q->runs[0].aux_off)
+			continue;
+		r->flags |= HWTD_RECF_STREAM_OFF;
+		r->stream_off = p->aux_off + p->n - q->runs[0].aux_off;
+	}
+}
+
+static int
+make_stream(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+    uint32_t *out)
+{
+	*out = HWTD_NO_ID;
+	switch (f->aux.kind) {
+	case PERF_AUXTRACE_INTEL_PT:
+		return (make_pt(f, q, out));
+	case PERF_AUXTRACE_ARM_SPE:
+		return (make_spe(f, q, out));
+	case PERF_AUXTRACE_CS_ETM:
+		return (make_coresight(f, q, out));
+	default:
+		return (HWTD_OK);
+	}
+}
+
+int
+hwtdi_perf_give_streams(struct hwtdi_perf_file *f)
+{
+	struct hwtd_context *ctx = f->trace->library;
+	struct hwtdi_perf_queues queues;
+	uint32_t *streams = NULL;
+	size_t bytes = 0;
+	int rc;
+
+	rc = hwtdi_perf_queues_make(f, &queues);
+	if (rc == HWTD_OK && queues.n > 0) {
+		bytes = queues.n * sizeof(*streams);
+		streams = hwtdi_alloc(ctx, bytes);
+		if (streams == NULL)
+			rc = hwtdi_fail_nomem(f->err, bytes);
+	}
+	if (rc == HWTD_OK && queues.n > 0)
+		rc = find_processes(f, &queues);
+	for (size_t i = 0; i < queues.n && rc == HWTD_OK; i++)
+		rc = make_stream(f, &queues.queues[i], &streams[i]);
+	/* Sinks come first, whatever sources they have. */
+	for (size_t i = 0; i < queues.n && rc == HWTD_OK; i++)
+		if (streams[i] != HWTD_NO_ID &&
+		    f->trace->streams[streams[i]]->desc.framing !=
+			HWTD_FRAMING_NONE)
+			rc = make_sources(f, &queues.queues[i], streams[i]);
+	if (rc == HWTD_OK)
+		place_records(f, &queues, streams);
+	hwtdi_free(ctx, streams, bytes);
+	hwtdi_perf_queues_fini(&queues, ctx);
+	return (rc);
+}
