@@ -240,6 +240,27 @@ struct hwtd_trace_options {
 	const struct hwtd_search *search;
 };
 
+/**
+ * A file of records as Linux writes them into the ring buffer of a perf event, one
+ * after the other and nothing else: mappings, switches and so on, beside raw bytes.
+ *
+ * Source: perf_event_open(2), "PERF_RECORD_*".
+ */
+struct hwtd_perf_records {
+	/** sizeof(struct hwtd_perf_records). */
+	size_t size;
+	const char *path;
+	/**
+	 * perf_event_attr.sample_type, where sample_id_all was set: what each record
+	 * ends with.  0: with nothing.
+	 */
+	uint64_t sample_type;
+	/** CPU of records that do not tell theirs, plus 1; 0: not known. */
+	uint32_t cpu_plus_1;
+	/** Not 0: recorded by a machine whose numbers begin with the high byte. */
+	uint32_t big_endian;
+};
+
 /** Options for opening.  All zero means defaults. */
 struct hwtd_open_options {
 	/** sizeof(struct hwtd_open_options). */
@@ -290,6 +311,9 @@ struct hwtd_open_options {
 	 */
 	uint32_t sideband_only;
 	uint32_t reserved3;
+	/** For raw bytes: shape [n_perf_records], what was recorded beside them. */
+	const struct hwtd_perf_records *perf_records;
+	size_t n_perf_records;
 };
 
 /** Options for saving.  All zero means defaults. */

@@ -112,6 +112,7 @@ warn_of_unused(const struct input *input, const struct options *options)
 		{ "clock", options->clock.counts_per != 0, true },
 		{ "framing", options->has_framing, false },
 		{ "etm-config", options->n_coresight != 0, false },
+		{ "perf-records", options->n_perf_records != 0, false },
 		{ "split-at", options->n_buffers != 0 || options->find_buffers,
 		    false },
 		{ "stream-cpu", options->cpu_plus_1 != 0, true },
@@ -244,6 +245,8 @@ input_open(struct input *input, const struct options *options)
 		.n_coresight = options->n_coresight,
 		.framing = options->framing,
 		.spe = options->has_spe ? &options->spe : NULL,
+		.perf_records = options->perf_records,
+		.n_perf_records = options->n_perf_records,
 		.buffers = options->buffers,
 		.n_buffers = options->n_buffers,
 		.search = &search,
@@ -269,6 +272,13 @@ input_open(struct input *input, const struct options *options)
 	}
 	for (size_t i = 0; i < options->n_images; i++) {
 		if (!check_readable(options->images[i].path, "the image")) {
+			input_close(input);
+			return (EXIT_FAILED);
+		}
+	}
+	for (size_t i = 0; i < options->n_perf_records; i++) {
+		if (!check_readable(options->perf_records[i].path,
+			"the records")) {
 			input_close(input);
 			return (EXIT_FAILED);
 		}

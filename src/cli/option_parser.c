@@ -11,6 +11,7 @@
 #include "cli/message.h"
 #include "cli/option_values.h"
 #include "cli/packet_options.h"
+#include "cli/perf_options.h"
 #include "cli/sample_options.h"
 #include "cli/search_options.h"
 #include "cli/spe_options.h"
@@ -450,6 +451,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_input_option,
 		take_coresight_option,
 		take_spe_option,
+		take_perf_option,
 		take_space_option,
 		take_packet_option,
 		take_sample_option,
@@ -629,6 +631,7 @@ options_fini(struct options *options)
 	search_options_fini(options);
 	free(options->wheres);
 	coresight_options_fini(options);
+	perf_options_fini(options);
 	spe_options_fini(options);
 	free(options->times.ranges);
 	free(options->addresses.ranges);

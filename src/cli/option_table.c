@@ -151,6 +151,11 @@ const struct option_entry option_table[] = {
 	    "Raw bytes are of several buffers, which begin at these offsets; "
 	    "nothing goes on from one to the next.  auto: found by the times "
 	    "of Arm SPE." },
+	{ OPTION_PERF_RECORDS, "perf-records", 0, GROUP_INPUT, READERS,
+	    "FILE[,sample-type=N][,cpu=N][,big-endian]", NULL,
+	    "Records of a Linux perf ring buffer that belong to raw bytes: "
+	    "mappings, switches.  sample-type is that of perf_event_attr.  "
+	    "Repeatable." },
 	{ OPTION_STREAM_CPU, "stream-cpu", 0, GROUP_INPUT, READERS, "N", NULL,
 	    "Raw bytes were recorded on this CPU." },
 	{ OPTION_STREAM_PID, "stream-pid", 0, GROUP_INPUT, READERS, "N", NULL,

@@ -30,6 +30,7 @@ enum option_id {
 	OPTION_SPE_COUNTER_BITS,
 	OPTION_SPE_INTERVAL,
 	OPTION_SPLIT_AT,
+	OPTION_PERF_RECORDS,
 	OPTION_STREAM_CPU,
 	OPTION_STREAM_PID,
 	OPTION_STREAM_TID,
@@ -175,6 +176,9 @@ struct options {
 	/* Sources of CoreSight, and the files that describe them. */
 	struct hwtd_coresight_config *coresight;
 	size_t n_coresight;
+	/* Owned, with their paths. */
+	struct hwtd_perf_records *perf_records;
+	size_t n_perf_records;
 	const char **config_files;
 	size_t n_config_files;
 	/* An hwtd_framing. */

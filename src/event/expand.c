@@ -33,6 +33,30 @@ put_detail(struct hwtdi_rows *rows, void *array_inout, size_t *n, size_t *cap,
 	return (HWTD_OK);
 }
 
+/* The thread of the rows that come: who runs, by records and the trace. */
+static void
+set_runner(struct hwtdi_expander *x)
+{
+	struct hwtdi_sampled *const last = &x->sampled;
+	const uint32_t id = (uint32_t)x->context.contextidr;
+
+	if ((x->context.flags & HWTD_CTXF_CONTEXTIDR) == 0 || id == 0) {
+		hwtdi_expand_set_thread(x, x->run_pid, x->run_tid);
+		return;
+	}
+	if (last->context_el1 != id || last->run_pid != x->run_pid ||
+	    last->run_tid != x->run_tid) {
+		*last = (struct hwtdi_sampled){ .context_el1 = id,
+			.run_pid = x->run_pid,
+			.run_tid = x->run_tid,
+			.pid = x->run_pid,
+			.tid = x->run_tid };
+		hwtdi_trace_in_context(x->trace, x->stream, &x->context,
+		    &last->pid, &last->tid);
+	}
+	hwtdi_expand_set_thread(x, last->pid, last->tid);
+}
+
 /*
  * The same for a time stamp, which may be left out: it makes no difference to
  * the row behind it.
@@ -364,7 +388,7 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 	if (row->kind == HWTD_EV_SAMPLE)
 		hwtdi_expand_set_sampled(x, &rare->detail.sample);
 	else
-		hwtdi_expand_set_thread(x, x->run_pid, x->run_tid);
+		set_runner(x);
 	switch (row->kind) {
 	case HWTD_EV_MODE:
 		if ((row->value & HWTD_MODE_IS_TRANSACTION) != 0)
@@ -383,6 +407,7 @@ put_rare(struct hwtdi_expander *x, struct hwtdi_rows *rows,
 		rare->detail.context.pid = x->run_pid;
 		rare->detail.context.tid = x->run_tid;
 		x->context = rare->detail.context;
+		set_runner(x);
 		x->context_new = true;
 		return (put_row(x, rows, row));
 	case HWTD_EV_MARKER:
@@ -467,7 +492,7 @@ hwtdi_expand_switch(struct hwtdi_expander *x, const struct hwtdi_flow *flow,
 		return (rc);
 	x->run_pid = pid;
 	x->run_tid = tid;
-	hwtdi_expand_set_thread(x, pid, tid);
+	set_runner(x);
 	memset(&row, 0, sizeof(row));
 	row.kind = HWTD_EV_CONTEXT;
 	if (first)

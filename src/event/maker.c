@@ -34,6 +34,8 @@ find_code(void *arg, const struct hwtdi_code_query *query, uint64_t address,
 		    query->count);
 	hwtdi_trace_runner(maker->trace, &place, &context.pid, &context.tid,
 	    NULL);
+	hwtdi_trace_in_context(maker->trace, maker->stream, &context,
+	    &context.pid, &context.tid);
 	rc = hwtdi_trace_find_code(maker->trace, &place, address, &span);
 	if (rc < 0)
 		return (rc);

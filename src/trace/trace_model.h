@@ -187,6 +187,15 @@ void hwtdi_trace_sampled(const struct hwtd_trace *trace, uint32_t stream,
     uint32_t *tid_inout);
 
 /*
+ * Whose code it is, where CONTEXTIDR of the context is a thread that records know:
+ * the trace says so at the byte, and records only at a time.  In: who runs by
+ * records, else who owns the stream.
+ */
+void hwtdi_trace_in_context(const struct hwtd_trace *trace, uint32_t stream,
+    const struct hwtd_exec_context *context, uint32_t *pid_inout,
+    uint32_t *tid_inout);
+
+/*
  * Answers about code and who runs, to the same questions, do not change before
  * this byte of the stream and this time; UINT64_MAX: never.
  */

@@ -105,6 +105,8 @@ fill(struct hwtd_trace *trace, const char *path,
 		rc = hwtdi_spe_text_import(trace, opts, err);
 	else if (rc == HWTD_OK)
 		rc = hwtdi_raw_import(trace, opts, err);
+	if (rc == HWTD_OK && strcmp(trace->format, "raw") == 0)
+		rc = hwtdi_perf_records_import(trace, opts, err);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)
 		hwtdi_fail_prefix(err, "%.100s", path);
 	return (rc);
@@ -129,6 +131,9 @@ check_options(const struct hwtd_open_options *o, struct hwtd_error *err)
 	if (o->buffers == NULL && o->n_buffers != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "%zu buffers at NULL",
 		    o->n_buffers));
+	if (o->perf_records == NULL && o->n_perf_records != 0)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "%zu files of perf records at NULL", o->n_perf_records));
 	if (o->framing > HWTD_FRAMING_DSTREAM)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "framing %" PRIu32 " is not known", o->framing));

@@ -1,6 +1,6 @@
 /*
- * Whose sample it is: ids that the hardware put into it, against what records
- * say of threads.
+ * Whose sample, and whose code, it is: ids that the hardware put into the trace,
+ * against what records say of threads.
  */
 #include "trace/trace_model.h"
 #include "trace/trace_internal.h"
@@ -70,5 +70,26 @@ hwtdi_trace_sampled(const struct hwtd_trace *trace, uint32_t stream,
 	if (id == *pid_inout)
 		return;
 	*pid_inout = process_of(trace, desc, id);
+	*tid_inout = id;
+}
+
+void
+hwtdi_trace_in_context(const struct hwtd_trace *trace, uint32_t stream,
+    const struct hwtd_exec_context *context, uint32_t *pid_inout,
+    uint32_t *tid_inout)
+{
+	const struct hwtd_stream_desc *desc = &trace->streams[stream]->desc;
+	const uint32_t id = (uint32_t)context->contextidr;
+	uint32_t pid;
+
+	if ((context->flags & HWTD_CTXF_CONTEXTIDR) == 0 || id == 0 ||
+	    trace->space.switches == NULL || id == *tid_inout ||
+	    !hwtdi_switches_knows(trace->space.switches, id))
+		return;
+	pid = process_of(trace, desc, id);
+	/* Ids of processes say nothing of which thread it is. */
+	if (id == *pid_inout && pid == id && *tid_inout != HWTD_NO_ID)
+		return;
+	*pid_inout = pid;
 	*tid_inout = id;
 }

@@ -92,7 +92,7 @@ hwtdi_cs_read_code_at(void *arg, uint64_t address, uint8_t *buf, size_t n)
 
 	if (d->n_contexts != d->queue.n_contexts) {
 		d->n_contexts = d->queue.n_contexts;
-		hwtdi_cs_set_context(&d->front, &d->base, &d->queue.context);
+		hwtdi_cs_set_context(d, &d->front, &d->queue.context);
 		d->front_span.length = 0;
 	}
 	while (have < n &&

@@ -168,8 +168,8 @@ uint32_t hwtdi_cs_why_no_code(struct hwtdi_decoder *d, uint64_t address);
 
 /* cs_flow.c */
 /* What the trace tells of a context, and what is known of the stream. */
-void hwtdi_cs_set_context(struct hwtd_exec_context *out,
-    const struct hwtd_exec_context *base, const struct hwtdi_cs_element *told);
+void hwtdi_cs_set_context(const struct hwtdi_decoder *d,
+    struct hwtd_exec_context *out, const struct hwtdi_cs_element *told);
 /*
  * Put an element that is not finished by it; the time stamp of it is `stamp`, if
  * that is not 0.  HWTD_OK or an error.

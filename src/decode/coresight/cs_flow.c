@@ -478,11 +478,17 @@ put_trace_on(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 
 /* Everything else. */
 
+/*
+ * A kernel at EL2 has its ids in CONTEXTIDR_EL2, which is traced as a VMID then.
+ * Source: Arm IHI 0064, TRCCONFIGR.VMIDOPT.
+ */
+#define CONFIGR_VMIDOPT 0x8000u
+
 void
-hwtdi_cs_set_context(struct hwtd_exec_context *out,
-    const struct hwtd_exec_context *base, const struct hwtdi_cs_element *told)
+hwtdi_cs_set_context(const struct hwtdi_decoder *d,
+    struct hwtd_exec_context *out, const struct hwtdi_cs_element *told)
 {
-	*out = *base;
+	*out = d->base;
 	out->security = told->security;
 	out->flags |= HWTD_CTXF_SECURITY;
 	if ((told->flags & HWTDI_CS_HAS_LEVEL) != 0) {
@@ -493,7 +499,12 @@ hwtdi_cs_set_context(struct hwtd_exec_context *out,
 		out->contextidr = told->context_id;
 		out->flags |= HWTD_CTXF_CONTEXTIDR;
 	}
-	if ((told->flags & HWTDI_CS_HAS_VMID) != 0) {
+	if ((told->flags & HWTDI_CS_HAS_VMID) == 0)
+		return;
+	if ((d->config.configr & CONFIGR_VMIDOPT) != 0) {
+		out->contextidr = told->vmid;
+		out->flags |= HWTD_CTXF_CONTEXTIDR;
+	} else {
 		out->vmid = told->vmid;
 		out->flags |= HWTD_CTXF_VMID;
 	}
@@ -506,7 +517,7 @@ put_context(struct hwtdi_decoder *d, struct hwtdi_flow *flow,
 	struct hwtd_exec_context now;
 	struct hwtdi_rare *rare;
 
-	hwtdi_cs_set_context(&now, &d->base, e);
+	hwtdi_cs_set_context(d, &now, e);
 	if (memcmp(&now, &d->context, sizeof(now)) == 0)
 		return;
 	d->context = now;

@@ -10,7 +10,8 @@
 
 #include "base/fail.h"
 #include "trace/import/json_tree.h"
-#include "trace/import/perf_switch.h"
+#include "trace/import/perf/perf_data.h"
+#include "trace/import/perf/perf_format.h"
 #include "trace/import/perf_time.h"
 #include "trace/import/side_file.h"
 
@@ -244,7 +245,13 @@ add_switches(struct bundle *b, const struct hwtdi_json *owner, uint32_t cpu)
 	(void)hwtdi_json_field(owner, "contextSwitchTrace", &field, NULL);
 	rc = hwtdi_side_file_read(&file, b->trace, name, UINT64_MAX, b->err);
 	if (rc == HWTD_OK) {
-		rc = hwtdi_perf_switch_add(b->trace, cpu, file.bytes, file.n,
+		rc = hwtdi_perf_records_add(b->trace,
+		    &(const struct hwtdi_perf_records){ .bytes = file.bytes,
+			.n = file.n,
+			.name = name,
+			.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+			.cpu = cpu,
+			.strict = true },
 		    b->err);
 		if (rc == HWTD_E_CORRUPT)
 			hwtdi_fail_prefix(b->err, "%.80s", name);

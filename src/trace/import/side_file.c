@@ -81,9 +81,9 @@ hwtdi_side_is_beside(const char *beside, const char *path)
 	return (strncmp(file, folder, n) == 0 && file[n] == '/');
 }
 
-/* Takes over the path on success. */
+/* Takes over the path on success.  `named`: by the file that was opened. */
 static int
-note(struct hwtd_trace *trace, char *path, struct hwtd_error *err)
+note(struct hwtd_trace *trace, char *path, bool named, struct hwtd_error *err)
 {
 	int rc = hwtdi_array_grow(trace->library, &trace->side_files,
 	    &trace->cap_side_files, trace->n_side_files + 1,
@@ -92,43 +92,66 @@ note(struct hwtd_trace *trace, char *path, struct hwtd_error *err)
 	if (rc != HWTD_OK)
 		return (rc);
 	trace->side_files[trace->n_side_files++] = path;
-	if (trace->outside == NULL &&
+	if (named && trace->outside == NULL &&
 	    !hwtdi_side_is_beside(trace->file.path, path))
 		trace->outside = path;
 	return (HWTD_OK);
+}
+
+/* Takes over the path. */
+static int
+read_path(struct hwtdi_side_file *out, struct hwtd_trace *trace, char *path,
+    uint64_t most, bool named, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = trace->library;
+	struct hwtdi_trace_file file = { .fd = -1, .path = path };
+	int rc;
+
+	rc = hwtdi_regular_file_open(path, &file.fd, &file.size, err);
+	if (rc != HWTD_OK)
+		hwtdi_fail_prefix(err, "cannot read %.100s", path);
+	if (rc == HWTD_OK && file.size > most)
+		rc = hwtdi_fail(err, HWTD_E_LIMIT,
+		    "%.100s has %" PRIu64 " bytes; at most %" PRIu64, path,
+		    file.size, most);
+	if (rc == HWTD_OK)
+		rc = read_all(out, ctx, &file, err);
+	if (file.fd >= 0)
+		(void)close(file.fd);
+	if (rc == HWTD_OK) {
+		rc = note(trace, path, named, err);
+		if (rc == HWTD_OK)
+			return (rc);
+		hwtdi_side_file_fini(out, ctx);
+	}
+	hwtdi_strfree(ctx, path);
+	return (rc);
 }
 
 int
 hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
     const char *name, uint64_t most, struct hwtd_error *err)
 {
-	struct hwtd_context *ctx = trace->library;
-	struct hwtdi_trace_file file = { .fd = -1 };
+	char *path = NULL;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = hwtdi_side_path(ctx, trace->file.path, name, &file.path, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	rc = hwtdi_regular_file_open(file.path, &file.fd, &file.size, err);
-	if (rc != HWTD_OK)
-		hwtdi_fail_prefix(err, "cannot read %.100s", file.path);
-	if (rc == HWTD_OK && file.size > most)
-		rc = hwtdi_fail(err, HWTD_E_LIMIT,
-		    "%.100s has %" PRIu64 " bytes; at most %" PRIu64,
-		    file.path, file.size, most);
-	if (rc == HWTD_OK)
-		rc = read_all(out, ctx, &file, err);
-	if (file.fd >= 0)
-		(void)close(file.fd);
-	if (rc == HWTD_OK) {
-		rc = note(trace, file.path, err);
-		if (rc == HWTD_OK)
-			return (rc);
-		hwtdi_side_file_fini(out, ctx);
-	}
-	hwtdi_strfree(ctx, file.path);
-	return (rc);
+	rc = hwtdi_side_path(trace->library, trace->file.path, name, &path,
+	    err);
+	return (rc == HWTD_OK ? read_path(out, trace, path, most, true, err)
+			      : rc);
+}
+
+int
+hwtdi_side_file_read_as(struct hwtdi_side_file *out, struct hwtd_trace *trace,
+    const char *path, struct hwtd_error *err)
+{
+	char *copy = hwtdi_strdup(trace->library, path);
+
+	memset(out, 0, sizeof(*out));
+	if (copy == NULL)
+		return (hwtdi_fail_nomem(err, strlen(path)));
+	return (read_path(out, trace, copy, UINT64_MAX, false, err));
 }
 
 void

@@ -27,6 +27,9 @@ int hwtdi_side_path(struct hwtd_context *ctx, const char *beside,
 int hwtdi_side_file_read(struct hwtdi_side_file *file,
     struct hwtd_trace *trace, const char *name, uint64_t most,
     struct hwtd_error *err);
+/* The same of a path that is not named by the file that was opened. */
+int hwtdi_side_file_read_as(struct hwtdi_side_file *file,
+    struct hwtd_trace *trace, const char *path, struct hwtd_error *err);
 void hwtdi_side_file_fini(struct hwtdi_side_file *file,
     struct hwtd_context *ctx);
 

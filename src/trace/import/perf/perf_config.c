@@ -155,7 +155,7 @@ read_traced_cpu(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b,
 	uint64_t n;
 
 	cpu.cpu = (uint32_t)hwtdi_perf_u64(b);
-	n = version > 0		       ? hwtdi_perf_u64(b)
+	n = version > 0		      ? hwtdi_perf_u64(b)
 	    : magic == CS_MAGIC_ETMV3 ? CS_V0_ETMV3_WORDS
 				      : CS_V0_ETMV4_WORDS;
 	*is_good = !b->rest.bad && n <= b->rest.left / 8 &&

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "trace/import/perf/perf_file.h"
+#include "trace/import/side_file.h"
 
 /* "PERFILE2" as a number. */
 #define MAGIC "PERFILE2"
@@ -49,10 +50,16 @@ int
 hwtdi_perf_bad_record(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_record *record, const char *what)
 {
+	const char *type = hwtdi_perf_record_name(record->type);
+	const char *colon = f->name != NULL ? ": " : "";
+	const char *name = f->name != NULL ? f->name : "";
+
+	if (f->strict)
+		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, record->off,
+		    "%s at %" PRIu64 ": %s", type, record->off, what));
 	return (hwtdi_trace_note_damage(f->trace, record->off,
 	    PERF_RECORD_HEADER_BYTES + record->body.rest.left, HWTD_NO_ID, 0,
-	    0, f->err, "%s at %#" PRIx64 ": %s", hwtdi_perf_record_name(
-						     record->type),
+	    0, f->err, "%.32s%s%s at %#" PRIx64 ": %s", name, colon, type,
 	    record->off, what));
 }
 
@@ -85,9 +92,8 @@ hwtdi_perf_record_name(uint32_t type)
 		[PERF_RECORD_HEADER_FEATURE] = "HEADER_FEATURE",
 	};
 
-	return (type < PERF_RECORD_BEYOND && names[type] != NULL
-		? names[type]
-		: "record");
+	return (type < PERF_RECORD_BEYOND && names[type] != NULL ? names[type]
+								 : "record");
 }
 
 /* The header of a file. */
@@ -135,8 +141,8 @@ load(struct hwtdi_perf_file *f, struct section *s, const char *what,
 	*out = hwtdi_alloc(ctx, (size_t)s->n);
 	if (*out == NULL)
 		return (hwtdi_trace_no_room(ctx, s->n, f->err));
-	rc = hwtdi_trace_file_read(&f->trace->file, s->off, *out,
-	    (size_t)s->n, f->err);
+	rc = hwtdi_trace_file_read(&f->trace->file, s->off, *out, (size_t)s->n,
+	    f->err);
 	if (rc != HWTD_OK) {
 		hwtdi_free(ctx, *out, (size_t)s->n);
 		*out = NULL;
@@ -181,8 +187,8 @@ read_events(struct hwtdi_perf_file *f, struct section attrs, uint64_t size)
 		const struct section ids = read_section(&b);
 		uint32_t event = 0;
 
-		rc = hwtdi_perf_events_add(&f->events, f->trace->library,
-		    attr, n, f->big, &event, f->err);
+		rc = hwtdi_perf_events_add(&f->events, f->trace->library, attr,
+		    n, f->big, &event, f->err);
 		if (rc == HWTD_OK)
 			rc = read_ids(f, ids, event);
 	}
@@ -204,10 +210,10 @@ read_bits(const struct hwtdi_perf_file *f, const uint8_t *at,
 	    : 4;
 
 	for (size_t i = 0; i < PERF_HEADER_FEATURES; i++)
-		bits[i] = (hwtdi_perf_uint(f->big,
-			       at + i / (8 * word) * word, word) >>
-			      i % (8 * word) &
-			  1) != 0;
+		bits[i] = (hwtdi_perf_uint(f->big, at + i / (8 * word) * word,
+			       word) >>
+				  i % (8 * word) &
+			      1) != 0;
 }
 
 static int
@@ -370,18 +376,13 @@ take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 }
 
 static int
-read_records(struct hwtdi_perf_file *f, const struct section *data)
+read_records(struct hwtdi_perf_file *f, const struct hwtdi_perf_range *range)
 {
-	const struct hwtdi_perf_range range = { .start = data->off,
-		.end = data->off + data->n,
-		.big = f->big,
-		.stops = f->stops,
-		.n_stops = f->n_stops };
 	struct hwtdi_perf_reader *reader;
 	struct hwtdi_perf_record record;
 	int rc;
 
-	rc = hwtdi_perf_reader_create(f->trace, &range, &reader, f->err);
+	rc = hwtdi_perf_reader_create(f->trace, range, &reader, f->err);
 	if (rc != HWTD_OK)
 		return (rc);
 	while (rc == HWTD_OK &&
@@ -431,14 +432,20 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 {
 	struct hwtdi_perf_file f = { .trace = trace,
 		.opts = opts,
-		.err = err };
+		.err = err,
+		.cpu = HWTD_NO_ID };
 	struct section data = { 0, 0 };
 	int rc;
 
 	trace->format = "perf.data";
 	rc = read_header(&f, &data);
 	if (rc == HWTD_OK)
-		rc = read_records(&f, &data);
+		rc = read_records(&f,
+		    &(const struct hwtdi_perf_range){ .start = data.off,
+			.end = data.off + data.n,
+			.big = f.big,
+			.stops = f.stops,
+			.n_stops = f.n_stops });
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_texts(&f);
 	if (rc == HWTD_OK)
@@ -447,5 +454,80 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_streams(&f);
 	fini(&f);
+	return (rc);
+}
+
+int
+hwtdi_perf_records_add(struct hwtd_trace *trace,
+    const struct hwtdi_perf_records *records, struct hwtd_error *err)
+{
+	struct hwtdi_perf_file f = { .trace = trace,
+		.err = err,
+		.big = records->big,
+		.cpu = records->cpu,
+		.strict = records->strict,
+		.name = records->name };
+	int rc;
+
+	rc = hwtdi_perf_events_add_plain(&f.events, trace->library,
+	    records->sample_type, err);
+	if (rc == HWTD_OK)
+		rc = read_records(&f,
+		    &(const struct hwtdi_perf_range){ .bytes = records->bytes,
+			.end = records->n,
+			.big = records->big,
+			.strict = records->strict,
+			.name = records->name });
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_pokes(&f);
+	fini(&f);
+	return (rc);
+}
+
+static int
+import_records(struct hwtd_trace *trace, const struct hwtd_perf_records *from,
+    struct hwtd_error *err)
+{
+	struct hwtd_perf_records r;
+	struct hwtdi_perf_records records = { .name = NULL };
+	struct hwtdi_side_file file;
+	const char *slash;
+	int rc;
+
+	rc = hwtdi_options_copy(&r, sizeof(r), from, err);
+	if (rc == HWTD_OK && r.path == NULL)
+		rc = hwtdi_fail(err, HWTD_E_INVALID, "records of no file");
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = hwtdi_side_file_read_as(&file, trace, r.path, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	slash = strrchr(r.path, '/');
+	records.name = slash != NULL ? slash + 1 : r.path;
+	records.bytes = file.bytes;
+	records.n = file.n;
+	records.sample_type = r.sample_type;
+	records.big = r.big_endian != 0;
+	records.cpu = r.cpu_plus_1 - 1;
+	if (file.n > 0)
+		rc = hwtdi_perf_records_add(trace, &records, err);
+	hwtdi_side_file_fini(&file, trace->library);
+	return (rc);
+}
+
+int
+hwtdi_perf_records_import(struct hwtd_trace *trace,
+    const struct hwtd_open_options *opts, struct hwtd_error *err)
+{
+	const uint8_t *at = (const uint8_t *)opts->perf_records;
+	size_t stride = 0;
+	int rc = HWTD_OK;
+
+	/* Of an older or newer size, all alike. */
+	if (opts->n_perf_records != 0)
+		memcpy(&stride, at, sizeof(stride));
+	for (size_t i = 0; rc == HWTD_OK && i < opts->n_perf_records; i++)
+		rc = import_records(trace, (const void *)(at + i * stride),
+		    err);
 	return (rc);
 }

@@ -20,4 +20,30 @@ int hwtdi_perf_data_recognize(const struct hwtd_trace *trace, bool *is_out,
 int hwtdi_perf_data_import(struct hwtd_trace *trace,
     const struct hwtd_open_options *opts, struct hwtd_error *err);
 
+/* Records of a ring buffer, in memory. */
+struct hwtdi_perf_records {
+	const uint8_t *bytes;
+	size_t n;
+	/* Of the file, for messages. */
+	const char *name;
+	/* What each ends with. */
+	uint64_t sample_type;
+	/* Of records that do not tell theirs, or HWTD_NO_ID. */
+	uint32_t cpu;
+	bool big;
+	/* What is wrong is an error, and no damage. */
+	bool strict;
+};
+
+/*
+ * Add what they say to a trace.  Their times are on its clock.
+ * HWTD_E_CORRUPT: they are damaged, and it is to be strict; offset says where.
+ */
+int hwtdi_perf_records_add(struct hwtd_trace *trace,
+    const struct hwtdi_perf_records *records, struct hwtd_error *err);
+
+/* Those of files that the options name. */
+int hwtdi_perf_records_import(struct hwtd_trace *trace,
+    const struct hwtd_open_options *opts, struct hwtd_error *err);
+
 #endif /* HWTDI_PERF_DATA_H */

@@ -81,6 +81,20 @@ hwtdi_perf_events_add(struct hwtdi_perf_events *e, struct hwtd_context *ctx,
 }
 
 int
+hwtdi_perf_events_add_plain(struct hwtdi_perf_events *e,
+    struct hwtd_context *ctx, uint64_t sample_type, struct hwtd_error *err)
+{
+	const struct hwtdi_perf_event event = { .sample_type = sample_type,
+		.has_sample_id = true };
+	int rc = hwtdi_array_grow(ctx, &e->events, &e->cap, e->n + 1,
+	    sizeof(*e->events), err);
+
+	if (rc == HWTD_OK)
+		e->events[e->n++] = event;
+	return (rc);
+}
+
+int
 hwtdi_perf_events_add_id(struct hwtdi_perf_events *e, struct hwtd_context *ctx,
     uint64_t id, uint32_t event, struct hwtd_error *err)
 {

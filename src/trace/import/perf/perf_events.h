@@ -62,6 +62,10 @@ int hwtdi_perf_events_add(struct hwtdi_perf_events *events,
     struct hwtd_context *ctx, const uint8_t *attr, size_t n, bool big,
     uint32_t *event_out, struct hwtd_error *err);
 
+/* Add an event of which only what records end with is known. */
+int hwtdi_perf_events_add_plain(struct hwtdi_perf_events *events,
+    struct hwtd_context *ctx, uint64_t sample_type, struct hwtd_error *err);
+
 /* `id` in records stands for the event. */
 int hwtdi_perf_events_add_id(struct hwtdi_perf_events *events,
     struct hwtd_context *ctx, uint64_t id, uint32_t event,

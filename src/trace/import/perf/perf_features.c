@@ -286,8 +286,8 @@ hwtdi_perf_give_build_ids(struct hwtdi_perf_file *f)
 			continue;
 		memcpy(name, r->name, n);
 		name[n] = '\0';
-		id = bsearch(&(const struct hwtdi_perf_build_id){
-				 .name = name },
+		id = bsearch(
+		    &(const struct hwtdi_perf_build_id){ .name = name },
 		    f->build_ids, f->n_build_ids, sizeof(*f->build_ids),
 		    by_name);
 		if (id == NULL)

@@ -119,6 +119,12 @@ struct hwtdi_perf_file {
 	const struct hwtd_open_options *opts;
 	struct hwtd_error *err;
 	bool big;
+	/* Of records that do not tell theirs. */
+	uint32_t cpu;
+	/* What is wrong with a record is an error, and no damage. */
+	bool strict;
+	/* Of the file in memory; NULL: that of the trace. */
+	const char *name;
 	struct hwtdi_perf_events events;
 	struct hwtdi_perf_texts texts;
 	struct hwtdi_perf_build_id *build_ids;

@@ -57,8 +57,8 @@ find(const struct hwtdi_perf_file *f, const uint8_t *old, size_t n_old,
 		if (memcmp(at, new, n) != 0)
 			continue;
 		return (n >= LEAST_PLAIN ||
-				f->aux.kind == PERF_AUXTRACE_ARM_SPE ||
-				has_time(new, n)
+			    f->aux.kind == PERF_AUXTRACE_ARM_SPE ||
+			    has_time(new, n)
 			? n
 			: 0);
 	}
@@ -88,8 +88,7 @@ hwtdi_perf_overlap(struct hwtdi_perf_file *f,
 		rc = hwtdi_trace_file_read(&f->trace->file, buffer->data_off,
 		    old + n_old, (size_t)n_new, f->err);
 	if (rc == HWTD_OK)
-		*out = find(f, old, (size_t)n_old, old + n_old,
-		    (size_t)n_new);
+		*out = find(f, old, (size_t)n_old, old + n_old, (size_t)n_new);
 	hwtdi_free(ctx, old, (size_t)(n_old + n_new));
 	return (rc);
 }

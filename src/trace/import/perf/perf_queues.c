@@ -240,8 +240,9 @@ put_buffer(struct walk *w, const struct hwtdi_perf_buffer *b)
 	int rc = put_missing(w, at);
 
 	while (rc == HWTD_OK && at < end) {
-		const struct hwtdi_perf_piece
-		    *p = w->next < w->n_pieces ? w->pieces[w->next] : NULL;
+		const struct hwtdi_perf_piece *p = w->next < w->n_pieces
+		    ? w->pieces[w->next]
+		    : NULL;
 		uint64_t until = end;
 
 		if (p == NULL || p->aux_off >= end) {
@@ -321,10 +322,10 @@ put_snapshots(struct walk *w)
 static int
 by_place(const void *a, const void *b)
 {
-	const struct hwtdi_perf_piece *x = *(
-	    const struct hwtdi_perf_piece *const *)a;
-	const struct hwtdi_perf_piece *y = *(
-	    const struct hwtdi_perf_piece *const *)b;
+	const struct hwtdi_perf_piece
+	    *x = *(const struct hwtdi_perf_piece *const *)a;
+	const struct hwtdi_perf_piece
+	    *y = *(const struct hwtdi_perf_piece *const *)b;
 
 	if (x->aux_off != y->aux_off)
 		return (x->aux_off < y->aux_off ? -1 : 1);
@@ -348,10 +349,10 @@ is_snapshot(const struct walk *w)
 static int
 by_queue_of_piece(const void *a, const void *b)
 {
-	const struct hwtdi_perf_piece *x = *(
-	    const struct hwtdi_perf_piece *const *)a;
-	const struct hwtdi_perf_piece *y = *(
-	    const struct hwtdi_perf_piece *const *)b;
+	const struct hwtdi_perf_piece
+	    *x = *(const struct hwtdi_perf_piece *const *)a;
+	const struct hwtdi_perf_piece
+	    *y = *(const struct hwtdi_perf_piece *const *)b;
 
 	if (x->stream_plus_1 != y->stream_plus_1)
 		return (x->stream_plus_1 < y->stream_plus_1 ? -1 : 1);

@@ -200,9 +200,8 @@ find_records(struct hwtdi_perf_reader *r, uint64_t from, uint64_t *out,
 
 		if (rc != HWTD_OK)
 			return (rc);
-		for (size_t i = 0; i + PERF_RECORD_HEADER_BYTES <= n &&
-		     i < some;
-		     i += 8) {
+		for (size_t i = 0;
+		     i + PERF_RECORD_HEADER_BYTES <= n && i < some; i += 8) {
 			if (!are_records(r, at + i, n - i, off + n == end))
 				continue;
 			*out = off + i;
@@ -230,8 +229,9 @@ damaged(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *none,
 		rc = find_records(r, r->at + 8, &next, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_note_damage(r->trace, r->at, next - r->at,
-		    HWTD_NO_ID, 0, 0, err, "record at %#" PRIx64 ": %s", r->at,
-		    why);
+		    HWTD_NO_ID, 0, 0, err, "%.32s%srecord at %#" PRIx64 ": %s",
+		    r->range.name != NULL ? r->range.name : "",
+		    r->range.name != NULL ? ": " : "", r->at, why);
 	r->at = next;
 	return (rc);
 }
@@ -387,7 +387,8 @@ next_outer(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *out,
 		return (rc);
 	size = read_header(r, at, out);
 	if (size < PERF_RECORD_HEADER_BYTES)
-		return (damaged(r, out, err, "its size is less than a header"));
+		return (damaged(r, out, err,
+		    "its size is less than a header"));
 	if (out->type == 0 || out->type >= PERF_RECORD_BEYOND)
 		return (damaged(r, out, err, "no record has its type"));
 	if (size > left)

@@ -40,6 +40,8 @@ struct hwtdi_perf_range {
 	size_t n_stops;
 	/* A record that cannot be one is an error and no damage. */
 	bool strict;
+	/* Of the bytes, for messages; NULL: of the file. */
+	const char *name;
 };
 
 int hwtdi_perf_reader_create(struct hwtd_trace *trace,

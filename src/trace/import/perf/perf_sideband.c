@@ -567,8 +567,7 @@ set_place(struct reading *r)
 		r->out.pid = id->pid;
 		r->out.tid = id->tid;
 	}
-	if ((id->has & PERF_SAMPLE_CPU) != 0)
-		r->out.cpu = id->cpu;
+	r->out.cpu = (id->has & PERF_SAMPLE_CPU) != 0 ? id->cpu : r->file->cpu;
 }
 
 static int

@@ -428,10 +428,10 @@ make_coresight(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 static int
 by_tid(const void *a, const void *b)
 {
-	const struct hwtdi_perf_queue *x = *(
-	    struct hwtdi_perf_queue *const *)a;
-	const struct hwtdi_perf_queue *y = *(
-	    struct hwtdi_perf_queue *const *)b;
+	const struct hwtdi_perf_queue *x = *(struct hwtdi_perf_queue *const *)
+					       a;
+	const struct hwtdi_perf_queue *y = *(struct hwtdi_perf_queue *const *)
+					       b;
 
 	return (x->tid < y->tid ? -1 : x->tid > y->tid);
 }
