@@ -17,6 +17,10 @@ extern "C" {
 
 /** Record types.  Own stable codes, never a kernel's. */
 enum hwtd_record_type {
+	/**
+	 * What decoding does not need; `name` says it, `value` may be the number of
+	 * its type where it comes from.
+	 */
 	HWTD_REC_UNKNOWN = 0,
 	/**
 	 * A process started a program: an address space starts anew.  `name`
@@ -60,7 +64,10 @@ enum hwtd_record_type {
 	HWTD_REC_EXIT = 12,
 	/** From here on the CPU runs `pid`/`tid`. */
 	HWTD_REC_SWITCH = 13,
-	/** The write position of a buffer: `stream_off`. */
+	/**
+	 * The write position of a buffer: `stream_off`.  The last `len` bytes before
+	 * it were written since the one before; `value`: HWTD_BUFFERF_* bits.
+	 */
 	HWTD_REC_BUFFER = 14,
 	/** `value` records or bytes were lost. */
 	HWTD_REC_LOST = 15,
@@ -96,6 +103,20 @@ enum hwtd_record_type {
 #define HWTD_RECF_VMID 0x0800
 /** addr is of a hypervisor's space (EL2), whatever the process. */
 #define HWTD_RECF_HYPERVISOR_SPACE 0x1000
+
+/**
+ * `value` of HWTD_REC_BUFFER: what happened to the bytes.
+ *
+ * Source: perf_event_open(2), PERF_AUX_FLAG_*.
+ */
+/** Bytes behind these were lost, for want of room. */
+#define HWTD_BUFFERF_TRUNCATED 0x1
+/** A snapshot: older bytes were overwritten. */
+#define HWTD_BUFFERF_OVERWRITE 0x2
+/** Bytes were lost somewhere: tracing was interrupted. */
+#define HWTD_BUFFERF_PARTIAL 0x4
+/** Samples collided: of two operations that were chosen, one was not sampled. */
+#define HWTD_BUFFERF_COLLISION 0x8
 
 /** Bytes of a build-id at the most. */
 #define HWTD_MAX_BUILD_ID 32

@@ -228,6 +228,11 @@ struct hwtd_trace_info {
 	const char *format;
 	/** Free text about the origin: tool and version; or "". */
 	const char *origin;
+	/** ABI of the traced programs, model of the CPU in words; or "". */
+	const char *abi;
+	const char *cpu_model;
+	/** What time_ns counts, for instance "CLOCK_MONOTONIC"; or "". */
+	const char *clock;
 };
 
 /** Options of a trace built in memory.  All zero means defaults. */

@@ -258,6 +258,28 @@ text_rest(struct report *report)
 	}
 }
 
+/* Texts of a trace, as they are called in a report and in JSON. */
+static const struct {
+	const char *title;
+	const char *key;
+} texts[] = {
+	{ "origin", "origin" },
+	{ "abi", "abi" },
+	{ "cpu", "cpu_model" },
+	{ "time of", "clock" },
+};
+
+#define N_TEXTS (sizeof(texts) / sizeof(texts[0]))
+
+static const char *
+info_text(const struct hwtd_trace_info *info, size_t i)
+{
+	const char *const values[N_TEXTS] = { info->origin, info->abi,
+		info->cpu_model, info->clock };
+
+	return (values[i]);
+}
+
 static void
 write_text(struct report *report)
 {
@@ -268,9 +290,13 @@ write_text(struct report *report)
 	output_escaped(out, report->input->name);
 	output_text(out, "\nformat     ");
 	output_escaped(out, info->format);
-	if (info->origin != NULL && info->origin[0] != '\0') {
-		output_text(out, "\norigin     ");
-		output_escaped(out, info->origin);
+	for (size_t i = 0; i < N_TEXTS; i++) {
+		const char *text = info_text(info, i);
+
+		if (text == NULL || text[0] == '\0')
+			continue;
+		output_format(out, "\n%-10s ", texts[i].title);
+		output_escaped(out, text);
 	}
 	output_format(out,
 	    "\nstreams    %" PRIu32 "\nbytes      %" PRIu64
@@ -419,8 +445,12 @@ write_json(struct report *report)
 	json_begin(out, "trace");
 	json_string(out, "file", report->input->name);
 	json_string(out, "format", info->format);
-	if (info->origin != NULL && info->origin[0] != '\0')
-		json_string(out, "origin", info->origin);
+	for (size_t i = 0; i < N_TEXTS; i++) {
+		const char *text = info_text(info, i);
+
+		if (text != NULL && text[0] != '\0')
+			json_string(out, texts[i].key, text);
+	}
 	json_u64(out, "streams", info->n_streams);
 	json_u64(out, "bytes", info->n_bytes);
 	json_u64(out, "images", info->n_images);

@@ -222,6 +222,15 @@ find_buffers(struct hwtd_context *library, const char *path,
 	return (HWTD_OK);
 }
 
+/* What these tell lies beside the bytes of trace. */
+static bool
+is_sideband_only(const struct options *options)
+{
+	const uint32_t bits = COMMAND_RECORDS | COMMAND_MAPS | COMMAND_INFO;
+
+	return ((options->command->bit & bits) != 0 && !options->time_span);
+}
+
 int
 input_open(struct input *input, const struct options *options)
 {
@@ -250,6 +259,7 @@ input_open(struct input *input, const struct options *options)
 		.buffers = options->buffers,
 		.n_buffers = options->n_buffers,
 		.search = &search,
+		.sideband_only = is_sideband_only(options),
 		.unsealed = 1,
 	};
 

@@ -21,6 +21,25 @@ static const struct {
 
 #define N_FLAG_NAMES (sizeof(flag_names) / sizeof(flag_names[0]))
 
+static const struct {
+	uint64_t bit;
+	const char *name;
+} buffer_flags[] = {
+	{ HWTD_BUFFERF_TRUNCATED, "truncated" },
+	{ HWTD_BUFFERF_OVERWRITE, "overwrite" },
+	{ HWTD_BUFFERF_PARTIAL, "partial" },
+	{ HWTD_BUFFERF_COLLISION, "collision" },
+};
+
+#define N_BUFFER_FLAGS (sizeof(buffer_flags) / sizeof(buffer_flags[0]))
+
+static bool
+has_buffer_flag(const struct hwtd_record *r, size_t i)
+{
+	return (r->type == HWTD_REC_BUFFER && record_has(r, HWTD_RECF_VALUE) &&
+	    (r->value & buffer_flags[i].bit) != 0);
+}
+
 static void
 write_place(struct output *out, const struct hwtd_record *r)
 {
@@ -41,9 +60,15 @@ write_place(struct output *out, const struct hwtd_record *r)
 		output_text(out, " interpreter ");
 		output_hex(out, r->base);
 	}
-	if (record_has(r, HWTD_RECF_VALUE))
+	if (r->type == HWTD_REC_BUFFER) {
+		for (size_t i = 0; i < N_BUFFER_FLAGS; i++)
+			if (has_buffer_flag(r, i))
+				output_format(out, " %s",
+				    buffer_flags[i].name);
+	} else if (record_has(r, HWTD_RECF_VALUE)) {
 		output_format(out, " %s %" PRIu64,
 		    r->type == HWTD_REC_FORK ? "parent" : "value", r->value);
+	}
 	if (record_has(r, HWTD_RECF_VMID))
 		output_format(out, " vmid %" PRIu32, r->vmid);
 	if (record_has(r, HWTD_RECF_STREAM_OFF)) {
@@ -128,4 +153,7 @@ record_write_json_rest(struct output *out, const struct hwtd_record *r)
 	for (size_t i = 0; i < N_FLAG_NAMES; i++)
 		if (record_has(r, flag_names[i].bit))
 			json_bool(out, flag_names[i].name, true);
+	for (size_t i = 0; i < N_BUFFER_FLAGS; i++)
+		if (has_buffer_flag(r, i))
+			json_bool(out, buffer_flags[i].name, true);
 }

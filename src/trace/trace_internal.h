@@ -170,6 +170,8 @@ struct hwtd_trace {
 	const char *outside;
 	/* What records name in that folder belongs to it, program or not. */
 	bool owns_folder;
+	/* Bytes of trace are not to be read. */
+	bool sideband_only;
 	struct hwtdi_stream **streams;
 	size_t n_streams;
 	size_t cap_streams;

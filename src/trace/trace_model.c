@@ -290,7 +290,7 @@ hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 	if (rc != HWTD_OK)
 		return (rc);
 	n_images = trace->n_images;
-	rc = hwtdi_sinks_read(trace, err);
+	rc = trace->sideband_only ? HWTD_OK : hwtdi_sinks_read(trace, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	rc = sort_damages(trace, err);
@@ -311,6 +311,12 @@ hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
+static const char *
+text_or_nothing(const char *text)
+{
+	return (text != NULL ? text : "");
+}
+
 int
 hwtd_trace_info(const struct hwtd_trace *trace, struct hwtd_trace_info *out)
 {
@@ -327,7 +333,10 @@ hwtd_trace_info(const struct hwtd_trace *trace, struct hwtd_trace_info *out)
 		if (trace->streams[i]->desc.sink_plus_1 == 0)
 			info.n_bytes += trace->streams[i]->end;
 	info.format = trace->format;
-	info.origin = trace->text.origin != NULL ? trace->text.origin : "";
+	info.origin = text_or_nothing(trace->text.origin);
+	info.abi = text_or_nothing(trace->text.abi);
+	info.cpu_model = text_or_nothing(trace->text.cpu_model);
+	info.clock = text_or_nothing(trace->text.clock);
 	return (hwtdi_result_copy(out, &info, sizeof(info)));
 }
 

@@ -59,7 +59,7 @@ hwtdi_perf_bad_record(struct hwtdi_perf_file *f,
 		    "%s at %" PRIu64 ": %s", type, record->off, what));
 	return (hwtdi_trace_note_damage(f->trace, record->off,
 	    PERF_RECORD_HEADER_BYTES + record->body.rest.left, HWTD_NO_ID, 0,
-	    0, f->err, "%.32s%s%s at %#" PRIx64 ": %s", name, colon, type,
+	    0, f->err, "%.20s%s%s at %#" PRIx64 ": %s", name, colon, type,
 	    record->off, what));
 }
 
@@ -438,6 +438,7 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 	int rc;
 
 	trace->format = "perf.data";
+	trace->sideband_only = opts->sideband_only != 0;
 	rc = read_header(&f, &data);
 	if (rc == HWTD_OK)
 		rc = read_records(&f,
@@ -450,6 +451,8 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 		rc = hwtdi_perf_give_texts(&f);
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_pokes(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_exits(&f);
 	hwtdi_perf_give_build_ids(&f);
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_streams(&f);
@@ -480,6 +483,8 @@ hwtdi_perf_records_add(struct hwtd_trace *trace,
 			.name = records->name });
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_pokes(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_exits(&f);
 	fini(&f);
 	return (rc);
 }

@@ -160,6 +160,9 @@ int hwtdi_perf_give_texts(struct hwtdi_perf_file *f);
 int hwtdi_perf_sideband(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_record *record);
 
+/* When all are read: which ends of threads are those of processes. */
+int hwtdi_perf_give_exits(struct hwtdi_perf_file *f);
+
 /* When all are read: the code that was changed. */
 int hwtdi_perf_give_pokes(struct hwtdi_perf_file *f);
 

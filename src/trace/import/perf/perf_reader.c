@@ -229,7 +229,7 @@ damaged(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *none,
 		rc = find_records(r, r->at + 8, &next, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_note_damage(r->trace, r->at, next - r->at,
-		    HWTD_NO_ID, 0, 0, err, "%.32s%srecord at %#" PRIx64 ": %s",
+		    HWTD_NO_ID, 0, 0, err, "%.20s%srecord at %#" PRIx64 ": %s",
 		    r->range.name != NULL ? r->range.name : "",
 		    r->range.name != NULL ? ": " : "", r->at, why);
 	r->at = next;

@@ -235,14 +235,27 @@ read_exit(struct reading *r)
 static int
 read_switch(struct reading *r, bool is_wide)
 {
-	if (is_wide)
-		(void)hwtdi_perf_u64(&r->body);
+	const bool is_out = (r->perf->misc & PERF_MISC_SWITCH_OUT) != 0;
+	uint32_t pid = HWTD_NO_ID, tid = HWTD_NO_ID;
+
+	if (is_wide) {
+		pid = hwtdi_perf_u32(&r->body);
+		tid = hwtdi_perf_u32(&r->body);
+	}
 	if (r->body.rest.bad || r->body.rest.left != 0)
 		return (bad(r, "size"));
-	if ((r->id.has & PERF_SAMPLE_TID) == 0)
-		return (bad(r, "sample id: it must hold the thread"));
 	r->out.type = HWTD_REC_SWITCH;
-	if ((r->perf->misc & PERF_MISC_SWITCH_OUT) != 0)
+	if ((r->id.has & PERF_SAMPLE_TID) == 0) {
+		/* All there is: who comes next. */
+		if (!is_wide)
+			return (bad(r, "its sample id has no thread"));
+		if (!is_out || tid == HWTD_NO_ID)
+			return (HWTD_OK);
+		r->out.pid = pid;
+		r->out.tid = tid;
+		return (add(r));
+	}
+	if (is_out)
 		r->out.flags |= HWTD_RECF_SWITCH_OUT;
 	return (add(r));
 }
@@ -298,7 +311,9 @@ read_aux(struct reading *r)
 	r->out.type = HWTD_REC_BUFFER;
 	r->out.flags |= HWTD_RECF_LEN | HWTD_RECF_VALUE;
 	r->out.len = piece.n;
-	r->out.value = piece.flags;
+	r->out.value = piece.flags &
+	    (HWTD_BUFFERF_TRUNCATED | HWTD_BUFFERF_OVERWRITE |
+		HWTD_BUFFERF_PARTIAL | HWTD_BUFFERF_COLLISION);
 	piece.record = f->trace->records.n;
 	rc = add(r);
 	if (rc == HWTD_OK)
