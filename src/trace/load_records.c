@@ -148,7 +148,7 @@ hwtdi_space_load(struct hwtdi_space_builder *b, uint32_t space)
 		return (HWTD_OK);
 	/* Memory shows what a file became; what is loaded later is not in it. */
 	if (r->type == HWTD_REC_MODULE_LOAD &&
-	    (r->flags & HWTD_RECF_TIME) == 0 &&
+	    ((r->flags & HWTD_RECF_TIME) == 0 || r->time_ns == 0) &&
 	    shows_copy(b, space, r->addr, &copy))
 		return (hwtdi_load_list_add(&b->loads, b->trace->library,
 		    space, r->addr, copy, false, b->seq, b->err));

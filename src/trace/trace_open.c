@@ -53,6 +53,9 @@ open_file(struct hwtd_trace *trace, const char *path, uint32_t tech,
 	int rc;
 
 	rc = hwtdi_snapshot_path(trace->library, path, &trace->file.path, err);
+	if (rc == HWTD_OK && trace->file.path == NULL)
+		rc = hwtdi_perf_data_path(trace->library, path,
+		    &trace->file.path, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (trace->file.path == NULL)

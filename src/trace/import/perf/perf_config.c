@@ -316,3 +316,15 @@ hwtdi_perf_auxtrace(struct hwtdi_perf_file *f,
 		aux->buffers[aux->n_buffers++] = buffer;
 	return (rc);
 }
+
+bool
+hwtdi_perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (!f->time.known)
+		return (false);
+	out->counts_per = UINT64_C(1) << f->time.shift;
+	out->ns_per = f->time.mult;
+	out->base_ns = f->time.zero;
+	return (true);
+}

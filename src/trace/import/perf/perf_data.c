@@ -6,6 +6,7 @@
 #include "trace/import/perf/perf_data.h"
 
 #include <inttypes.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "trace/import/perf/perf_file.h"
@@ -28,6 +29,30 @@ struct section {
 	uint64_t off;
 	uint64_t n;
 };
+
+int
+hwtdi_perf_data_path(struct hwtd_context *ctx, const char *path, char **out,
+    struct hwtd_error *err)
+{
+	static const char name[] = "/data";
+	const size_t n = strlen(path);
+	struct stat st;
+	char *text;
+
+	*out = NULL;
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return (HWTD_OK);
+	text = hwtdi_alloc(ctx, n + sizeof(name));
+	if (text == NULL)
+		return (hwtdi_fail_nomem(err, n + sizeof(name)));
+	memcpy(text, path, n);
+	memcpy(text + n, name, sizeof(name));
+	if (stat(text, &st) != 0 || !S_ISREG(st.st_mode))
+		hwtdi_strfree(ctx, text);
+	else
+		*out = text;
+	return (HWTD_OK);
+}
 
 int
 hwtdi_perf_data_recognize(const struct hwtd_trace *trace, bool *is_out,
@@ -454,6 +479,10 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_exits(&f);
 	hwtdi_perf_give_build_ids(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_kcore(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_jitdumps(&f);
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_streams(&f);
 	fini(&f);

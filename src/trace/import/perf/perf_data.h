@@ -6,6 +6,13 @@
 
 #include "trace/trace_internal.h"
 
+/*
+ * A folder of perf record --kcore: the path of the data in it, owned, or NULL: `path`
+ * is no such folder.
+ */
+int hwtdi_perf_data_path(struct hwtd_context *ctx, const char *path,
+    char **out, struct hwtd_error *err);
+
 /* Whether the file of `trace` is one. */
 int hwtdi_perf_data_recognize(const struct hwtd_trace *trace, bool *is_out,
     struct hwtd_error *err);

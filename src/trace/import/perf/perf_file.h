@@ -163,6 +163,13 @@ int hwtdi_perf_sideband(struct hwtdi_perf_file *f,
 /* When all are read: which ends of threads are those of processes. */
 int hwtdi_perf_give_exits(struct hwtdi_perf_file *f);
 
+/* Code in files beside it: of the kernel, and made by programs. */
+int hwtdi_perf_give_kcore(struct hwtdi_perf_file *f);
+int hwtdi_perf_give_jitdumps(struct hwtdi_perf_file *f);
+
+/* The clock of counts of the hardware; false: not known. */
+bool hwtdi_perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out);
+
 /* When all are read: the code that was changed. */
 int hwtdi_perf_give_pokes(struct hwtdi_perf_file *f);
 

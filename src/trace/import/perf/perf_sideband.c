@@ -105,8 +105,13 @@ kernel_mapping(struct reading *r, uint32_t pid, const char *name)
 		/* The offset is the address of the symbol behind the ']'. */
 		out->type = HWTD_REC_KERNEL;
 		out->flags &= ~(uint32_t)HWTD_RECF_FILE_OFF;
-		out->flags |= HWTD_RECF_BASE;
-		out->base = out->file_off;
+		if (strstr(name, "]_text") != NULL) {
+			out->flags |= HWTD_RECF_VALUE;
+			out->value = out->file_off;
+		} else if (strstr(name, "]_stext") != NULL) {
+			out->flags |= HWTD_RECF_BASE;
+			out->base = out->file_off;
+		}
 	} else if (is_module(name)) {
 		out->type = HWTD_REC_MODULE_LOAD;
 		out->flags &= ~(uint32_t)HWTD_RECF_FILE_OFF;

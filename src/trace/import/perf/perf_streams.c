@@ -96,18 +96,6 @@ add_stream(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 
 /* Configuration. */
 
-static bool
-perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out)
-{
-	memset(out, 0, sizeof(*out));
-	if (!f->time.known)
-		return (false);
-	out->counts_per = UINT64_C(1) << f->time.shift;
-	out->ns_per = f->time.mult;
-	out->base_ns = f->time.zero;
-	return (true);
-}
-
 /* "GenuineIntel,6,78,3". */
 static void
 set_processor(const struct hwtdi_perf_file *f, struct hwtd_pt_config *pt)
@@ -167,7 +155,7 @@ make_pt(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	set_processor(f, &pt);
 	set_mtc(f, &pt);
 	/* Times of another clock than that of records would be worse than none. */
-	if (!perf_clock(f, &desc.clock) && has_times(f))
+	if (!hwtdi_perf_clock(f, &desc.clock) && has_times(f))
 		pt.nom_freq = 0;
 	desc.pt = &pt;
 	rc = add_stream(f, q, &desc, out);
@@ -213,7 +201,7 @@ make_spe(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	else
 		rc = HWTD_OK;
 	spe.size = sizeof(spe);
-	(void)perf_clock(f, &desc.clock);
+	(void)hwtdi_perf_clock(f, &desc.clock);
 	desc.spe = &spe;
 	if (rc == HWTD_OK)
 		rc = add_stream(f, q, &desc, out);
@@ -239,7 +227,7 @@ set_source(const struct hwtdi_perf_file *f,
 	desc->coresight = &cpu->coresight;
 	memset(&desc->clock, 0, sizeof(desc->clock));
 	if (cpu->is_kernel_time)
-		(void)perf_clock(f, &desc->clock);
+		(void)hwtdi_perf_clock(f, &desc->clock);
 }
 
 /* A stream for each CPU, of bytes without frames. */
