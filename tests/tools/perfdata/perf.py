@@ -1,0 +1,207 @@
+"""Asks perf, the program, what it reads in the cases.
+
+It has to list every record of a file, and of Intel PT and CoreSight to tell
+the branches that the scenario says were taken.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import subprocess
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import PerfDataError
+from .case import DATA, Case
+from .flow import Branch
+
+# Debian's `perf` may be a wrapper that wants the version of the kernel.
+_PLACES = ("/usr/bin/perf_*", "/usr/lib/linux-tools*/perf",
+           "/usr/libexec/perf")
+_TIMEOUT = 60
+
+
+def _version(path: str) -> str | None:
+    try:
+        done = subprocess.run([path, "version"], capture_output=True,
+                              text=True, timeout=_TIMEOUT, check=False)
+    except OSError:
+        return None
+    match = re.search(r"perf version (\S+)", done.stdout)
+    return match.group(1) if done.returncode == 0 and match else None
+
+
+def find() -> tuple[str, str] | None:
+    """Return a perf that runs, and its version."""
+    told = os.environ.get("PERF")
+    names = [told] if told else ["perf"] + [
+        path for place in _PLACES for path in sorted(glob.glob(place))]
+    for name in names:
+        version = _version(name)
+        if version is not None:
+            return name, version
+    return None
+
+
+@dataclass
+class Perf:
+    """The program, with an empty home."""
+
+    path: str
+    home: str
+
+    def run(self, case: Path, *words: str) -> tuple[str, str]:
+        """Run a command on a case; return what it printed."""
+        where = {key: value for key, value in os.environ.items()
+                 if not key.startswith("PERF")}
+        where.update(HOME=self.home, PERF_CONFIG="/dev/null", LC_ALL="C",
+                     PAGER="cat", DEBUGINFOD_URLS="")
+        done = subprocess.run(
+            [self.path, "--buildid-dir", self.home, words[0], "-f", "-i",
+             DATA, *words[1:]],
+            cwd=case, env=where, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=_TIMEOUT, check=False)
+        out = done.stdout.decode(errors="replace")
+        err = done.stderr.decode(errors="replace")
+        if done.returncode:
+            raise PerfDataError(f"perf {' '.join(words)}: {err.strip()}")
+        return out, err
+
+
+# What perf calls records in another way than `records.txt`.
+_NAMES = {"exit": "EXIT", "stat_config": "STAT_CONFIG", "attr": "ATTR",
+          "event_type": "EVENT_TYPE", "tracing_data": "TRACING_DATA",
+          "build_id": "BUILD_ID"}
+_RECORD = re.compile(r"^\S.*\[0x[0-9a-f]+\]: PERF_RECORD_(\w+)", re.M)
+_PT_PACKET = re.compile(r"^\.  [0-9a-f]{8}:  (?:[0-9a-f]{2} )+ +(\S.*)$", re.M)
+_BRANCH = re.compile(
+    r"^\s*(-?\d+)/(-?\d+)\s+(?:\[(-?\d+)\])?\s*(\d+)\.(\d{9}):\s+"
+    r"(.*?)\s*([0-9a-f]+) =>\s+([0-9a-f]+)\s*$")
+
+
+def listed(case: Case, perf: Perf, folder: Path) -> str:
+    """Compare what kinds of records perf lists."""
+    out, _ = perf.run(folder, "report", "-D")
+    got = Counter(_RECORD.findall(out))
+    want: Counter[str] = Counter()
+    written = case.written
+    for at, item in written.places if written else []:
+        if at + len(item.bytes(case.byte_order)) <= len(case.data):
+            want[_NAMES.get(item.name, item.name.upper())] += 1
+    # perf lists neither of these by a name.
+    for name in ("FINISHED_ROUND", "UNKNOWN", "FEATURE", "COMPRESSED"):
+        want.pop(name, None)
+        got.pop(name, None)
+    if got != want:
+        raise PerfDataError(
+            f"perf lists {sorted((got - want).items())} more and "
+            f"{sorted((want - got).items())} less")
+    packets = _PT_PACKET.findall(out)
+    bad = [text for text in packets if text.startswith("Bad packet")]
+    if bad and "damaged" not in case.params:
+        raise PerfDataError("perf lists a bad packet")
+    return f"{sum(got.values())} records, {len(packets)} packets"
+
+
+def taken(perf: Perf, folder: Path) -> list[Branch]:
+    """Return the branches that perf tells, in its order."""
+    out, _ = perf.run(folder, "script", "--symfs", "root", "--itrace=b",
+                      "--ns", "-F", "pid,tid,cpu,time,ip,addr,flags")
+    found = []
+    for line in out.splitlines():
+        match = _BRANCH.match(line)
+        if match is None:
+            raise PerfDataError(f"perf prints {line!r}")
+        pid, tid, cpu, seconds, rest, _, source, target = match.groups()
+        found.append(Branch(
+            None if cpu is None else int(cpu), int(pid), int(tid),
+            int(source, 16), int(target, 16),
+            int(seconds) * 1_000_000_000 + int(rest)))
+    return found
+
+
+def _key(branch: Branch) -> tuple[int | None, int]:
+    return (branch.cpu, branch.tid if branch.cpu is None else 0)
+
+
+def branches(case: Case, perf: Perf, folder: Path) -> str:
+    """Compare branches with the expectation, buffer by buffer."""
+    got: dict[object, list[Branch]] = defaultdict(list)
+    want: dict[object, list[Branch]] = defaultdict(list)
+    for branch in taken(perf, folder):
+        # Where tracing begins and ends there is no branch.
+        if branch.source and branch.target:
+            got[_key(branch)].append(branch)
+    for branch in case.flow.branches:
+        want[_key(branch)].append(branch)
+    if not case.flow.per_cpu:
+        got = _by_thread(got)
+    for key in want.keys() | got.keys():
+        _compare(got[key], want[key])
+    return f"{len(case.flow.branches)} branches"
+
+
+def _by_thread(branches: dict[object, list[Branch]]
+               ) -> dict[object, list[Branch]]:
+    out: dict[object, list[Branch]] = defaultdict(list)
+    for items in branches.values():
+        for branch in items:
+            branch.cpu = None
+            out[_key(branch)].append(branch)
+    return out
+
+
+def _compare(got: list[Branch], want: list[Branch]) -> None:
+    for number in range(max(len(got), len(want))):
+        one = got[number] if number < len(got) else None
+        two = want[number] if number < len(want) else None
+        same = one is not None and two is not None and (
+            (one.pid, one.tid, one.source, one.target)
+            == (two.pid, two.tid, two.source, two.target)
+            and one.time >= two.time)
+        if not same:
+            raise PerfDataError(f"branch {number}: perf has {_text(one)}, "
+                                f"expected is {_text(two)}")
+
+
+def _text(branch: Branch | None) -> str:
+    if branch is None:
+        return "none"
+    return (f"{branch.pid}/{branch.tid} [{branch.cpu}] {branch.time} "
+            f"{branch.source:x} => {branch.target:x}")
+
+
+def check(case: Case, perf: Perf, folder: Path) -> str:
+    """Return what perf says of a case; raise if it is something else."""
+    said = str(case.params.get("perf", ""))
+    if said.startswith("skip:"):
+        return said
+    found = [listed(case, perf, folder)]
+    if case.flow.lines and not said.startswith("list:"):
+        found.append(branches(case, perf, folder))
+    return ", ".join([*found, said] if said else found)
+
+
+def check_all(cases: list[tuple[Case, Path]]) -> int:
+    """Check all cases; 77 if there is no perf, which CI must have."""
+    found = find()
+    if found is None:
+        print("no perf that runs here (Debian: linux-perf)")
+        return 1 if os.environ.get("CI") else 77
+    path, version = found
+    print(f"{path}, version {version}")
+    failed = 0
+    with tempfile.TemporaryDirectory() as home:
+        perf = Perf(path, home)
+        for case, folder in cases:
+            try:
+                print(f"PASS {case.name} {check(case, perf, folder)}")
+            except (PerfDataError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"FAIL {case.name} {error}")
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
