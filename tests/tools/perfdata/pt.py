@@ -94,6 +94,7 @@ class PtRecording:
         """Add what stands in front of all other records."""
         info = self.info or IntelPt(
             PMU, SHIFT, MULT, ZERO, per_cpu_mmaps=int(not self.threads),
+            have_sched_switch=0 if self.threads else 3,
             snapshot_mode=int(self.snapshot))
         self.file.add(user.time_conv(SHIFT, MULT, ZERO))
         self.file.add(user.id_index(self.file.events))
@@ -138,6 +139,8 @@ class PtRecording:
         """Return the bytes of packets with the labels of the case."""
         stream = Stream(self.case.flow.labels())
         for raw in text.splitlines():
+            if not raw.strip():
+                continue
             stream.add(raw.split("#", 1)[0].strip())
         return bytes(stream.data)
 
@@ -162,3 +165,108 @@ class PtRecording:
     def finish(self) -> None:
         """Make the file."""
         self.case.write(self.file)
+
+
+# Programs that many cases run: a loop with a call, and a loop.
+FIRST = """
+org 0x401000
+a_main: push rbp
+        call a_work
+a_back: test eax, eax
+        jne a_main
+a_sys:  syscall
+a_next: jmp a_main
+a_work: inc eax
+a_ret:  ret
+"""
+
+SECOND = """
+org 0x501000
+b_main: nop 3
+b_loop: dec ecx
+b_jne:  jne b_loop
+b_sys:  syscall
+b_next: jmp b_main
+"""
+
+
+def first(case: Case) -> Program:
+    """Return the first program, with its file."""
+    program = case.program(FIRST)
+    case.elf("/opt/first", program)
+    return program
+
+
+def second(case: Case) -> Program:
+    """Return the second program, with its file."""
+    program = case.program(SECOND)
+    case.elf("/opt/second", program)
+    return program
+
+
+# What these do from a moment on: packets with a TSC in front.
+def runs_first(tsc: int) -> str:
+    """From its start twice through the loop, up to the system call."""
+    return f"""
+        psb
+        tsc {tsc}
+        psbend
+        mode.exec 64
+        tip.pge 3 a_main
+        tnt TTTN
+        tip.pgd 0
+    """
+
+
+def goes_on_first(tsc: int) -> str:
+    """Behind its system call, up to the next one."""
+    return f"""
+        tsc {tsc}
+        mode.exec 64
+        tip.pge 3 a_next
+        tnt TN
+        tip.pgd 0
+    """
+
+
+def runs_second(tsc: int, sync: bool = False) -> str:
+    """From its start three times through the loop, up to the call."""
+    front = f"psb\ntsc {tsc}\npsbend" if sync else f"tsc {tsc}"
+    return f"""
+        {front}
+        mode.exec 64
+        tip.pge 3 b_main
+        tnt TTN
+        tip.pgd 0
+    """
+
+
+def flow_first(time: int) -> str:
+    """What runs_first is."""
+    return f"""
+        b a_main 2 64 a_main+1 time={time}
+        b a_work 2 64 a_ret
+        b a_back 2 64 a_back+2
+        b a_main 2 64 a_main+1
+        b a_work 2 64 a_ret
+        b a_back 3 64 a_sys
+    """
+
+
+def flow_next(time: int) -> str:
+    """What goes_on_first is."""
+    return f"""
+        b a_next 1 64 a_next time={time}
+        b a_main 2 64 a_main+1
+        b a_work 2 64 a_ret
+        b a_back 3 64 a_sys
+    """
+
+
+def flow_second(time: int) -> str:
+    """What runs_second is."""
+    return f"""
+        b b_main 3 64 b_jne time={time}
+        b b_loop 2 64 b_jne
+        b b_loop 3 64 b_sys
+    """
