@@ -74,7 +74,8 @@ class Case:
         return program
 
     def elf(self, path: str, program: Program, *, isa: str = "x86",
-            build_id: bytes = b"", piece: int = 0) -> None:
+            build_id: bytes = b"", piece: int = 0, module: bool = False
+            ) -> None:
         """Write a piece of a program as an ELF file below `root`."""
         start, data = program.pieces[piece]
         if start % 0x1000:
@@ -86,7 +87,8 @@ class Case:
         symbols = [Symbol(name, at, end - at)
                    for (at, name), end in zip(places, ends, strict=True)]
         self.files["root" + path] = elf(ISAS[isa][1], start, bytes(data),
-                                        symbols, build_id=build_id)
+                                        symbols, build_id=build_id,
+                                        module=module)
 
     def write(self, file: PerfData, change: Callable[[Written], bytes] | None
               = None) -> Written:

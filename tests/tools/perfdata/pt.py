@@ -44,6 +44,8 @@ class PtRecording:
     config: int = PT | TSC_BIT | BRANCH_BIT
     info: IntelPt | None = None
     snapshot: bool = False
+    # Whether the kernel is traced too.
+    kernel: bool = False
     side_flags: tuple[str, ...] = ()
     file: PerfData = field(init=False)
     pt: Event = field(init=False)
@@ -56,10 +58,10 @@ class PtRecording:
         if self.order.name == "big":
             self.case.params["byte_order"] = "big"
         self.case.params.setdefault("trace", "pt")
-        # perf records the kernel's mode only when told to.
-        self.pt = self._event("intel_pt//u", PMU, self.config, (
-            "disabled", "inherit", "exclude_kernel", "exclude_hv",
-            "sample_id_all"))
+        user_only = () if self.kernel else ("exclude_kernel", "exclude_hv")
+        self.pt = self._event(
+            "intel_pt//" if self.kernel else "intel_pt//u", PMU, self.config,
+            ("disabled", "inherit", *user_only, "sample_id_all"))
         self.side = self._event("dummy:u", a.SOFTWARE, a.SW_DUMMY, (
             "inherit", "exclude_kernel", "exclude_hv", "mmap", "comm", "task",
             "sample_id_all", "mmap2", "comm_exec", "context_switch",
@@ -146,10 +148,10 @@ class PtRecording:
 
     def trace(self, data: bytes, *, cpu: int = 0, tid: int | None = None,
               tsc: int = 0, flags: int = 0, record: bool = True,
-              offset: int | None = None) -> int:
+              offset: int | None = None, pad: int = 8) -> int:
         """Add trace of a processor or a thread, and that it is there."""
         idx = self.threads.index(tid) if tid is not None else cpu
-        data += bytes(-len(data) % 8)
+        data += bytes(-len(data) % pad)
         at = self._aux.get(idx, 0) if offset is None else offset
         self._aux[idx] = at + len(data)
         if record:
