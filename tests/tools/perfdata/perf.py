@@ -54,22 +54,25 @@ class Perf:
     path: str
     home: str
 
-    def run(self, case: Path, *words: str) -> tuple[str, str]:
+    def run(self, case: Path, *words: str) -> str:
         """Run a command on a case; return what it printed."""
+        data = (case / DATA).read_bytes()
+        # A header of 16 bytes is that of a pipe, which has to come from one.
+        piped = b"\x10" in data[8:16]
         where = {key: value for key, value in os.environ.items()
                  if not key.startswith("PERF")}
         where.update(HOME=self.home, PERF_CONFIG="/dev/null", LC_ALL="C",
                      PAGER="cat", DEBUGINFOD_URLS="")
         done = subprocess.run(
             [self.path, "--buildid-dir", self.home, words[0], "-f", "-i",
-             DATA, *words[1:]],
-            cwd=case, env=where, stdin=subprocess.DEVNULL,
+             "-" if piped else DATA, *words[1:]],
+            cwd=case, env=where, input=data if piped else b"",
             capture_output=True, timeout=_TIMEOUT, check=False)
         out = done.stdout.decode(errors="replace")
         err = done.stderr.decode(errors="replace")
         if done.returncode:
             raise PerfDataError(f"perf {' '.join(words)}: {err.strip()}")
-        return out, err
+        return out
 
 
 # What perf calls records in another way than `records.txt`.
@@ -85,7 +88,7 @@ _BRANCH = re.compile(
 
 def listed(case: Case, perf: Perf, folder: Path) -> str:
     """Compare what kinds of records perf lists."""
-    out, _ = perf.run(folder, "report", "-D")
+    out = perf.run(folder, "report", "-D")
     got = Counter(_RECORD.findall(out))
     want: Counter[str] = Counter()
     written = case.written
@@ -110,7 +113,7 @@ def listed(case: Case, perf: Perf, folder: Path) -> str:
 def taken(case: Case, perf: Perf, folder: Path) -> list[Branch]:
     """Return the branches that perf tells, in its order."""
     cpu = "cpu," if case.flow.per_cpu else ""
-    out, _ = perf.run(folder, "script", "--symfs", "root", "--itrace=be",
+    out = perf.run(folder, "script", "--symfs", "root", "--itrace=be",
                       "--ns", "-F", f"pid,tid,{cpu}time,ip,addr,flags")
     found = []
     for line in out.splitlines():

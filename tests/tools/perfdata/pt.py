@@ -146,6 +146,12 @@ class PtRecording:
             stream.add(raw.split("#", 1)[0].strip())
         return bytes(stream.data)
 
+    def aux(self, offset: int, size: int, flags: int = 0, *, tsc: int,
+            tid: int = 0, cpu: int = 0) -> None:
+        """Add that there is trace."""
+        self.file.add(r.aux(offset, size, flags), self.pt,
+                      Where(ns(tsc), tid, tid, cpu))
+
     def trace(self, data: bytes, *, cpu: int = 0, tid: int | None = None,
               tsc: int = 0, flags: int = 0, record: bool = True,
               offset: int | None = None, pad: int = 8) -> int:
@@ -155,9 +161,7 @@ class PtRecording:
         at = self._aux.get(idx, 0) if offset is None else offset
         self._aux[idx] = at + len(data)
         if record:
-            self.file.add(r.aux(at, len(data), flags), self.pt,
-                          Where(ns(tsc), 0 if tid is None else tid,
-                                0 if tid is None else tid, cpu))
+            self.aux(at, len(data), flags, tsc=tsc, tid=tid or 0, cpu=cpu)
         self.file.add(user.auxtrace(
             data, offset=at, idx=idx, reference=idx + 1,
             tid=user.NONE if tid is None else tid,
