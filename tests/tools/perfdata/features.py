@@ -203,8 +203,14 @@ class Features:
         """Add the least that perf takes for descriptions of tracepoints."""
         out = b"\x17\x08\x44tracing0.6\0"
         out += bytes([self.order.name == "big", 8]) + self._u32(4096)
-        for name in ("header_page", "header_event"):
-            out += name.encode() + b"\0" + self._u64(0)
+        page = "".join(
+            f"\tfield: {field};\toffset:{offset};\tsize:{size};\tsigned:0;\n"
+            for field, offset, size in (
+                ("u64 timestamp", 0, 8), ("local_t commit", 8, 8),
+                ("int overwrite", 8, 1), ("char data", 16, 4080)))
+        for name, said in (("header_page", page), ("header_event", "# none")):
+            out += name.encode() + b"\0" + self._u64(len(said))
+            out += said.encode()
         # Events of ftrace, systems, symbols, formats; names of threads.
         out += self._u32(0, 0, 0, 0) + self._u64(0)
         self.put("TRACING_DATA", padded(out, 8))

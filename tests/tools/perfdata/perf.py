@@ -88,7 +88,7 @@ _BRANCH = re.compile(
 
 def listed(case: Case, perf: Perf, folder: Path) -> str:
     """Compare what kinds of records perf lists."""
-    out = perf.run(folder, "report", "-D")
+    out = perf.run(folder, "script", "-D")
     got = Counter(_RECORD.findall(out))
     want: Counter[str] = Counter()
     written = case.written
@@ -110,10 +110,21 @@ def listed(case: Case, perf: Perf, folder: Path) -> str:
     return f"{sum(got.values())} records, {len(packets)} packets"
 
 
+def _files(case: Case, folder: Path) -> list[str]:
+    """Return how perf is told where files are.
+
+    It looks for the file of the kernel with the folder of all files put in
+    front twice, so that only one of both can be told.
+    """
+    path = case.params.get("kernel")
+    return (["-k", str(folder.resolve() / str(path))] if path
+            else ["--symfs", "root"])
+
+
 def taken(case: Case, perf: Perf, folder: Path) -> list[Branch]:
     """Return the branches that perf tells, in its order."""
     cpu = "cpu," if case.flow.per_cpu else ""
-    out = perf.run(folder, "script", "--symfs", "root", "--itrace=be",
+    out = perf.run(folder, "script", *_files(case, folder), "--itrace=be",
                       "--ns", "-F", f"pid,tid,{cpu}time,ip,addr,flags")
     found = []
     for line in out.splitlines():
