@@ -80,7 +80,9 @@ _NAMES = {"exit": "EXIT", "stat_config": "STAT_CONFIG", "attr": "ATTR",
           "event_type": "EVENT_TYPE", "tracing_data": "TRACING_DATA",
           "build_id": "BUILD_ID"}
 _RECORD = re.compile(r"^\S.*\[0x[0-9a-f]+\]: PERF_RECORD_(\w+)", re.M)
-_PT_PACKET = re.compile(r"^\.  [0-9a-f]{8}:  (?:[0-9a-f]{2} )+ +(\S.*)$", re.M)
+_PACKET = re.compile(r"^\.  [0-9a-f]{8}:  (?:[0-9a-f]{2} )+ +(\S.*)$", re.M)
+_SAMPLE = re.compile(
+    r"^\s*(-?\d+)/(-?\d+)\s+\[(-?\d+)\]\s*(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$")
 _BRANCH = re.compile(
     r"^\s*(-?\d+)/(-?\d+)\s+(?:\[(-?\d+)\])?\s*(\d+)\.(\d{9}):\s+"
     r"(.*?)\s*([0-9a-f]+) =>\s+([0-9a-f]+)\s*$")
@@ -105,7 +107,7 @@ def listed(case: Case, perf: Perf, folder: Path) -> str:
         raise PerfDataError(
             f"perf lists {sorted((got - want).items())} more and "
             f"{sorted((want - got).items())} less")
-    packets = _PT_PACKET.findall(out)
+    packets = _PACKET.findall(out)
     bad = [text for text in packets if text.startswith("Bad packet")]
     if bad and "damaged" not in case.params:
         raise PerfDataError("perf lists a bad packet")
@@ -196,6 +198,29 @@ def _text(branch: Branch | None) -> str:
             f"{branch.source:x} => {branch.target:x}")
 
 
+def samples(case: Case, perf: Perf, folder: Path) -> str:
+    """Compare place, time and address of the samples of Arm SPE."""
+    out = perf.run(folder, "script", "--itrace=i1i", "--ns", "-F",
+                   "pid,tid,cpu,time,ip")
+    got = []
+    for line in out.splitlines():
+        match = _SAMPLE.match(line)
+        if match is None:
+            raise PerfDataError(f"perf prints {line!r}")
+        pid, tid, cpu, seconds, rest, ip = match.groups()
+        got.append((int(seconds) * 1_000_000_000 + int(rest), int(cpu),
+                    int(pid), int(tid), int(ip, 16)))
+    want = [(int(str(sample["time_ns"])),
+             -1 if sample["cpu"] is None else int(str(sample["cpu"])),
+             int(str(sample["pid"])), int(str(sample["tid"])),
+             int(str(sample["ip"]), 16))
+            for sample in case.samples if "time_ns" in sample]
+    if sorted(got) != sorted(want):
+        raise PerfDataError(f"perf has samples {sorted(got)}, expected are "
+                            f"{sorted(want)}")
+    return f"{len(want)} samples"
+
+
 def check(case: Case, perf: Perf, folder: Path) -> str:
     """Return what perf says of a case; raise if it is something else."""
     said = str(case.params.get("perf", ""))
@@ -204,6 +229,8 @@ def check(case: Case, perf: Perf, folder: Path) -> str:
     found = [listed(case, perf, folder)]
     if case.flow.lines and not said.startswith("list:"):
         found.append(branches(case, perf, folder))
+    if case.has_samples and not said.startswith("list:"):
+        found.append(samples(case, perf, folder))
     return ", ".join([*found, said] if said else found)
 
 
