@@ -393,6 +393,8 @@ take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 		return (hwtdi_perf_auxtrace(f, record));
 	case PERF_RECORD_TIME_CONV:
 		return (hwtdi_perf_time_conv(f, record));
+	case PERF_RECORD_SAMPLE:
+		return (hwtdi_perf_sample(f, record));
 	default:
 		return (record->type < PERF_RECORD_USER
 			? hwtdi_perf_sideband(f, record)
@@ -439,6 +441,9 @@ fini(struct hwtdi_perf_file *f)
 	    sizeof(*f->build_ids));
 	hwtdi_array_free(ctx, f->stops, f->cap_stops, sizeof(*f->stops));
 	hwtdi_array_free(ctx, aux->cpus, aux->cap_cpus, sizeof(*aux->cpus));
+	for (size_t i = 0; i < aux->n_buffers; i++)
+		hwtdi_free(ctx, aux->buffers[i].bytes,
+		    (size_t)aux->buffers[i].n_data);
 	hwtdi_array_free(ctx, aux->buffers, aux->cap_buffers,
 	    sizeof(*aux->buffers));
 	hwtdi_array_free(ctx, aux->pieces, aux->cap_pieces,

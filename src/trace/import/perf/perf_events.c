@@ -17,8 +17,10 @@
 #define ATTR_READ_FORMAT 32u
 #define ATTR_FLAGS 40u
 #define ATTR_BYTES_VER0 64u
+#define ATTR_BRANCH_TYPE 72u
+#define ATTR_REGS_USER 80u
 #define ATTR_CLOCKID 92u
-#define ATTR_AUX_SAMPLE_SIZE 116u
+#define ATTR_REGS_INTR 96u
 #define FLAG_SAMPLE_ID_ALL 18u
 #define FLAG_USE_CLOCKID 25u
 
@@ -73,9 +75,15 @@ hwtdi_perf_events_add(struct hwtdi_perf_events *e, struct hwtd_context *ctx,
 	if (n >= ATTR_CLOCKID + 4)
 		event->clockid = (int32_t)hwtdi_perf_uint(big,
 		    attr + ATTR_CLOCKID, 4);
-	if (n >= ATTR_AUX_SAMPLE_SIZE + 4)
-		event->aux_sample_size = (uint32_t)hwtdi_perf_uint(big,
-		    attr + ATTR_AUX_SAMPLE_SIZE, 4);
+	if (n >= ATTR_BRANCH_TYPE + 8)
+		event->branch_type = hwtdi_perf_uint(big,
+		    attr + ATTR_BRANCH_TYPE, 8);
+	if (n >= ATTR_REGS_USER + 8)
+		event->regs_user = hwtdi_perf_uint(big, attr + ATTR_REGS_USER,
+		    8);
+	if (n >= ATTR_REGS_INTR + 8)
+		event->regs_intr = hwtdi_perf_uint(big, attr + ATTR_REGS_INTR,
+		    8);
 	*event_out = (uint32_t)e->n++;
 	return (HWTD_OK);
 }

@@ -18,8 +18,10 @@ struct hwtdi_perf_event {
 	bool has_sample_id;
 	bool has_clockid;
 	int32_t clockid;
-	/* Bytes in AUX area samples. */
-	uint32_t aux_sample_size;
+	/* What samples have. */
+	uint64_t branch_type;
+	uint64_t regs_user;
+	uint64_t regs_intr;
 	char *name;
 };
 

@@ -43,6 +43,8 @@ struct hwtdi_perf_time_conv {
 struct hwtdi_perf_buffer {
 	uint64_t data_off;
 	uint64_t n_data;
+	/* The bytes, where the file has them only compressed. */
+	uint8_t *bytes;
 	uint64_t n_told;
 	/* Place in what the event wrote. */
 	uint64_t aux_off;
@@ -158,6 +160,10 @@ int hwtdi_perf_give_texts(struct hwtdi_perf_file *f);
 
 /* Records about programs: what the kernel, and perf for it, wrote. */
 int hwtdi_perf_sideband(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record);
+
+/* PERF_RECORD_SAMPLE. */
+int hwtdi_perf_sample(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_record *record);
 
 /* When all are read: which ends of threads are those of processes. */

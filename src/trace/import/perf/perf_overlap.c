@@ -65,6 +65,17 @@ find(const struct hwtdi_perf_file *f, const uint8_t *old, size_t n_old,
 	return (0);
 }
 
+static int
+copy(const struct hwtdi_perf_file *f, const struct hwtdi_perf_buffer *buffer,
+    uint8_t *out)
+{
+	if (buffer->bytes == NULL)
+		return (hwtdi_trace_file_read(&f->trace->file,
+		    buffer->data_off, out, (size_t)buffer->n_data, f->err));
+	memcpy(out, buffer->bytes, (size_t)buffer->n_data);
+	return (HWTD_OK);
+}
+
 int
 hwtdi_perf_overlap(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_buffer *before,
@@ -82,11 +93,9 @@ hwtdi_perf_overlap(struct hwtdi_perf_file *f,
 	old = hwtdi_alloc(ctx, (size_t)(n_old + n_new));
 	if (old == NULL)
 		return (hwtdi_trace_no_room(ctx, n_old + n_new, f->err));
-	rc = hwtdi_trace_file_read(&f->trace->file, before->data_off, old,
-	    (size_t)n_old, f->err);
+	rc = copy(f, before, old);
 	if (rc == HWTD_OK)
-		rc = hwtdi_trace_file_read(&f->trace->file, buffer->data_off,
-		    old + n_old, (size_t)n_new, f->err);
+		rc = copy(f, buffer, old + n_old);
 	if (rc == HWTD_OK)
 		*out = find(f, old, (size_t)n_old, old + n_old, (size_t)n_new);
 	hwtdi_free(ctx, old, (size_t)(n_old + n_new));

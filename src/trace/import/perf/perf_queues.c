@@ -287,6 +287,7 @@ put_snapshots(struct walk *w)
 		const struct hwtdi_perf_buffer
 		    *b = &f->aux.buffers[q->first_buffer + i];
 		struct hwtdi_perf_run run = { .data_off = b->data_off,
+			.bytes = b->bytes,
 			.n = b->n_data,
 			.aux_off = b->aux_off,
 			.breaks = true,
@@ -305,6 +306,7 @@ put_snapshots(struct walk *w)
 		if (rc != HWTD_OK)
 			break;
 		run.data_off += n_again;
+		run.bytes = b->bytes != NULL ? b->bytes + n_again : NULL;
 		run.n -= n_again;
 		run.aux_off += n_again;
 		run.breaks = n_again == 0;

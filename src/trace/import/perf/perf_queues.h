@@ -11,6 +11,8 @@
 struct hwtdi_perf_run {
 	/* Of the file.  Unless they are missing. */
 	uint64_t data_off;
+	/* In memory, of its buffer; NULL: in the file. */
+	const uint8_t *bytes;
 	uint64_t n;
 	/* Place in what the event wrote. */
 	uint64_t aux_off;

@@ -371,12 +371,35 @@ find_data(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *record,
 	record->n_data = n < r->range.end - end ? n : r->range.end - end;
 }
 
+/* A record of a type that is not known is one if another one follows, or nothing. */
+static int
+fits(struct hwtdi_perf_reader *r, uint64_t off, bool *out,
+    struct hwtd_error *err)
+{
+	struct hwtdi_perf_record next;
+	const uint8_t *at;
+	size_t size;
+	int rc;
+
+	*out = off == r->range.end;
+	if (r->range.end - off < PERF_RECORD_HEADER_BYTES)
+		return (HWTD_OK);
+	rc = see(r, off, PERF_RECORD_HEADER_BYTES, &at, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	size = read_header(r, at, &next);
+	*out = size >= PERF_RECORD_HEADER_BYTES && size % 8 == 0 &&
+	    size <= r->range.end - off;
+	return (HWTD_OK);
+}
+
 static int
 next_outer(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *out,
     struct hwtd_error *err)
 {
 	const uint64_t left = r->range.end - r->at;
 	const uint8_t *at;
+	bool is_good;
 	size_t size;
 	int rc;
 
@@ -389,10 +412,17 @@ next_outer(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *out,
 	if (size < PERF_RECORD_HEADER_BYTES)
 		return (damaged(r, out, err,
 		    "its size is less than a header"));
-	if (out->type == 0 || out->type >= PERF_RECORD_BEYOND)
-		return (damaged(r, out, err, "no record has its type"));
 	if (size > left)
 		return (damaged(r, out, err, "its size is beyond the end"));
+	if (out->type == 0 || out->type >= PERF_RECORD_BEYOND) {
+		rc = fits(r, r->at + size, &is_good, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (!is_good)
+			return (damaged(r, out, err,
+			    "no record is known of its type, and none comes "
+			    "behind it"));
+	}
 	rc = see(r, r->at, size, &at, err);
 	if (rc != HWTD_OK)
 		return (rc);

@@ -42,6 +42,15 @@ is_anonymous(const char *name)
 	return (name[0] == '\0');
 }
 
+/* What perf inject made of code that a program made: jitted-PID-N.so. */
+static bool
+is_jitted(const char *name)
+{
+	const char *last = strrchr(name, '/');
+
+	return (strncmp(last != NULL ? last + 1 : name, "jitted-", 7) == 0);
+}
+
 static int
 add(struct reading *r)
 {
@@ -159,6 +168,8 @@ read_mmap(struct reading *r, bool is_2)
 		kernel_mapping(r, out->pid, out->name);
 	else if (is_anonymous(out->name))
 		out->flags |= HWTD_RECF_ANONYMOUS;
+	else if (is_jitted(out->name))
+		out->flags |= HWTD_RECF_JIT;
 	return (add(r));
 }
 
@@ -641,8 +652,6 @@ hwtdi_perf_sideband(struct hwtdi_perf_file *f,
 	struct hwtd_error why = { .size = sizeof(why) };
 	int rc;
 
-	if (record->type == PERF_RECORD_SAMPLE)
-		return (HWTD_OK);
 	rc = hwtdi_perf_events_sample_id(&f->events, record, &r.id, &why);
 	if (rc != HWTD_OK)
 		return (hwtdi_perf_bad_record(f, record, why.message));

@@ -72,8 +72,11 @@ place_runs(struct hwtdi_perf_file *f, uint32_t stream,
 		}
 		if (run->breaks && s->end > 0)
 			hwtdi_stream_break(s, run->why);
-		rc = hwtdi_stream_place(f->trace->library, s, &stretch,
-		    f->err);
+		rc = run->bytes != NULL
+		    ? hwtd_trace_add_bytes(f->trace, stream, run->bytes,
+			  (size_t)run->n, f->err)
+		    : hwtdi_stream_place(f->trace->library, s, &stretch,
+			  f->err);
 	}
 	return (rc);
 }
@@ -442,7 +445,9 @@ find_processes(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
 		const struct hwtd_record *r = &list->records[i];
 		size_t low = 0, high = queues->n;
 
-		if (r->tid == HWTD_NO_ID || r->pid == HWTD_NO_ID)
+		/* Others have ids of whoever happened to run. */
+		if (r->tid == HWTD_NO_ID || r->pid == HWTD_NO_ID ||
+		    r->type == HWTD_REC_BUFFER || r->type == HWTD_REC_LOST)
 			continue;
 		while (low < high) {
 			const size_t middle = low + (high - low) / 2;
