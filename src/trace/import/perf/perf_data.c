@@ -485,7 +485,7 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 		rc = hwtdi_perf_give_exits(&f);
 	hwtdi_perf_give_build_ids(&f);
 	if (rc == HWTD_OK)
-		rc = hwtdi_perf_give_kcore(&f);
+		rc = hwtdi_perf_give_kernel(&f);
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_jitdumps(&f);
 	if (rc == HWTD_OK)

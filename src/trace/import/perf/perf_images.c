@@ -1,6 +1,5 @@
 /*
- * Code that lies beside a perf.data: copies of kernel memory, and what programs
- * made at run time.
+ * Code that lies beside a perf.data: kernels, and what programs made at run time.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -46,11 +45,87 @@ rename_record(struct hwtdi_perf_file *f, struct hwtd_record *r,
 	return (HWTD_OK);
 }
 
-/* perf record --kcore makes a folder of the data and a copy of kernel memory. */
+/* Whether a path that was recorded can be found: below a root, or as it is. */
+static bool
+is_somewhere(const struct hwtdi_perf_file *f, const char *path)
+{
+	const struct hwtd_search *search = &f->trace->search.o;
+	char other[4096];
+
+	for (size_t i = 0; i < search->n_roots; i++) {
+		const int n = snprintf(other, sizeof(other), "%s%s",
+		    search->roots[i], path);
+
+		if (n > 0 && (size_t)n < sizeof(other) && is_file(other))
+			return (true);
+	}
+	return ((search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0 &&
+	    is_file(path));
+}
+
+/* A name by which the file of a kernel is in a folder of modules. */
+static bool
+is_in_folder(const struct hwtdi_perf_file *f, const char *name)
+{
+	const struct hwtd_search *search = &f->trace->search.o;
+	char path[4096];
+
+	for (size_t i = 0; i < search->n_dirs; i++) {
+		const int n = snprintf(path, sizeof(path), "%s/%s",
+		    search->dirs[i], name);
+
+		if (n > 0 && (size_t)n < sizeof(path) && is_file(path))
+			return (true);
+	}
+	return (false);
+}
+
+/*
+ * Where the file of a kernel is: perf does not tell, distributions have their ways.
+ * Empty: nowhere.
+ */
+static void
+find_kernel(const struct hwtdi_perf_file *f, char *path, size_t room)
+{
+	static const char *const ways[] = {
+		"/boot/vmlinux-%s",
+		"/usr/lib/debug/boot/vmlinux-%s",
+		"/lib/modules/%s/build/vmlinux",
+		"/usr/lib/debug/lib/modules/%s/vmlinux",
+		"/usr/lib/debug/boot/vmlinux-%s.debug",
+	};
+	const char *release = f->texts.release;
+	int n;
+
+	for (size_t i = 0; release != NULL && strchr(release, '/') == NULL &&
+	     i < sizeof(ways) / sizeof(ways[0]);
+	     i++) {
+		const char *at = strchr(ways[i], '%');
+
+		n = snprintf(path, room, "%.*s%s%s", (int)(at - ways[i]),
+		    ways[i], release, at + 2);
+		if (n > 0 && (size_t)n < room && is_somewhere(f, path))
+			return;
+		if (n > 0 && (size_t)n < room &&
+		    is_in_folder(f, strrchr(path, '/') + 1))
+			return;
+	}
+	(void)snprintf(path, room, "/boot/vmlinux");
+	if (!is_somewhere(f, path) && !is_in_folder(f, "vmlinux"))
+		path[0] = '\0';
+}
+
+/*
+ * The file of the kernel: the copy of its memory that perf record --kcore puts
+ * beside the data, or a file of its release.  One with the right build-id is
+ * found by that before.
+ */
 int
-hwtdi_perf_give_kcore(struct hwtdi_perf_file *f)
+hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
 {
 	struct hwtdi_record_list *list = &f->trace->records;
+	char kernel[4096];
+	bool is_copy;
 	char *path;
 	int rc;
 
@@ -58,17 +133,23 @@ hwtdi_perf_give_kcore(struct hwtdi_perf_file *f)
 	    "kcore_dir/kcore", &path, f->err);
 	if (rc != HWTD_OK)
 		return (rc);
-	for (size_t i = 0; rc == HWTD_OK && is_file(path) && i < list->n;
-	     i++) {
+	is_copy = is_file(path);
+	if (!is_copy)
+		find_kernel(f, kernel, sizeof(kernel));
+	for (size_t i = 0; rc == HWTD_OK && i < list->n; i++) {
 		struct hwtd_record *r = &list->records[i];
 
 		if (r->type != HWTD_REC_KERNEL ||
 		    (r->flags & HWTD_RECF_VMID) != 0)
 			continue;
-		/* Memory has no build-id of its own. */
-		r->n_build_id = 0;
-		memset(r->build_id, 0, sizeof(r->build_id));
-		rc = rename_record(f, r, path);
+		if (is_copy) {
+			/* Memory has no build-id of its own. */
+			r->n_build_id = 0;
+			memset(r->build_id, 0, sizeof(r->build_id));
+			rc = rename_record(f, r, path);
+		} else if (kernel[0] != '\0') {
+			rc = rename_record(f, r, kernel);
+		}
 	}
 	hwtdi_strfree(f->trace->library, path);
 	return (rc);
@@ -98,24 +179,20 @@ find_jitdump(struct hwtdi_perf_file *f, const char *name, char **out)
 	char path[4096];
 
 	*out = NULL;
-	for (size_t i = 0; i < search->n_roots; i++) {
+	for (size_t i = 0; i < search->n_roots && *out == NULL; i++) {
 		const int n = snprintf(path, sizeof(path), "%s%s",
 		    search->roots[i], name);
 
-		if (n > 0 && (size_t)n < sizeof(path) && is_file(path)) {
-			*out = hwtdi_strdup(ctx, path);
-			return (*out != NULL
-				? HWTD_OK
-				: hwtdi_fail_nomem(f->err, (size_t)n));
-		}
+		if (n > 0 && (size_t)n < sizeof(path) && is_file(path) &&
+		    (*out = hwtdi_strdup(ctx, path)) == NULL)
+			return (hwtdi_fail_nomem(f->err, (size_t)n));
 	}
-	if ((search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0 && is_file(name)) {
-		*out = hwtdi_strdup(ctx, name);
-		return (*out != NULL ? HWTD_OK
-				     : hwtdi_fail_nomem(f->err, strlen(name)));
-	}
-	return (hwtdi_side_path(ctx, f->trace->file.path,
-	    strrchr(name, '/') + 1, out, f->err));
+	if (*out == NULL && (search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0 &&
+	    is_file(name) && (*out = hwtdi_strdup(ctx, name)) == NULL)
+		return (hwtdi_fail_nomem(f->err, strlen(name)));
+	return (*out != NULL ? HWTD_OK
+			     : hwtdi_side_path(ctx, f->trace->file.path,
+				   strrchr(name, '/') + 1, out, f->err));
 }
 
 static int
