@@ -62,7 +62,10 @@ enum hwtd_record_type {
 	/** `value` is the parent process. */
 	HWTD_REC_FORK = 11,
 	HWTD_REC_EXIT = 12,
-	/** From here on the CPU runs `pid`/`tid`. */
+	/**
+	 * From here on the CPU runs `pid`/`tid`; or, with HWTD_RECF_SWITCH_OUT, runs
+	 * them no more, but the thread `value`, if that is known.
+	 */
 	HWTD_REC_SWITCH = 13,
 	/**
 	 * The write position of a buffer: `stream_off`.  The last `len` bytes before

@@ -67,7 +67,10 @@ write_place(struct output *out, const struct hwtd_record *r)
 				    buffer_flags[i].name);
 	} else if (record_has(r, HWTD_RECF_VALUE)) {
 		output_format(out, " %s %" PRIu64,
-		    r->type == HWTD_REC_FORK ? "parent" : "value", r->value);
+		    r->type == HWTD_REC_FORK	     ? "parent"
+			: r->type == HWTD_REC_SWITCH ? "next"
+						     : "value",
+		    r->value);
 	}
 	if (record_has(r, HWTD_RECF_VMID))
 		output_format(out, " vmid %" PRIu32, r->vmid);

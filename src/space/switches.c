@@ -21,6 +21,9 @@ struct fact {
 	/* A SWITCH; of one that stops. */
 	bool is_switch;
 	bool stops;
+	/* Then: who comes next, if it is told. */
+	uint32_t next_pid;
+	uint32_t next_tid;
 };
 
 /* Facts by (id, at). */
@@ -143,8 +146,10 @@ credit(struct hwtd_context *ctx, struct table *table, struct hwtd_error *err)
 		rc = add_beginning(ctx, table, first, end, err);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (table->facts[i].stops)
-			table->facts[i].pid = table->facts[i].tid = HWTD_NO_ID;
+		if (table->facts[i].stops) {
+			table->facts[i].pid = table->facts[i].next_pid;
+			table->facts[i].tid = table->facts[i].next_tid;
+		}
 	return (rc != HWTD_OK || table->n == n ? rc : sort(ctx, table, err));
 }
 
@@ -275,7 +280,10 @@ static int
 add_runner(struct hwtdi_switches *s, const struct hwtd_record *r, uint64_t seq,
     struct hwtd_error *err)
 {
-	struct fact f = { .pid = r->pid, .tid = r->tid };
+	struct fact f = { .pid = r->pid,
+		.tid = r->tid,
+		.next_pid = HWTD_NO_ID,
+		.next_tid = HWTD_NO_ID };
 	const struct fact *before;
 	int rc = HWTD_OK;
 
@@ -283,6 +291,11 @@ add_runner(struct hwtdi_switches *s, const struct hwtd_record *r, uint64_t seq,
 		f.pid = hwtdi_switches_process(s, r->tid, seq);
 	f.is_switch = r->type == HWTD_REC_SWITCH;
 	f.stops = f.is_switch && (r->flags & HWTD_RECF_SWITCH_OUT) != 0;
+	if (f.stops && (r->flags & HWTD_RECF_VALUE) != 0 &&
+	    r->value < HWTD_NO_ID) {
+		f.next_tid = (uint32_t)r->value;
+		f.next_pid = hwtdi_switches_process(s, f.next_tid, seq);
+	}
 	if (r->tid != HWTD_NO_ID) {
 		const struct fact ran = { .id = r->tid };
 

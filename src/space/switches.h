@@ -34,7 +34,7 @@ void hwtdi_switches_destroy(struct hwtdi_switches *switches);
  * record that names only the thread gets the process that other records give
  * that thread.  Records without a place on the CPU's time or in the stream
  * say nothing.  A SWITCH that tells who stops says that nobody is known from
- * there on; the first SWITCH of a CPU or stream also says that this one ran
+ * there on, unless it tells who comes next; the first SWITCH of a CPU or stream also says that this one ran
  * from the beginning, unless a record before it names another one or made the
  * thread.
  *

@@ -246,7 +246,8 @@ read_exit(struct reading *r)
 
 /*
  * Who runs is what the sample id says.  What SWITCH_CPU_WIDE says about the other
- * thread comes before that one's own record, and may be -1.
+ * thread, the next one where it tells who stops, may be -1; that one has a record
+ * of its own, unless it was lost.
  */
 static int
 read_switch(struct reading *r, bool is_wide)
@@ -271,8 +272,13 @@ read_switch(struct reading *r, bool is_wide)
 		r->out.tid = tid;
 		return (add(r));
 	}
-	if (is_out)
-		r->out.flags |= HWTD_RECF_SWITCH_OUT;
+	if (!is_out)
+		return (add(r));
+	r->out.flags |= HWTD_RECF_SWITCH_OUT;
+	if (tid != HWTD_NO_ID) {
+		r->out.flags |= HWTD_RECF_VALUE;
+		r->out.value = tid;
+	}
 	return (add(r));
 }
 
