@@ -251,7 +251,8 @@ add_switches(struct bundle *b, const struct hwtdi_json *owner, uint32_t cpu)
 			.name = name,
 			.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 			.cpu = cpu,
-			.strict = true },
+			.strict = true,
+			.switches_only = true },
 		    b->err);
 		if (rc == HWTD_E_CORRUPT)
 			hwtdi_fail_prefix(b->err, "%.80s", name);

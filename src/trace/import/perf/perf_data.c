@@ -15,6 +15,8 @@
 /* "PERFILE2" as a number. */
 #define MAGIC "PERFILE2"
 #define MAGIC_BIG "2ELIFREP"
+/* Of the first version, up to Linux 3.4; it has no traces. */
+#define MAGIC_FIRST "PERFFILE"
 #define MAGIC_BYTES 8u
 #define PIPE_HEADER_BYTES 16u
 #define FILE_HEADER_BYTES 104u
@@ -67,7 +69,8 @@ hwtdi_perf_data_recognize(const struct hwtd_trace *trace, bool *is_out,
 	rc = hwtdi_trace_file_read(&trace->file, 0, magic, sizeof(magic), err);
 	*is_out = rc == HWTD_OK &&
 	    (memcmp(magic, MAGIC, MAGIC_BYTES) == 0 ||
-		memcmp(magic, MAGIC_BIG, MAGIC_BYTES) == 0);
+		memcmp(magic, MAGIC_BIG, MAGIC_BYTES) == 0 ||
+		memcmp(magic, MAGIC_FIRST, MAGIC_BYTES) == 0);
 	return (rc);
 }
 
@@ -293,6 +296,9 @@ read_header(struct hwtdi_perf_file *f, struct section *data)
 	    PIPE_HEADER_BYTES, f->err);
 	if (rc != HWTD_OK)
 		return (rc);
+	if (memcmp(bytes, MAGIC_FIRST, MAGIC_BYTES) == 0)
+		return (hwtdi_fail(f->err, HWTD_E_UNSUPPORTED,
+		    "perf.data of version 1, which has no traces"));
 	f->big = memcmp(bytes, MAGIC, MAGIC_BYTES) != 0;
 	b = bytes_of(f, bytes + MAGIC_BYTES, FILE_HEADER_BYTES - MAGIC_BYTES);
 	header = hwtdi_perf_u64(&b);
@@ -380,6 +386,10 @@ read_feature(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 static int
 take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 {
+	if (f->switches_only && record->type != PERF_RECORD_SWITCH &&
+	    record->type != PERF_RECORD_SWITCH_CPU_WIDE &&
+	    record->type != PERF_RECORD_ITRACE_START)
+		return (HWTD_OK);
 	switch (record->type) {
 	case PERF_RECORD_HEADER_ATTR:
 		return (read_attr(f, record));
@@ -503,6 +513,7 @@ hwtdi_perf_records_add(struct hwtd_trace *trace,
 		.big = records->big,
 		.cpu = records->cpu,
 		.strict = records->strict,
+		.switches_only = records->switches_only,
 		.name = records->name };
 	int rc;
 

@@ -40,6 +40,8 @@ struct hwtdi_perf_records {
 	bool big;
 	/* What is wrong is an error, and no damage. */
 	bool strict;
+	/* Only who runs counts; others may have no sample id. */
+	bool switches_only;
 };
 
 /*

@@ -125,6 +125,7 @@ struct hwtdi_perf_file {
 	uint32_t cpu;
 	/* What is wrong with a record is an error, and no damage. */
 	bool strict;
+	bool switches_only;
 	/* Of the file in memory; NULL: that of the trace. */
 	const char *name;
 	struct hwtdi_perf_events events;

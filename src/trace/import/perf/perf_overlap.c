@@ -8,7 +8,7 @@
 #include "trace/import/perf/perf_queues.h"
 
 /* Less than this may be alike by accident. */
-#define LEAST 64u
+#define LEAST 32u
 
 /* Without anything that is written once only, more has to be alike. */
 #define LEAST_PLAIN 4096u
@@ -26,10 +26,12 @@ has_time(const uint8_t *at, size_t n)
 	static const uint8_t psb[] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
 		0x02, 0x82 };
 
-	for (size_t i = 0; i + 32 < n; i++) {
-		if (memcmp(at + i, psb, sizeof(psb)) != 0)
-			continue;
-		if (memchr(at + i + sizeof(psb), 0x19, 24) != NULL)
+	for (size_t i = 0; i + 2 * sizeof(psb) <= n; i++) {
+		const size_t left = n - i - sizeof(psb);
+
+		if (memcmp(at + i, psb, sizeof(psb)) == 0 &&
+		    memchr(at + i + sizeof(psb), 0x19,
+			left < 24 ? left : 24) != NULL)
 			return (true);
 	}
 	return (false);
@@ -79,14 +81,15 @@ copy(const struct hwtdi_perf_file *f, const struct hwtdi_perf_buffer *buffer,
 int
 hwtdi_perf_overlap(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_buffer *before,
-    const struct hwtdi_perf_buffer *buffer, uint64_t *out)
+    const struct hwtdi_perf_buffer *buffer, uint64_t *out,
+    uint64_t *filler_out)
 {
 	struct hwtd_context *ctx = f->trace->library;
 	const uint64_t n_old = before->n_data, n_new = buffer->n_data;
 	uint8_t *old;
 	int rc;
 
-	*out = 0;
+	*out = *filler_out = 0;
 	if (f->opts->sideband_only != 0 || n_old > MAX_BYTES ||
 	    n_new > MAX_BYTES || before->n_told != n_old)
 		return (HWTD_OK);
@@ -96,8 +99,15 @@ hwtdi_perf_overlap(struct hwtdi_perf_file *f,
 	rc = copy(f, before, old);
 	if (rc == HWTD_OK)
 		rc = copy(f, buffer, old + n_old);
-	if (rc == HWTD_OK)
-		*out = find(f, old, (size_t)n_old, old + n_old, (size_t)n_new);
+	for (size_t filler = 0; rc == HWTD_OK && *out == 0 &&
+	     filler < HWTDI_PERF_ALIGNMENT && filler < n_old;
+	     filler++) {
+		if (filler > 0 && old[n_old - filler] != 0)
+			break;
+		*filler_out = filler;
+		*out = find(f, old, (size_t)n_old - filler, old + n_old,
+		    (size_t)n_new);
+	}
 	hwtdi_free(ctx, old, (size_t)(n_old + n_new));
 	return (rc);
 }

@@ -231,11 +231,36 @@ put_missing(struct walk *w, uint64_t until)
 	return (rc);
 }
 
-/* The bytes of a buffer, cut where pieces begin. */
-static int
-put_buffer(struct walk *w, const struct hwtdi_perf_buffer *b)
+/*
+ * Where the bytes of a buffer end: perf fills it up with up to 7 bytes of 0, which
+ * pieces, or where the next buffer begins, tell.
+ */
+static uint64_t
+end_of(const struct walk *w, const struct hwtdi_perf_buffer *b, bool is_last)
 {
 	const uint64_t end = b->aux_off + b->n_told;
+	uint64_t at = b->aux_off;
+
+	for (size_t i = w->next; i < w->n_pieces; i++) {
+		const struct hwtdi_perf_piece *p = w->pieces[i];
+
+		if (p->aux_off >= end)
+			break;
+		at = p->aux_off + p->n;
+	}
+	if (at < end && end - at < HWTDI_PERF_ALIGNMENT)
+		return (at);
+	at = is_last ? end : (b + 1)->aux_off;
+	return (at > b->aux_off && at < end && end - at < HWTDI_PERF_ALIGNMENT
+		? at
+		: end);
+}
+
+/* The bytes of a buffer, cut where pieces begin. */
+static int
+put_buffer(struct walk *w, const struct hwtdi_perf_buffer *b, bool is_last)
+{
+	const uint64_t end = end_of(w, b, is_last);
 	uint64_t at = b->aux_off;
 	int rc = put_missing(w, at);
 
@@ -292,7 +317,7 @@ put_snapshots(struct walk *w)
 			.aux_off = b->aux_off,
 			.breaks = true,
 			.cpu = HWTD_NO_ID };
-		uint64_t n_again = 0;
+		uint64_t n_again = 0, n_filler = 0;
 
 		/* Who wrote it last: of one CPU all of it is. */
 		while (w->next < w->n_pieces &&
@@ -302,7 +327,8 @@ put_snapshots(struct walk *w)
 			w->next++;
 		}
 		if (i > 0)
-			rc = hwtdi_perf_overlap(f, b - 1, b, &n_again);
+			rc = hwtdi_perf_overlap(f, b - 1, b, &n_again,
+			    &n_filler);
 		if (rc != HWTD_OK)
 			break;
 		run.data_off += n_again;
@@ -310,6 +336,8 @@ put_snapshots(struct walk *w)
 		run.n -= n_again;
 		run.aux_off += n_again;
 		run.breaks = n_again == 0;
+		if (n_again > 0 && q->runs[q->n_runs - 1].n > n_filler)
+			q->runs[q->n_runs - 1].n -= n_filler;
 		if (run.n > 0)
 			rc = add_run(f, q, &run);
 		if (rc == HWTD_OK && b->n_told > b->n_data) {
@@ -376,7 +404,8 @@ find_runs(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
 	if (n_pieces > 0)
 		qsort(pieces, n_pieces, sizeof(*pieces), by_place);
 	for (size_t i = 0; i < q->n_buffers && rc == HWTD_OK; i++)
-		rc = put_buffer(&w, &f->aux.buffers[q->first_buffer + i]);
+		rc = put_buffer(&w, &f->aux.buffers[q->first_buffer + i],
+		    i + 1 == q->n_buffers);
 	return (rc == HWTD_OK ? put_missing(&w, UINT64_MAX) : rc);
 }
 

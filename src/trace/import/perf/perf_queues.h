@@ -52,12 +52,17 @@ int hwtdi_perf_queues_make(struct hwtdi_perf_file *f,
 void hwtdi_perf_queues_fini(struct hwtdi_perf_queues *queues,
     struct hwtd_context *ctx);
 
+/* perf fills buffers up to a multiple of this. */
+#define HWTDI_PERF_ALIGNMENT 8u
+
 /*
  * How many bytes at the start of a snapshot's buffer are the last ones of the
  * buffer before it: a snapshot is taken of what is in memory, old or new.
+ * *filler_out: as many bytes at the end of that one were filled up by perf.
  */
 int hwtdi_perf_overlap(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_buffer *before,
-    const struct hwtdi_perf_buffer *buffer, uint64_t *out);
+    const struct hwtdi_perf_buffer *buffer, uint64_t *out,
+    uint64_t *filler_out);
 
 #endif /* HWTDI_PERF_QUEUES_H */

@@ -7,6 +7,8 @@
 #include "trace/import/perf/perf_reader.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <zstd.h>
 
 #include "base/fail.h"
@@ -214,22 +216,31 @@ find_records(struct hwtdi_perf_reader *r, uint64_t from, uint64_t *out,
 }
 
 /* What is at `at` is no record.  Go on behind it. */
+static int damaged(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *none,
+    struct hwtd_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 static int
 damaged(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *none,
-    struct hwtd_error *err, const char *why)
+    struct hwtd_error *err, const char *fmt, ...)
 {
+	char why[80];
+	va_list args;
 	uint64_t next = r->range.end;
 	int rc = HWTD_OK;
 
+	va_start(args, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
 	none->type = 0;
 	if (r->range.strict)
 		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, r->at,
-		    "record at %" PRIu64 ": %s", r->at, why));
+		    "record at %" PRIu64 " %s", r->at, why));
 	if (r->range.end - r->at > PERF_RECORD_HEADER_BYTES)
 		rc = find_records(r, r->at + 8, &next, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_note_damage(r->trace, r->at, next - r->at,
-		    HWTD_NO_ID, 0, 0, err, "%.20s%srecord at %#" PRIx64 ": %s",
+		    HWTD_NO_ID, 0, 0, err, "%.20s%srecord at %#" PRIx64 " %s",
 		    r->range.name != NULL ? r->range.name : "",
 		    r->range.name != NULL ? ": " : "", r->at, why);
 	r->at = next;
@@ -404,24 +415,27 @@ next_outer(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *out,
 	int rc;
 
 	if (left < PERF_RECORD_HEADER_BYTES)
-		return (damaged(r, out, err, "the file ends in its header"));
+		return (damaged(r, out, err, "%" PRIu64 " bytes are no header",
+		    left));
 	rc = see(r, r->at, PERF_RECORD_HEADER_BYTES, &at, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	size = read_header(r, at, out);
 	if (size < PERF_RECORD_HEADER_BYTES)
 		return (damaged(r, out, err,
-		    "its size is less than a header"));
+		    "of type %" PRIu32 " has %zu bytes", out->type, size));
 	if (size > left)
-		return (damaged(r, out, err, "its size is beyond the end"));
+		return (damaged(r, out, err,
+		    "of type %" PRIu32 " has %zu bytes; %" PRIu64 " are left",
+		    out->type, size, left));
 	if (out->type == 0 || out->type >= PERF_RECORD_BEYOND) {
 		rc = fits(r, r->at + size, &is_good, err);
 		if (rc != HWTD_OK)
 			return (rc);
 		if (!is_good)
 			return (damaged(r, out, err,
-			    "no record is known of its type, and none comes "
-			    "behind it"));
+			    "of type %" PRIu32 ", and none comes behind it",
+			    out->type));
 	}
 	rc = see(r, r->at, size, &at, err);
 	if (rc != HWTD_OK)

@@ -215,8 +215,6 @@ read_fork(struct reading *r)
 	r->out.tid = hwtdi_perf_u32(&r->body);
 	(void)hwtdi_perf_u32(&r->body);
 	(void)hwtdi_perf_u64(&r->body);
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	r->out.type = HWTD_REC_THREAD_CREATE;
 	if (r->out.pid != parent &&
 	    ((r->out.flags & HWTD_RECF_TIME) == 0 || r->out.time_ns != 0)) {
@@ -237,8 +235,6 @@ read_exit(struct reading *r)
 	r->out.tid = hwtdi_perf_u32(&r->body);
 	(void)hwtdi_perf_u32(&r->body);
 	(void)hwtdi_perf_u64(&r->body);
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	/* The first thread may end before others do. */
 	r->out.type = HWTD_REC_THREAD_EXIT;
 	return (add(r));
@@ -259,8 +255,6 @@ read_switch(struct reading *r, bool is_wide)
 		pid = hwtdi_perf_u32(&r->body);
 		tid = hwtdi_perf_u32(&r->body);
 	}
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	r->out.type = HWTD_REC_SWITCH;
 	if ((r->id.has & PERF_SAMPLE_TID) == 0) {
 		/* All there is: who comes next. */
@@ -286,11 +280,11 @@ read_switch(struct reading *r, bool is_wide)
 static int
 read_itrace_start(struct reading *r)
 {
-	r->out.pid = hwtdi_perf_u32(&r->body);
-	r->out.tid = hwtdi_perf_u32(&r->body);
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	r->out.type = HWTD_REC_SWITCH;
+	if ((r->id.has & PERF_SAMPLE_TID) == 0) {
+		r->out.pid = hwtdi_perf_u32(&r->body);
+		r->out.tid = hwtdi_perf_u32(&r->body);
+	}
 	return (add(r));
 }
 
@@ -302,8 +296,6 @@ read_lost(struct reading *r, bool has_id)
 	if (has_id)
 		(void)hwtdi_perf_u64(&r->body);
 	r->out.value = hwtdi_perf_u64(&r->body);
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	r->out.type = HWTD_REC_LOST;
 	r->out.flags |= HWTD_RECF_VALUE;
 	return (add(r));
@@ -322,8 +314,6 @@ read_aux(struct reading *r)
 	piece.aux_off = hwtdi_perf_u64(&r->body);
 	piece.n = hwtdi_perf_u64(&r->body);
 	piece.flags = hwtdi_perf_u64(&r->body);
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	if (piece.n > UINT64_MAX - piece.aux_off)
 		return (bad(r, "aux_size"));
 	if ((r->id.has & PERF_SAMPLE_CPU) != 0)
@@ -359,8 +349,6 @@ read_hw_id(struct reading *r)
 	struct hwtdi_perf_hw_id hw_id = { 0 };
 	int rc;
 
-	if (r->body.rest.bad || r->body.rest.left != 0)
-		return (bad(r, "size"));
 	/* Intel PT counts events with it. */
 	if (aux->kind != PERF_AUXTRACE_CS_ETM)
 		return (HWTD_OK);
@@ -573,8 +561,6 @@ read_bpf_event(struct reading *r)
 	(void)hwtdi_perf_get(b, 2);
 	id = hwtdi_perf_u32(b);
 	tag = hwtdi_bytes_take(&b->rest, 8);
-	if (tag == NULL)
-		return (bad(r, "size"));
 	(void)snprintf(text, sizeof(text),
 	    "bpf program %" PRIu32 " %s, tag %016" PRIx64, id,
 	    what[type < sizeof(what) / sizeof(what[0]) ? type : 0],
@@ -605,6 +591,45 @@ set_place(struct reading *r)
 		r->out.tid = id->tid;
 	}
 	r->out.cpu = (id->has & PERF_SAMPLE_CPU) != 0 ? id->cpu : r->file->cpu;
+}
+
+/* Types whose bodies have one size only. */
+static const struct {
+	uint32_t type;
+	uint32_t n;
+} sizes[] = {
+	{ PERF_RECORD_LOST, 16 },
+	{ PERF_RECORD_EXIT, 24 },
+	{ PERF_RECORD_FORK, 24 },
+	{ PERF_RECORD_AUX, 24 },
+	{ PERF_RECORD_ITRACE_START, 8 },
+	{ PERF_RECORD_LOST_SAMPLES, 8 },
+	{ PERF_RECORD_SWITCH, 0 },
+	{ PERF_RECORD_SWITCH_CPU_WIDE, 8 },
+	{ PERF_RECORD_BPF_EVENT, 16 },
+	{ PERF_RECORD_AUX_OUTPUT_HW_ID, 8 },
+};
+
+/*
+ * Another size means that the sample id has another one than sample_type says:
+ * all that would be read of it would be wrong.
+ */
+static bool
+has_size(const struct reading *r, char *text, size_t n_text)
+{
+	const size_t header = PERF_RECORD_HEADER_BYTES;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		if (sizes[i].type != r->perf->type ||
+		    sizes[i].n == r->body.rest.left)
+			continue;
+		(void)snprintf(text, n_text,
+		    "%zu bytes, not %zu, of them %zu of the sample id",
+		    header + r->body.rest.left + r->id.size,
+		    header + sizes[i].n + r->id.size, r->id.size);
+		return (false);
+	}
+	return (true);
 }
 
 static int
@@ -656,6 +681,7 @@ hwtdi_perf_sideband(struct hwtdi_perf_file *f,
 {
 	struct reading r = { .file = f, .perf = record };
 	struct hwtd_error why = { .size = sizeof(why) };
+	char text[96];
 	int rc;
 
 	rc = hwtdi_perf_events_sample_id(&f->events, record, &r.id, &why);
@@ -663,6 +689,8 @@ hwtdi_perf_sideband(struct hwtdi_perf_file *f,
 		return (hwtdi_perf_bad_record(f, record, why.message));
 	r.body = record->body;
 	r.body.rest.left -= r.id.size;
+	if (!has_size(&r, text, sizeof(text)))
+		return (bad(&r, text));
 	set_place(&r);
 	return (read_by_type(&r));
 }

@@ -481,7 +481,8 @@ place_records(struct hwtdi_perf_file *f,
 		r->stream = streams[p->stream_plus_1 - 1];
 		/* Those of snapshots and of several CPUs are of no place. */
 		if (q->n_runs == 0 || f->aux.is_snapshot ||
-		    (p->flags & PERF_AUX_OVERWRITE) != 0 || is_unframed(q) ||
+		    (p->flags & PERF_AUX_OVERWRITE) != 0 ||
+		    (q->cpu == HWTD_NO_ID && is_unframed(q)) ||
 		    p->aux_off + p->n < q->runs[0].aux_off)
 			continue;
 		r->flags |= HWTD_RECF_STREAM_OFF;
