@@ -10,6 +10,7 @@
 #include "image/elf_names.h"
 #include "image/image_bytes.h"
 #include "trace/trace_model.h"
+#include "trace/trace_names.h"
 
 /* Most programs spend their time in fewer instructions. */
 #define ANSWERS 4096
@@ -135,14 +136,34 @@ open_image(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
 	return (rc);
 }
 
+/* A name that no file has; the image is told if nothing is mapped there. */
+static int
+find_named(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
+    const struct hwtdi_name_found *found, uint64_t at,
+    struct hwtdi_memory_place *out, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	if (out->image == 0 && found->group[0] != '\0')
+		rc = hwtdi_memory_names_add(names, code->library, found->group,
+		    &out->image, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	out->symbol_address = found->address;
+	out->symbol_off = at - found->address;
+	return (hwtdi_memory_names_add(names, code->library, found->text,
+	    &out->symbol, err));
+}
+
 static int
 find(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
     uint32_t pid, const struct hwtd_position *at, uint64_t pc,
     struct hwtdi_memory_place *out, struct hwtd_error *err)
 {
 	struct hwtd_mapping mapping = { .size = sizeof(mapping) };
-	const struct hwtdi_elf_name *symbol;
+	const struct hwtdi_elf_name *symbol = NULL;
 	struct hwtdi_memory_image *image;
+	struct hwtdi_name_found found;
 	uint64_t address;
 	int rc;
 
@@ -150,21 +171,32 @@ find(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
 	out->file_off = pc;
 	rc = hwtd_space_lookup(code->trace, pid, at, pc, &mapping);
 	/* In doubt it is the newest. */
-	if (rc != HWTD_OK && rc != HWTD_E_STATE)
-		return (HWTD_OK);
-	if (mapping.image >= code->n_images)
-		return (hwtdi_memory_names_add(names, code->library,
-		    mapping.path, &out->image, err));
-	rc = open_image(code, names, mapping.image, &image, err);
+	if (rc != HWTD_OK && rc != HWTD_E_STATE) {
+		rc = HWTD_OK;
+	} else if (mapping.image >= code->n_images) {
+		rc = hwtdi_memory_names_add(names, code->library, mapping.path,
+		    &out->image, err);
+	} else {
+		rc = open_image(code, names, mapping.image, &image, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		out->image = image->name;
+		out->file_off = mapping.file_off + (pc - mapping.address);
+		if (hwtdi_elf_names_address(&image->names, out->file_off,
+			&address))
+			symbol = hwtdi_elf_names_find(&image->names, address);
+		if (symbol == NULL &&
+		    hwtdi_trace_name_in_image(code->trace, mapping.image,
+			out->file_off, &found))
+			return (find_named(code, names, &found, out->file_off,
+			    out, err));
+	}
 	if (rc != HWTD_OK)
 		return (rc);
-	out->image = image->name;
-	out->file_off = mapping.file_off + (pc - mapping.address);
-	if (!hwtdi_elf_names_address(&image->names, out->file_off, &address))
-		return (HWTD_OK);
-	symbol = hwtdi_elf_names_find(&image->names, address);
 	if (symbol == NULL)
-		return (HWTD_OK);
+		return (hwtdi_trace_name_at(code->trace, pid, pc, &found)
+			? find_named(code, names, &found, pc, out, err)
+			: HWTD_OK);
 	out->symbol_address = symbol->address;
 	out->symbol_off = address - symbol->address;
 	return (hwtdi_memory_names_add(names, code->library, symbol->name,

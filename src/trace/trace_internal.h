@@ -13,6 +13,7 @@
 #include "trace/exec_context.h"
 #include "trace/search_copy.h"
 #include "trace/trace_model.h"
+#include "trace/trace_names.h"
 #include "trace/trace_space.h"
 
 /* Streams of one trace; a file that claims more is refused. */
@@ -199,6 +200,7 @@ struct hwtd_trace {
 	struct hwtdi_linked *linked;
 	size_t n_linked, cap_linked;
 	struct hwtdi_trace_space space;
+	struct hwtdi_trace_names names;
 	/* Where images of records are looked for. */
 	struct hwtdi_search search;
 	struct hwtdi_exec_contexts *contexts;

@@ -182,6 +182,7 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	    sizeof(*trace->damages));
 	free_sections(trace);
 	hwtdi_trace_space_fini(&trace->space);
+	hwtdi_trace_names_fini(trace);
 	hwtdi_search_fini(&trace->search, ctx);
 	hwtdi_exec_contexts_destroy(trace->contexts);
 	hwtdi_strfree(ctx, trace->text.origin);
@@ -298,7 +299,9 @@ hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err)
 		hwtdi_sinks_forget(trace);
 		return (rc);
 	}
-	rc = hwtdi_trace_space_build(trace, &trace->space, err);
+	rc = hwtdi_trace_names_build(trace, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_space_build(trace, &trace->space, err);
 	if (rc != HWTD_OK) {
 		forget_named(trace, n_images);
 		hwtdi_sinks_forget(trace);
