@@ -74,7 +74,10 @@ enum hwtd_record_type {
 	HWTD_REC_BUFFER = 14,
 	/** `value` records or bytes were lost. */
 	HWTD_REC_LOST = 15,
-	/** Code at [addr, addr + len) became `image` at `file_off`. */
+	/**
+	 * Code at [addr, addr + len) became `image` at `file_off`; `name` is
+	 * that of the function, if it is one.
+	 */
 	HWTD_REC_CODE = 16,
 	/** `value` ticks are `time_ns`. */
 	HWTD_REC_CLOCK = 17

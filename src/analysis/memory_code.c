@@ -82,7 +82,7 @@ read_names(struct hwtdi_memory_code *code, struct hwtdi_memory_image *image,
 	int rc;
 
 	rc = hwtdi_elf_tables_init(&tables, name, bytes, n_bytes, NULL);
-	if (rc != HWTD_OK || tables.header.e_type == ET_REL)
+	if (rc != HWTD_OK)
 		return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
 	return (hwtdi_elf_names_init(&image->names, code->library, &tables,
 	    err));

@@ -48,6 +48,28 @@ is_name(const GElf_Sym *sym, const char *name)
 	return (name != NULL && name[0] != '\0' && name[0] != '$');
 }
 
+/*
+ * Symbols of an object are counted from their section; they get the place of
+ * their code in the file, which is as good as an address.
+ */
+static bool
+place_name(const struct hwtdi_elf_tables *t, GElf_Sym *sym)
+{
+	GElf_Shdr section;
+
+	if (t->header.e_type != ET_REL)
+		return (true);
+	if (!hwtdi_elf_section(t, sym->st_shndx, &section) ||
+	    section.sh_type != SHT_PROGBITS ||
+	    sym->st_value >= section.sh_size ||
+	    sym->st_value > UINT64_MAX - section.sh_offset)
+		return (false);
+	if (sym->st_size > section.sh_size - sym->st_value)
+		sym->st_size = section.sh_size - sym->st_value;
+	sym->st_value += section.sh_offset;
+	return (true);
+}
+
 static int
 add_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
     const struct hwtdi_elf_tables *t, uint32_t type, struct hwtd_error *err)
@@ -63,7 +85,7 @@ add_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
 	     i++) {
 		const char *name = hwtdi_elf_text(t, &strings, sym.st_name);
 
-		if (!is_name(&sym, name))
+		if (!is_name(&sym, name) || !place_name(t, &sym))
 			continue;
 		rc = hwtdi_array_grow(ctx, &names->at, &names->cap,
 		    names->n + 1, sizeof(*names->at), err);
@@ -94,25 +116,38 @@ by_address(const void *va, const void *vb)
 }
 
 static int
+add_load(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
+    const struct hwtdi_elf_load *load, struct hwtd_error *err)
+{
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &names->loads, &names->cap_loads,
+	    names->n_loads + 1, sizeof(*names->loads), err);
+	if (rc == HWTD_OK)
+		names->loads[names->n_loads++] = *load;
+	return (rc);
+}
+
+static int
 add_loads(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
     const struct hwtdi_elf_tables *t, struct hwtd_error *err)
 {
 	GElf_Phdr ph;
 	int rc = HWTD_OK;
 
+	if (t->header.e_type == ET_REL)
+		return (add_load(names, ctx,
+		    &(const struct hwtdi_elf_load){ .n_bytes = t->n_bytes },
+		    err));
 	for (uint32_t i = 0; rc == HWTD_OK && hwtdi_elf_segment(t, i, &ph);
 	     i++) {
 		if (ph.p_type != PT_LOAD || ph.p_filesz == 0)
 			continue;
-		rc = hwtdi_array_grow(ctx, &names->loads, &names->cap_loads,
-		    names->n_loads + 1, sizeof(*names->loads), err);
-		if (rc == HWTD_OK)
-			names->loads
-			    [names->n_loads++] = (struct hwtdi_elf_load){
-				.file_off = ph.p_offset,
-				.n_bytes = ph.p_filesz,
-				.address = ph.p_vaddr,
-			};
+		rc = add_load(names, ctx,
+		    &(const struct hwtdi_elf_load){ .file_off = ph.p_offset,
+			.n_bytes = ph.p_filesz,
+			.address = ph.p_vaddr },
+		    err);
 	}
 	return (rc);
 }

@@ -8,7 +8,7 @@
 #include "image/elf_tables.h"
 
 struct hwtdi_elf_name {
-	/* As the file has it, before it is moved. */
+	/* As the file has it, before it is moved; of an object, where it is in it. */
 	uint64_t address;
 	/* 0: it goes on to the next one. */
 	uint64_t size;
@@ -34,14 +34,14 @@ struct hwtdi_elf_names {
 };
 
 /*
- * Of a linked file, whose bytes must stay as long: SHT_SYMTAB, else SHT_DYNSYM.
+ * Of a file, whose bytes must stay as long: SHT_SYMTAB, else SHT_DYNSYM.
  * One without symbols is no failure.  HWTD_E_NOMEM.
  */
 int hwtdi_elf_names_init(struct hwtdi_elf_names *names,
     struct hwtd_context *ctx, const struct hwtdi_elf_tables *file,
     struct hwtd_error *err);
 
-/* Where a byte of the file is mapped; false: in no segment. */
+/* Where a byte of the file is mapped, of an object itself; false: nowhere. */
 bool hwtdi_elf_names_address(const struct hwtdi_elf_names *names,
     uint64_t file_off, uint64_t *address_out);
 

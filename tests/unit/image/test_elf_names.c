@@ -177,11 +177,81 @@ each_refused_request_is_reported_and_leaks_nothing(void **state)
 	elf_writer_free(&w);
 }
 
+/* As kernel modules are: symbols are counted from their sections. */
+static void
+symbols_of_objects_are_places_in_the_file(void **state)
+{
+	static const char text[] = "\0one\0two\0far";
+	struct hwtdi_elf_names names;
+	const struct hwtdi_elf_name *name;
+	struct hwtdi_elf_tables t;
+	struct hwtd_context *ctx;
+	struct elf_writer w;
+	uint64_t address;
+	size_t at, symbol;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	elf_writer_init(&w, true, false, 1, 183);
+	for (size_t i = 0; i < 2; i++) {
+		at = elf_writer_put(&w, NULL, 0x100, 0x1000);
+		assert_int_equal(at, 0x1000 * (i + 1));
+		(void)elf_writer_section(&w,
+		    &(struct elf_writer_section){ .name = i ? ".b" : ".a",
+			.type = 1,
+			.flags = 6,
+			.off = at,
+			.size = 0x100 });
+	}
+	at = elf_writer_put(&w, text, sizeof(text), 1);
+	(void)elf_writer_section(&w,
+	    &(struct elf_writer_section){ .name = ".strtab",
+		.type = 3,
+		.off = at,
+		.size = sizeof(text) });
+	at = elf_writer_put(&w, NULL, 0, 8);
+	(void)elf_writer_put_symbol(&w, 0, 0, 0, 0);
+	symbol = elf_writer_put_symbol(&w, 1, 0x12, 1, 0x20);
+	elf_writer_poke(&w, symbol + 16, 0x10, 8);
+	/* Its size goes past its section. */
+	symbol = elf_writer_put_symbol(&w, 5, 0x12, 2, 0x20);
+	elf_writer_poke(&w, symbol + 16, 0x1000, 8);
+	(void)elf_writer_put_symbol(&w, 9, 0x12, 2, 0x100);
+	(void)elf_writer_section(&w,
+	    &(struct elf_writer_section){ .name = ".symtab",
+		.type = 2,
+		.off = at,
+		.size = w.n_bytes - at,
+		.link = 3,
+		.entry_bytes = 24 });
+	elf_writer_finish(&w);
+	assert_int_equal(hwtdi_elf_tables_init(&t, "f", w.bytes, w.n_bytes,
+			     NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_elf_names_init(&names, ctx, &t, NULL), HWTD_OK);
+	assert_int_equal(names.n, 2);
+	assert_true(hwtdi_elf_names_address(&names, 0x1024, &address));
+	assert_int_equal(address, 0x1024);
+	name = hwtdi_elf_names_find(&names, address);
+	assert_non_null(name);
+	assert_string_equal(name->name, "one");
+	assert_null(hwtdi_elf_names_find(&names, 0x1030));
+	name = hwtdi_elf_names_find(&names, 0x20ff);
+	assert_non_null(name);
+	assert_string_equal(name->name, "two");
+	assert_int_equal(name->address, 0x2020);
+	assert_null(hwtdi_elf_names_find(&names, 0x2100));
+	hwtdi_elf_names_fini(&names, ctx);
+	elf_writer_free(&w);
+	hwtd_context_destroy(ctx);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_is_in_the_function_around_it),
+		cmocka_unit_test(symbols_of_objects_are_places_in_the_file),
 		cmocka_unit_test(
 		    each_refused_request_is_reported_and_leaks_nothing),
 	};
