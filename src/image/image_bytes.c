@@ -119,3 +119,19 @@ hwtdi_image_read(struct hwtd_context *ctx, const char *path, uint64_t offset,
 		hwtdi_fail_prefix(err, "%.120s", path);
 	return (rc);
 }
+
+int
+hwtdi_image_read_front(const char *path, void *buf, size_t most, size_t *n_out,
+    struct hwtd_error *err)
+{
+	uint64_t bytes = 0;
+	int fd = -1, rc;
+
+	rc = hwtdi_regular_file_open(path, &fd, &bytes, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	*n_out = bytes < most ? (size_t)bytes : most;
+	rc = fill(fd, 0, buf, *n_out, err);
+	(void)close(fd);
+	return (rc);
+}

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/elf_tables.h"
 #include "image/image_bytes.h"
 #include "image/packed_file.h"
 #include "image/perf_cache.h"
@@ -125,6 +126,35 @@ is_elsewhere(const struct search *s, const struct hwtdi_elf_file *elf)
 	return (true);
 }
 
+/* Bytes with all headers of a copy of memory, which has few segments. */
+#define FRONT_BYTES 8192
+
+/*
+ * The same from its first bytes, without reading all of it: it is large.  What
+ * they do not tell is found when it is read.
+ */
+static bool
+begins_elsewhere(const struct search *s, const char *path)
+{
+	uint8_t front[FRONT_BYTES];
+	struct hwtdi_elf_tables t;
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	if (s->around == NULL ||
+	    hwtdi_image_read_front(path, front, sizeof(front), &n, NULL) !=
+		HWTD_OK ||
+	    hwtdi_elf_tables_init(&t, path, front, n, NULL) != HWTD_OK ||
+	    t.header.e_type != ET_CORE || t.n_segments == 0 ||
+	    t.n_segments < t.claimed_segments)
+		return (false);
+	for (uint32_t i = 0; hwtdi_elf_segment(&t, i, &ph); i++)
+		if (ph.p_type == PT_LOAD &&
+		    *s->around - ph.p_vaddr < ph.p_memsz)
+			return (false);
+	return (true);
+}
+
 /* A name says so; in a cache it may be that of the image only. */
 static bool
 is_packed(const struct search *s, const struct hwtdi_image_found *f)
@@ -140,8 +170,12 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 	struct hwtd_error wrong = { .size = sizeof(wrong) };
 	int rc;
 
-	rc = hwtdi_image_read(s->ctx, f->path, 0, 0, &f->bytes, &f->n_bytes,
-	    &wrong);
+	if (begins_elsewhere(s, f->path))
+		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
+		    "%.120s: memory without 0x%" PRIx64, f->path, *s->around);
+	else
+		rc = hwtdi_image_read(s->ctx, f->path, 0, 0, &f->bytes,
+		    &f->n_bytes, &wrong);
 	if (rc == HWTD_E_IO &&
 	    (wrong.sys_errno == ENOENT || wrong.sys_errno == ENOTDIR ||
 		(wrong.sys_errno == EISDIR && s->folders)))
