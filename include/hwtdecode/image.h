@@ -96,7 +96,10 @@ struct hwtd_search {
 	/** Folders put before recorded paths, for instance a sysroot. */
 	const char *const *roots;
 	size_t n_roots;
-	/** Folders of files by build-id: xx/yyyy.debug, .build-id/xx/yyyy. */
+	/**
+	 * Folders of files by build-id: xx/yyyy.debug, .build-id/xx/yyyy;
+	 * also caches of perf, such as ~/.debug.
+	 */
 	const char *const *build_id_dirs;
 	size_t n_build_id_dirs;
 	/** Folders where files lie by their last name, for instance modules. */

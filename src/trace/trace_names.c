@@ -111,7 +111,7 @@ read_names(struct hwtd_trace *trace, uint32_t id, const char *path,
 	struct hwtdi_side_file file;
 	int rc;
 
-	rc = hwtdi_side_file_read(&file, trace, path, HWTDI_NAMES_FILE_MAX,
+	rc = hwtdi_side_code_read(&file, trace, path, HWTDI_NAMES_FILE_MAX,
 	    err);
 	if (rc != HWTD_OK)
 		return (rc);

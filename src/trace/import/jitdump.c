@@ -388,7 +388,7 @@ hwtdi_jitdump_read(struct hwtd_trace *trace, const char *path,
 	struct hwtdi_side_file file;
 	int rc;
 
-	rc = hwtdi_side_file_read(&file, trace, path, HWTDI_JITDUMP_MAX, err);
+	rc = hwtdi_side_code_read(&file, trace, path, HWTDI_JITDUMP_MAX, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	rc = hwtdi_jitdump_add(trace, path, file.bytes, file.n, how, sum, err);

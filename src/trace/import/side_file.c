@@ -81,7 +81,7 @@ hwtdi_side_is_beside(const char *beside, const char *path)
 	return (strncmp(file, folder, n) == 0 && file[n] == '/');
 }
 
-/* Takes over the path on success.  `named`: by the file that was opened. */
+/* Takes over the path on success.  `named`: saving it shows what a file named. */
 static int
 note(struct hwtd_trace *trace, char *path, bool named, struct hwtd_error *err)
 {
@@ -128,9 +128,9 @@ read_path(struct hwtdi_side_file *out, struct hwtd_trace *trace, char *path,
 	return (rc);
 }
 
-int
-hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
-    const char *name, uint64_t most, struct hwtd_error *err)
+static int
+read_beside(struct hwtdi_side_file *out, struct hwtd_trace *trace,
+    const char *name, uint64_t most, bool named, struct hwtd_error *err)
 {
 	char *path = NULL;
 	int rc;
@@ -138,8 +138,22 @@ hwtdi_side_file_read(struct hwtdi_side_file *out, struct hwtd_trace *trace,
 	memset(out, 0, sizeof(*out));
 	rc = hwtdi_side_path(trace->library, trace->file.path, name, &path,
 	    err);
-	return (rc == HWTD_OK ? read_path(out, trace, path, most, true, err)
+	return (rc == HWTD_OK ? read_path(out, trace, path, most, named, err)
 			      : rc);
+}
+
+int
+hwtdi_side_file_read(struct hwtdi_side_file *file, struct hwtd_trace *trace,
+    const char *name, uint64_t most, struct hwtd_error *err)
+{
+	return (read_beside(file, trace, name, most, true, err));
+}
+
+int
+hwtdi_side_code_read(struct hwtdi_side_file *file, struct hwtd_trace *trace,
+    const char *name, uint64_t most, struct hwtd_error *err)
+{
+	return (read_beside(file, trace, name, most, false, err));
 }
 
 int

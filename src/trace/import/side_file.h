@@ -27,6 +27,15 @@ int hwtdi_side_path(struct hwtd_context *ctx, const char *beside,
 int hwtdi_side_file_read(struct hwtdi_side_file *file,
     struct hwtd_trace *trace, const char *name, uint64_t most,
     struct hwtd_error *err);
+
+/*
+ * The same of code that a program made, or of names of code: wherever it lies,
+ * it may be saved with the trace, as that of programs may.
+ */
+int hwtdi_side_code_read(struct hwtdi_side_file *file,
+    struct hwtd_trace *trace, const char *name, uint64_t most,
+    struct hwtd_error *err);
+
 /* The same of a path that is not named by the file that was opened. */
 int hwtdi_side_file_read_as(struct hwtdi_side_file *file,
     struct hwtd_trace *trace, const char *path, struct hwtd_error *err);

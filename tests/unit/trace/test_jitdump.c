@@ -13,6 +13,7 @@
 
 #include "support/failing_allocator.h"
 #include "support/mapped_trace.h"
+#include "support/saved_trace.h"
 #include "support/temp_dir.h"
 #include "trace/import/jitdump.h"
 
@@ -402,6 +403,53 @@ many_functions_take_no_time(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* A file elsewhere is used like a program: its code is saved as well. */
+static void
+a_file_is_read_and_saved_wherever_it_lies(void **state)
+{
+	const struct hwtd_open_options how = { .size = sizeof(how),
+		.tech = HWTD_TECH_INTEL_PT,
+		.unsealed = 1 };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct temp_dir here, there;
+	struct hwtdi_jitdump_sum sum;
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	struct dump d;
+	char path[300], file[300];
+
+	(void)state;
+	temp_dir_create(&here);
+	temp_dir_create(&there);
+	write_file(temp_dir_file(&here, "run.pt", path), "\0\0", 2);
+	put_head(&d, false, 0);
+	put_load(&d, 2000, 0x7000, 5, "one", "AAAA");
+	write_file(temp_dir_file(&there, "jit-77.dump", file), d.bytes, d.n);
+	write_file(temp_dir_file(&there, "perf-77.map", file), "1 1 a\n", 6);
+	free(d.bytes);
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_open(ctx, path, &how, &trace, &err),
+	    HWTD_OK);
+	hwtd_context_destroy(ctx);
+	assert_int_equal(hwtdi_trace_read_perf_map(trace, 77, file, &err),
+	    HWTD_OK);
+	(void)temp_dir_file(&there, "jit-77.dump", file);
+	assert_int_equal(hwtdi_jitdump_read(trace, file, &by_time, &sum, &err),
+	    HWTD_OK);
+	assert_string_equal(hwtd_trace_file(trace, 2), file);
+	assert_int_equal(hwtdi_jitdump_read(trace, "no.dump", &by_time, &sum,
+			     &err),
+	    HWTD_E_IO);
+	(void)mt_seal(trace);
+	temp_dir_remove(&there);
+	st_save(trace, temp_dir_file(&here, "a.hwt", path), HWTD_SAVE_IMAGES);
+	hwtd_trace_close(trace);
+	trace = st_open(path, here.path);
+	assert_int_equal(st_code(trace, 77, 0x7003), 'A');
+	hwtd_trace_close(trace);
+	temp_dir_remove(&here);
+}
+
 static void
 failed_allocations_are_no_memory(void **state)
 {
@@ -447,6 +495,7 @@ main(void)
 		cmocka_unit_test(files_that_are_none_are_refused),
 		cmocka_unit_test(few_of_many_damages_are_told),
 		cmocka_unit_test(many_functions_take_no_time),
+		cmocka_unit_test(a_file_is_read_and_saved_wherever_it_lies),
 		cmocka_unit_test(failed_allocations_are_no_memory),
 	};
 
