@@ -365,6 +365,26 @@ try_build_id(struct search *s, const char *name,
 	}
 }
 
+/* A kernel by its release, where systems put it below `root`. */
+static void
+try_release(struct search *s, const char *root, const char *release)
+{
+	/* Source: Linux, tools/perf/util/symbol.c, vmlinux_paths_upd[]. */
+	static const char *const places[][2] = {
+		{ "/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/lib/modules/", "/build/vmlinux" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/usr/lib/debug/boot/vmlinux-", ".debug" },
+	};
+
+	if (release == NULL || base_name(release) != release)
+		return;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		try_path(s, "%s%s%s%s", root, places[i][0], release,
+		    places[i][1]);
+}
+
 /* Files that have this name, or stand for it. */
 static void
 try_spelled(struct search *s, const char *name, size_t n,
@@ -380,12 +400,16 @@ try_spelled(struct search *s, const char *name, size_t n,
 	for (size_t i = 0; i < places->n_roots && stays_inside(name); i++) {
 		try_path(s, "%s%s%.*s", places->roots[i],
 		    name[0] == '/' ? "" : "/", all, name);
-		if (kind == HWTDI_PERF_KERNEL)
+		if (kind == HWTDI_PERF_KERNEL) {
 			try_path(s, "%s/boot/vmlinux", places->roots[i]);
+			try_release(s, places->roots[i], places->release);
+		}
 	}
 	/* A bare name is not one of the current folder. */
 	if (places->as_is && base != name)
 		try_path(s, "%.*s", all, name);
+	if (places->as_is && kind == HWTDI_PERF_KERNEL)
+		try_release(s, "", places->release);
 	for (size_t i = 0; i < places->n_dirs; i++) {
 		try_path(s, "%s/%.*s", places->dirs[i], rest, base);
 		if (kind == HWTDI_PERF_KERNEL) {

@@ -36,6 +36,8 @@ struct hwtdi_image_places {
 	/* Folders that hold files of this base name, for instance modules. */
 	const char *const *dirs;
 	size_t n_dirs;
+	/* What the kernel calls its version, as uname -r tells; NULL: unknown. */
+	const char *release;
 	/* A copy of memory (ET_CORE) has to have this address; NULL: any. */
 	const uint64_t *around;
 };
@@ -71,8 +73,9 @@ struct hwtdi_image_found {
  * debug information, without code, are passed over.
  *
  * Names of perf that are no files: the kernel is the newest copy of its memory
- * in a cache, then its file, also "vmlinux" and "kcore" in `dirs` and
- * "boot/vmlinux" below roots; "[name]" is also "name.ko" in `dirs`.
+ * in a cache, then its file, also "vmlinux" and "kcore" in `dirs`,
+ * "boot/vmlinux" below roots, and below these and / where systems put the
+ * files of their release; "[name]" is also "name.ko" in `dirs`.
  *
  * "name.ko.zst" is unpacked; what is compressed otherwise says so, unless it
  * lies unpacked in its place.

@@ -324,6 +324,7 @@ hwtdi_named_files_places(const struct hwtdi_named_files *files,
 	out->dirs = search->dirs;
 	out->n_dirs = search->n_dirs;
 	out->around = files->around;
+	out->release = files->trace->text.release;
 }
 
 /* Look for the file and read it.  What cannot be had is said in the image. */

@@ -146,6 +146,8 @@ struct hwtdi_trace_text {
 	char *cpu_model;
 	/* What time_ns counts, for instance "CLOCK_MONOTONIC". */
 	char *clock;
+	/* Of the kernel that ran, as uname -r tells; to find its file. */
+	char *release;
 };
 
 /* The file that stretches lie in. */

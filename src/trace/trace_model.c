@@ -189,6 +189,7 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	hwtdi_strfree(ctx, trace->text.abi);
 	hwtdi_strfree(ctx, trace->text.cpu_model);
 	hwtdi_strfree(ctx, trace->text.clock);
+	hwtdi_strfree(ctx, trace->text.release);
 	for (size_t i = 0; i < trace->n_side_files; i++)
 		hwtdi_strfree(ctx, trace->side_files[i]);
 	hwtdi_array_free(ctx, trace->side_files, trace->cap_side_files,

@@ -101,7 +101,22 @@ hwtdi_trace_add_kallsyms(struct hwtd_trace *trace, uint32_t vmid,
 	return (rc);
 }
 
-/* A file for one of the two above. */
+int
+hwtdi_trace_add_name(struct hwtd_trace *trace, uint32_t pid, uint32_t vmid,
+    uint64_t addr, uint64_t len, const char *text, struct hwtd_error *err)
+{
+	const struct hwtdi_name name = { .address = addr, .size = len };
+	struct hwtdi_name_table *table;
+	int rc;
+
+	rc = table_of(trace, pid, pid == HWTD_NO_ID ? vmid : HWTD_NO_ID,
+	    &table, err);
+	return (rc == HWTD_OK ? hwtdi_name_table_add(table, trace->library,
+				    &name, text, strlen(text), NULL, 0, err)
+			      : rc);
+}
+
+/* A file with a list of either kind. */
 static int
 read_names(struct hwtd_trace *trace, uint32_t id, const char *path,
     int (*add)(struct hwtd_trace *trace, uint32_t id, const char *name,

@@ -45,7 +45,11 @@ int hwtdi_trace_add_perf_map(struct hwtd_trace *trace, uint32_t pid,
 int hwtdi_trace_add_kallsyms(struct hwtd_trace *trace, uint32_t vmid,
     const char *name, const void *text, size_t n, struct hwtd_error *err);
 
-/* The same of files beside the trace, or of absolute paths; HWTD_E_IO. */
+/* A single one, of `len` bytes; `pid` HWTD_NO_ID: of the kernel. */
+int hwtdi_trace_add_name(struct hwtd_trace *trace, uint32_t pid, uint32_t vmid,
+    uint64_t addr, uint64_t len, const char *text, struct hwtd_error *err);
+
+/* Lists in files beside the trace, or of absolute paths; HWTD_E_IO. */
 int hwtdi_trace_read_perf_map(struct hwtd_trace *trace, uint32_t pid,
     const char *path, struct hwtd_error *err);
 int hwtdi_trace_read_kallsyms(struct hwtd_trace *trace, uint32_t vmid,

@@ -57,6 +57,9 @@ fill(struct hwtd_trace *trace, struct hwtd_error *err)
 	if (rc == HWTD_OK)
 		rc = hwtdi_trace_add_kallsyms(trace, 3, "guest",
 		    "ffffffff81000000 T guest\n", 25, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_trace_add_name(trace, HWTD_NO_ID, HWTD_NO_ID,
+		    0xffffffffc1000000, 0x10, "bpf_prog_x", err);
 	return (rc);
 }
 
@@ -114,6 +117,8 @@ lists_name_code_of_their_process_and_kernel(void **state)
 		    "do_more", 1);
 	assert_place(trace, HWTD_NO_ID, 0, 0xffffffffc0000008, "[some]",
 	    "in_module", 8);
+	assert_place(trace, 5, 0, 0xffffffffc100000f, NULL, "bpf_prog_x", 0xf);
+	assert_place(trace, 5, 0, 0xffffffffc1000010, NULL, NULL, 0);
 	hwtd_trace_close(trace);
 }
 

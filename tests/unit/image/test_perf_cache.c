@@ -140,6 +140,17 @@ static const struct {
 	{ "a kernel below a root", "[kernel.kallsyms]", true,
 	    { { "root/boot/vmlinux", RIGHT, NULL } }, "root/boot/vmlinux",
 	    HWTDI_IMAGE_MATCH },
+	{ "a kernel by its release", "[kernel.kallsyms]", true,
+	    { { "root/lib/modules/6.1.0-test/build/vmlinux", RIGHT, NULL },
+		{ "root/boot/vmlinux-6.1.0-other", OTHER, NULL } },
+	    "root/lib/modules/6.1.0-test/build/vmlinux", HWTDI_IMAGE_MATCH },
+	{ "another kernel of the same release", "[kernel.kallsyms]", true,
+	    { { "root/boot/vmlinux-6.1.0-test", OTHER, NULL },
+		{ "root/usr/lib/debug/boot/vmlinux-6.1.0-test", RIGHT,
+		    NULL } },
+	    "root/usr/lib/debug/boot/vmlinux-6.1.0-test", HWTDI_IMAGE_MATCH },
+	{ "a program is not found by release", "/bin/prog", true,
+	    { { "root/boot/vmlinux-6.1.0-test", RIGHT, NULL } }, NULL, 0 },
 	{ "a module by name", "[ext4]", false,
 	    { { "mods/ext4.ko", RIGHT, NULL } }, "mods/ext4.ko",
 	    HWTDI_IMAGE_UNCHECKED },
@@ -232,6 +243,7 @@ files_of_the_cache_are_found(void **state)
 			.n_roots = 1,
 			.dirs = dirs,
 			.n_dirs = 1,
+			.release = "6.1.0-test",
 			.around = &around,
 		};
 
@@ -253,6 +265,41 @@ files_of_the_cache_are_found(void **state)
 		temp_dir_remove(&dir);
 	}
 	hwtd_context_destroy(ctx);
+}
+
+/* A release is hostile as any name: it is no path. */
+static void
+a_release_with_a_slash_is_none(void **state)
+{
+	struct hwtdi_image_found found;
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_context *ctx;
+	struct temp_dir dir;
+	char path[300];
+
+	(void)state;
+	temp_dir_create(&dir);
+	make(&dir, &(const struct made){ "boot/vmlinux-x", RIGHT, NULL });
+	(void)temp_dir_file(&dir, "root", path);
+	make(&dir, &(const struct made){ "root/boot/vmlinux-/x", TEXT, NULL });
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	const char *const roots[] = { path };
+	static const char *const releases[] = { "/../../boot/vmlinux-x", "..",
+		"", "/" };
+
+	for (size_t i = 0; i < 4; i++) {
+		const struct hwtdi_image_places places = { .roots = roots,
+			.n_roots = 1,
+			.release = releases[i] };
+
+		assert_int_equal(hwtdi_image_search(&found, ctx,
+				     "[kernel.kallsyms]", &asked, &places,
+				     &err),
+		    HWTD_E_NOT_FOUND);
+		assert_non_null(strstr(err.message, "not found in 2 places"));
+	}
+	hwtd_context_destroy(ctx);
+	temp_dir_remove(&dir);
 }
 
 /* Only so many copies are looked into, and those are the newest. */
@@ -316,6 +363,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_the_cache_are_found),
+		cmocka_unit_test(a_release_with_a_slash_is_none),
 		cmocka_unit_test(the_newest_of_many_copies_are_kept),
 		cmocka_unit_test(names_without_files_are_told_apart),
 	};
