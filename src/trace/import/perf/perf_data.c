@@ -499,6 +499,8 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_jitdumps(&f);
 	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_perf_maps(&f);
+	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_streams(&f);
 	fini(&f);
 	return (rc);

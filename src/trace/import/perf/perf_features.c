@@ -353,5 +353,7 @@ hwtdi_perf_give_texts(struct hwtdi_perf_file *f)
 		rc = join(f, &out->cpu_model, model, 4);
 	if (rc == HWTD_OK)
 		rc = join(f, &out->clock, clock, 4);
+	if (rc == HWTD_OK)
+		rc = keep(f, &out->release, t->release);
 	return (rc);
 }

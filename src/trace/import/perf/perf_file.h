@@ -173,6 +173,7 @@ int hwtdi_perf_give_exits(struct hwtdi_perf_file *f);
 /* Code in files beside it: of the kernel, and made by programs. */
 int hwtdi_perf_give_kernel(struct hwtdi_perf_file *f);
 int hwtdi_perf_give_jitdumps(struct hwtdi_perf_file *f);
+int hwtdi_perf_give_perf_maps(struct hwtdi_perf_file *f);
 
 /* The clock of counts of the hardware; false: not known. */
 bool hwtdi_perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out);

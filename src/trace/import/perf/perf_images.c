@@ -1,6 +1,7 @@
 /*
  * Code that lies beside a perf.data: kernels, and what programs made at run time.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,9 +10,11 @@
 #include "trace/import/jitdump.h"
 #include "trace/import/perf/perf_file.h"
 #include "trace/import/side_file.h"
+#include "trace/trace_names.h"
 
 /* Files of one trace; a hostile one could name any number. */
 #define MAX_JITDUMPS 256u
+#define MAX_PERF_MAPS 1024u
 
 #define CLOCK_MONOTONIC_ID 1
 
@@ -25,6 +28,18 @@ is_file(const char *path)
 		return (false);
 	(void)close(fd);
 	return (true);
+}
+
+/* Without a file there is less to see, and the rest is as good as it was. */
+static int
+missing(struct hwtdi_perf_file *f, const struct hwtd_error *why,
+    const char *what)
+{
+	if (why->code == HWTD_E_NOMEM)
+		return (hwtdi_fail_pass(f->err, why));
+	hwtdi_log(f->trace->library, HWTD_LOG_WARNING, "perf", "%s: %s", what,
+	    why->message);
+	return (HWTD_OK);
 }
 
 static int
@@ -45,113 +60,56 @@ rename_record(struct hwtdi_perf_file *f, struct hwtd_record *r,
 	return (HWTD_OK);
 }
 
-/* Whether a path that was recorded can be found: below a root, or as it is. */
-static bool
-is_somewhere(const struct hwtdi_perf_file *f, const char *path)
+/* A file in the folder of perf record --kcore that the data lies in. */
+static int
+in_kcore_folder(struct hwtdi_perf_file *f, const char *name, char **out)
 {
-	const struct hwtd_search *search = &f->trace->search.o;
-	char other[4096];
-
-	for (size_t i = 0; i < search->n_roots; i++) {
-		const int n = snprintf(other, sizeof(other), "%s%s",
-		    search->roots[i], path);
-
-		if (n > 0 && (size_t)n < sizeof(other) && is_file(other))
-			return (true);
-	}
-	return ((search->flags & HWTD_SEARCH_NO_ORIGINAL) == 0 &&
-	    is_file(path));
+	return (hwtdi_side_path(f->trace->library, f->trace->file.path, name,
+	    out, f->err));
 }
 
-/* A name by which the file of a kernel is in a folder of modules. */
-static bool
-is_in_folder(const struct hwtdi_perf_file *f, const char *name)
-{
-	const struct hwtd_search *search = &f->trace->search.o;
-	char path[4096];
-
-	for (size_t i = 0; i < search->n_dirs; i++) {
-		const int n = snprintf(path, sizeof(path), "%s/%s",
-		    search->dirs[i], name);
-
-		if (n > 0 && (size_t)n < sizeof(path) && is_file(path))
-			return (true);
-	}
-	return (false);
-}
-
-/*
- * Where the file of a kernel is: perf does not tell, distributions have their ways.
- * Empty: nowhere.
- */
-static void
-find_kernel(const struct hwtdi_perf_file *f, char *path, size_t room)
-{
-	static const char *const ways[] = {
-		"/boot/vmlinux-%s",
-		"/usr/lib/debug/boot/vmlinux-%s",
-		"/lib/modules/%s/build/vmlinux",
-		"/usr/lib/debug/lib/modules/%s/vmlinux",
-		"/usr/lib/debug/boot/vmlinux-%s.debug",
-	};
-	const char *release = f->texts.release;
-	int n;
-
-	for (size_t i = 0; release != NULL && strchr(release, '/') == NULL &&
-	     i < sizeof(ways) / sizeof(ways[0]);
-	     i++) {
-		const char *at = strchr(ways[i], '%');
-
-		n = snprintf(path, room, "%.*s%s%s", (int)(at - ways[i]),
-		    ways[i], release, at + 2);
-		if (n > 0 && (size_t)n < room && is_somewhere(f, path))
-			return;
-		if (n > 0 && (size_t)n < room &&
-		    is_in_folder(f, strrchr(path, '/') + 1))
-			return;
-	}
-	(void)snprintf(path, room, "/boot/vmlinux");
-	if (!is_somewhere(f, path) && !is_in_folder(f, "vmlinux"))
-		path[0] = '\0';
-}
-
-/*
- * The file of the kernel: the copy of its memory that perf record --kcore puts
- * beside the data, or a file of its release.  One with the right build-id is
- * found by that before.
- */
-int
-hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
+/* Its copy of kernel memory is the file of the kernel. */
+static int
+give_copy(struct hwtdi_perf_file *f, const char *path)
 {
 	struct hwtdi_record_list *list = &f->trace->records;
-	char kernel[4096];
-	bool is_copy;
-	char *path;
-	int rc;
+	int rc = HWTD_OK;
 
-	rc = hwtdi_side_path(f->trace->library, f->trace->file.path,
-	    "kcore_dir/kcore", &path, f->err);
-	if (rc != HWTD_OK)
-		return (rc);
-	is_copy = is_file(path);
-	if (!is_copy)
-		find_kernel(f, kernel, sizeof(kernel));
 	for (size_t i = 0; rc == HWTD_OK && i < list->n; i++) {
 		struct hwtd_record *r = &list->records[i];
 
 		if (r->type != HWTD_REC_KERNEL ||
 		    (r->flags & HWTD_RECF_VMID) != 0)
 			continue;
-		if (is_copy) {
-			/* Memory has no build-id of its own. */
-			r->n_build_id = 0;
-			memset(r->build_id, 0, sizeof(r->build_id));
-			rc = rename_record(f, r, path);
-		} else if (kernel[0] != '\0') {
-			rc = rename_record(f, r, kernel);
-		}
+		/* Memory has no build-id of its own. */
+		r->n_build_id = 0;
+		memset(r->build_id, 0, sizeof(r->build_id));
+		rc = rename_record(f, r, path);
 	}
-	hwtdi_strfree(f->trace->library, path);
+	return (rc);
+}
+
+int
+hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
+{
+	struct hwtd_context *ctx = f->trace->library;
+	struct hwtd_error why = { .size = sizeof(why) };
+	char *path;
+	int rc;
+
+	rc = in_kcore_folder(f, "kcore_dir/kcore", &path);
+	if (rc == HWTD_OK && is_file(path))
+		rc = give_copy(f, path);
+	hwtdi_strfree(ctx, rc == HWTD_OK ? path : NULL);
+	if (rc == HWTD_OK)
+		rc = in_kcore_folder(f, "kcore_dir/kallsyms", &path);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (is_file(path) &&
+	    hwtdi_trace_read_kallsyms(f->trace, HWTD_NO_ID, path, &why) !=
+		HWTD_OK)
+		rc = missing(f, &why, "symbols of the kernel");
+	hwtdi_strfree(ctx, path);
 	return (rc);
 }
 
@@ -170,9 +128,9 @@ is_jitdump(const struct hwtd_record *r)
 	return (at != name + 5 && strcmp(at, ".dump") == 0);
 }
 
-/* Where the file is: below other roots, where it was, or beside the trace. */
+/* Where a file is: below other roots, where it was, or beside the trace. */
 static int
-find_jitdump(struct hwtdi_perf_file *f, const char *name, char **out)
+find_file(struct hwtdi_perf_file *f, const char *name, char **out)
 {
 	const struct hwtd_search *search = &f->trace->search.o;
 	struct hwtd_context *ctx = f->trace->library;
@@ -208,28 +166,17 @@ read_jitdump(struct hwtdi_perf_file *f, const char *name, uint32_t pid)
 	};
 	struct hwtd_error why = { .size = sizeof(why) };
 	struct hwtdi_jitdump_sum sum;
-	struct hwtdi_side_file file;
 	char *path;
 	int rc;
 
-	rc = find_jitdump(f, name, &path);
+	rc = find_file(f, name, &path);
 	if (rc != HWTD_OK)
 		return (rc);
-	rc = hwtdi_side_file_read_as(&file, f->trace, path, &why);
-	if (rc == HWTD_OK) {
-		rc = hwtdi_jitdump_add(f->trace, path, file.bytes, file.n,
-		    &how, &sum, &why);
-		hwtdi_side_file_fini(&file, f->trace->library);
-	}
+	rc = hwtdi_jitdump_read(f->trace, path, &how, &sum, &why);
 	hwtdi_strfree(f->trace->library, path);
-	if (rc == HWTD_E_NOMEM)
-		return (hwtdi_fail_pass(f->err, &why));
-	/* Without it its code is missing. */
-	if (rc != HWTD_OK)
-		hwtdi_log(f->trace->library, HWTD_LOG_WARNING, "perf",
-		    "code that process %u made at run time: %s", pid,
-		    why.message);
-	return (HWTD_OK);
+	return (rc == HWTD_OK
+		? rc
+		: missing(f, &why, "code that was made at run time"));
 }
 
 int
@@ -258,5 +205,49 @@ hwtdi_perf_give_jitdumps(struct hwtdi_perf_file *f)
 	for (size_t i = 0; i < n_found && rc == HWTD_OK; i++)
 		rc = read_jitdump(f, list->records[found[i]].name,
 		    list->records[found[i]].pid);
+	return (rc);
+}
+
+/* Names that a runtime wrote to /tmp/perf-PID.map. */
+static int
+read_perf_map(struct hwtdi_perf_file *f, uint32_t pid)
+{
+	struct hwtd_error why = { .size = sizeof(why) };
+	char name[64];
+	char *path;
+	int rc;
+
+	(void)snprintf(name, sizeof(name), "/tmp/perf-%" PRIu32 ".map", pid);
+	rc = find_file(f, name, &path);
+	if (rc == HWTD_OK && is_file(path) &&
+	    hwtdi_trace_read_perf_map(f->trace, pid, path, &why) != HWTD_OK)
+		rc = missing(f, &why, "names of code");
+	hwtdi_strfree(f->trace->library, rc == HWTD_OK ? path : NULL);
+	return (rc);
+}
+
+/* Of processes that have memory for code without a file. */
+int
+hwtdi_perf_give_perf_maps(struct hwtdi_perf_file *f)
+{
+	const struct hwtdi_record_list *list = &f->trace->records;
+	uint32_t pids[MAX_PERF_MAPS];
+	size_t n = 0;
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < list->n && n < MAX_PERF_MAPS; i++) {
+		const struct hwtd_record *r = &list->records[i];
+		size_t k = 0;
+
+		if (r->type != HWTD_REC_MMAP || r->pid == HWTD_NO_ID ||
+		    (r->flags & HWTD_RECF_ANONYMOUS) == 0)
+			continue;
+		while (k < n && pids[k] != r->pid)
+			k++;
+		if (k == n)
+			pids[n++] = r->pid;
+	}
+	for (size_t i = 0; i < n && rc == HWTD_OK; i++)
+		rc = read_perf_map(f, pids[i]);
 	return (rc);
 }

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "trace/import/perf/perf_file.h"
+#include "trace/trace_names.h"
 
 /* A record that is being read. */
 struct reading {
@@ -376,6 +377,7 @@ read_ksymbol(struct reading *r)
 {
 	struct hwtdi_perf_bytes *b = &r->body;
 	uint32_t flags;
+	int rc;
 
 	r->out.addr = hwtdi_perf_u64(b);
 	r->out.len = hwtdi_perf_u32(b);
@@ -390,11 +392,16 @@ read_ksymbol(struct reading *r)
 	r->out.flags |= HWTD_RECF_ADDR | HWTD_RECF_LEN |
 	    HWTD_RECF_KERNEL_SPACE;
 	r->out.type = HWTD_REC_MUNMAP;
-	if ((flags & 1) == 0) {
-		r->out.type = HWTD_REC_MMAP;
-		r->out.flags |= HWTD_RECF_FILE_OFF | HWTD_RECF_JIT;
-	}
-	return (add(r));
+	if ((flags & 1) != 0)
+		return (add(r));
+	r->out.type = HWTD_REC_MMAP;
+	r->out.flags |= HWTD_RECF_FILE_OFF | HWTD_RECF_JIT;
+	rc = add(r);
+	/* Whatever the code comes from, this is what it is called. */
+	return (rc == HWTD_OK
+		? hwtdi_trace_add_name(r->file->trace, HWTD_NO_ID, HWTD_NO_ID,
+		      r->out.addr, r->out.len, r->out.name, r->file->err)
+		: rc);
 }
 
 /* `n` bytes that are at an address from the time of the record on. */
