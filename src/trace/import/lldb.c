@@ -12,7 +12,7 @@
 #include "trace/import/json_tree.h"
 #include "trace/import/perf/perf_data.h"
 #include "trace/import/perf/perf_format.h"
-#include "trace/import/perf_time.h"
+#include "trace/import/perf/perf_time.h"
 #include "trace/import/side_file.h"
 
 /* How much of a file must be text. */

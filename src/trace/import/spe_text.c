@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "trace/import/perf_time.h"
+#include "trace/import/perf/perf_time.h"
 #include "trace/import/text_lines.h"
 
 /* How far a text is looked through; what is no text, not so far. */

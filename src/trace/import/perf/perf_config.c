@@ -48,7 +48,7 @@ hwtdi_perf_time_conv(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_record *record)
 {
 	struct hwtdi_perf_bytes b = record->body;
-	struct hwtdi_perf_time_conv t = { .known = true };
+	struct hwtdi_perf_time t = { 0 };
 
 	t.shift = hwtdi_perf_u64(&b);
 	t.mult = hwtdi_perf_u64(&b);
@@ -62,8 +62,8 @@ hwtdi_perf_time_conv(struct hwtdi_perf_file *f,
 	t.mask = hwtdi_perf_u64(&b);
 	(void)hwtdi_perf_get(&b, 1);
 	t.is_short = hwtdi_perf_get(&b, 1) != 0 && !b.rest.bad;
-	t.known = t.mult != 0;
 	f->time = t;
+	f->has_time = t.mult != 0;
 	return (HWTD_OK);
 }
 
@@ -80,8 +80,8 @@ read_pt(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
 	aux->is_snapshot = w[PT_SNAPSHOT_MODE] != 0;
 	aux->mtc_bits = w[PT_MTC_FREQ_BITS];
 	if (w[PT_CAP_USER_TIME_ZERO] != 0 && w[PT_TIME_MULT] != 0 &&
-	    w[PT_TIME_SHIFT] <= 63 && !f->time.known) {
-		f->time.known = true;
+	    w[PT_TIME_SHIFT] <= 63 && !f->has_time) {
+		f->has_time = true;
 		f->time.shift = w[PT_TIME_SHIFT];
 		f->time.mult = w[PT_TIME_MULT];
 		f->time.zero = w[PT_TIME_ZERO];
@@ -321,10 +321,5 @@ bool
 hwtdi_perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out)
 {
 	memset(out, 0, sizeof(*out));
-	if (!f->time.known)
-		return (false);
-	out->counts_per = UINT64_C(1) << f->time.shift;
-	out->ns_per = f->time.mult;
-	out->base_ns = f->time.zero;
-	return (true);
+	return (f->has_time && hwtdi_perf_time_clock(&f->time, out));
 }

@@ -6,6 +6,7 @@
 
 #include "base/index.h"
 #include "trace/import/perf/perf_events.h"
+#include "trace/import/perf/perf_time.h"
 
 /* Texts of the header.  NULL: not told. */
 struct hwtdi_perf_texts {
@@ -26,17 +27,6 @@ struct hwtdi_perf_build_id {
 	char *name;
 	uint32_t n;
 	uint8_t bytes[HWTD_MAX_BUILD_ID];
-};
-
-/* How counts of the hardware become time of records. */
-struct hwtdi_perf_time_conv {
-	bool known;
-	uint64_t shift;
-	uint64_t mult;
-	uint64_t zero;
-	uint64_t cycles;
-	uint64_t mask;
-	bool is_short;
 };
 
 /* PERF_RECORD_AUXTRACE. */
@@ -135,7 +125,9 @@ struct hwtdi_perf_file {
 	/* Where bytes of trace begin. */
 	uint64_t *stops;
 	size_t n_stops, cap_stops;
-	struct hwtdi_perf_time_conv time;
+	/* How counts of the hardware become time of records, if that is known. */
+	struct hwtdi_perf_time time;
+	bool has_time;
 	struct hwtdi_perf_aux aux;
 	struct hwtdi_perf_pokes pokes;
 };

@@ -1,7 +1,7 @@
 /*
  * The clock of Linux perf.
  */
-#include "trace/import/perf_time.h"
+#include "trace/import/perf/perf_time.h"
 
 #include <string.h>
 
