@@ -23,6 +23,7 @@ struct fixture {
 	/* Raw bytes to open, and a file to save to. */
 	char raw[32];
 	char saved[32];
+	char empty[32];
 };
 
 /* Calls an entry with `opts` as its option struct and undoes what it did. */
@@ -57,6 +58,7 @@ setup(void **state)
 
 	if (f == NULL || make_file(f->raw, psb, sizeof(psb)) != 0 ||
 	    make_file(f->saved, "", 0) != 0 ||
+	    make_file(f->empty, "", 0) != 0 ||
 	    hwtd_context_create(NULL, &f->ctx, NULL) != HWTD_OK ||
 	    hwtd_trace_create(f->ctx, NULL, &f->building, NULL) != HWTD_OK ||
 	    hwtd_trace_create(f->ctx, NULL, &f->sealed, NULL) != HWTD_OK ||
@@ -76,6 +78,7 @@ teardown(void **state)
 	hwtd_context_destroy(f->ctx);
 	(void)unlink(f->raw);
 	(void)unlink(f->saved);
+	(void)unlink(f->empty);
 	free(f);
 	return (0);
 }
@@ -107,6 +110,30 @@ call_open(struct fixture *f, void *opts, struct hwtd_error *err)
 	struct hwtd_trace *trace = NULL;
 	int rc = hwtd_trace_open(f->ctx, f->raw, opts, &trace, err);
 
+	hwtd_trace_close(trace);
+	return (rc);
+}
+
+/* The path, where there is room for it, is the fixture's. */
+static int
+call_perf_records(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	const size_t end = offsetof(struct hwtd_perf_records, path) +
+	    sizeof(const char *);
+	const struct hwtd_open_options o = { .size = sizeof(o),
+		.tech = HWTD_TECH_INTEL_PT,
+		.perf_records = opts,
+		.n_perf_records = 1 };
+	const char *path = f->empty;
+	struct hwtd_trace *trace = NULL;
+	size_t size;
+	int rc;
+
+	memcpy(&size, opts, sizeof(size));
+	if (size >= end)
+		memcpy((uint8_t *)opts + end - sizeof(path), &path,
+		    sizeof(path));
+	rc = hwtd_trace_open(f->ctx, f->raw, &o, &trace, err);
 	hwtd_trace_close(trace);
 	return (rc);
 }
@@ -242,6 +269,8 @@ static const struct {
 	{ "trace options", call_trace, sizeof(struct hwtd_trace_options),
 	    NULL },
 	{ "open options", call_open, sizeof(struct hwtd_open_options), NULL },
+	{ "records of perf", call_perf_records,
+	    sizeof(struct hwtd_perf_records), NULL },
 	{ "save options", call_save, sizeof(struct hwtd_save_options), NULL },
 	{ "stream", call_stream, sizeof(a_stream), &a_stream },
 	{ "record", call_record, sizeof(a_record), &a_record },
