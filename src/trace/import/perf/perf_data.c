@@ -312,6 +312,10 @@ read_header(struct hwtdi_perf_file *f, struct section *data)
 		    "perf.data header: size %" PRIu64
 		    " at 8; %u of a pipe, %u of a file",
 		    header, PIPE_HEADER_BYTES, FILE_HEADER_BYTES));
+	if (size < sizeof(bytes))
+		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, size,
+		    "perf.data header: %" PRIu64 " bytes of %zu are there",
+		    size, sizeof(bytes)));
 	rc = hwtdi_trace_file_read(&f->trace->file, 0, bytes, sizeof(bytes),
 	    f->err);
 	if (rc != HWTD_OK)

@@ -40,6 +40,8 @@ struct hwtdi_perf_reader {
 	ZSTD_DStream *zstd;
 	ZSTD_inBuffer packed;
 	uint64_t packed_off;
+	/* There was no room for all of it: it is not at its end when its bytes are. */
+	bool packed_waits;
 	/* A record of it was lost, and with it what follows. */
 	bool packed_lost;
 	/* [unpacked_at, n_unpacked) of it are not read yet. */
@@ -108,6 +110,9 @@ how_many(struct hwtdi_perf_reader *r, uint64_t off, size_t n)
 	if (r->next_stop < range->n_stops &&
 	    range->stops[r->next_stop] - off < most)
 		most = range->stops[r->next_stop] - off;
+	/* Where records are looked for, the next ones are read with it. */
+	if (n == MAX_RECORD)
+		most = BUFFER_BYTES;
 	if (most < n)
 		most = n;
 	return ((size_t)(most < range->end - off ? most : range->end - off));
@@ -283,6 +288,7 @@ lose_packed(struct hwtdi_perf_reader *r, struct hwtd_error *err,
     const char *why)
 {
 	r->packed_lost = true;
+	r->packed_waits = false;
 	r->packed.pos = r->packed.size;
 	r->unpacked_at = r->n_unpacked = 0;
 	return (hwtdi_trace_note_damage(r->trace, r->packed_off,
@@ -305,6 +311,7 @@ unpack(struct hwtdi_perf_reader *r, struct hwtd_error *err)
 	r->n_unpacked = out.pos = left;
 	rc = ZSTD_decompressStream(r->zstd, &out, &r->packed);
 	r->n_unpacked = out.pos;
+	r->packed_waits = out.pos == out.size;
 	if (ZSTD_isError(rc))
 		return (lose_packed(r, err, ZSTD_getErrorName(rc)));
 	return (HWTD_OK);
@@ -342,7 +349,7 @@ next_unpacked(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *out,
 			r->unpacked_at += size;
 			return (HWTD_OK);
 		}
-		if (r->packed.pos == r->packed.size)
+		if (r->packed.pos == r->packed.size && !r->packed_waits)
 			return (HWTD_END);
 		rc = unpack(r, err);
 		if (rc == HWTD_OK && r->packed.pos == before &&
