@@ -6,6 +6,8 @@
  * words), tools/lib/perf/include/perf/event.h.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 #include "trace/import/coresight_config.h"
@@ -94,6 +96,25 @@ read_pt(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
 }
 
 static int
+by_number(const void *a, const void *b)
+{
+	const struct hwtdi_perf_traced_cpu *x = a, *y = b;
+
+	return (x->cpu < y->cpu ? -1 : x->cpu > y->cpu);
+}
+
+struct hwtdi_perf_traced_cpu *
+hwtdi_perf_traced_cpu(const struct hwtdi_perf_file *f, uint32_t cpu)
+{
+	const struct hwtdi_perf_traced_cpu key = { .cpu = cpu };
+
+	return (f->aux.n_cpus == 0 || cpu == HWTD_NO_ID
+		? NULL
+		: bsearch(&key, f->aux.cpus, f->aux.n_cpus,
+		      sizeof(*f->aux.cpus), by_number));
+}
+
+static int
 add_cpu(struct hwtdi_perf_file *f, const struct hwtdi_perf_traced_cpu *cpu)
 {
 	struct hwtdi_perf_aux *aux = &f->aux;
@@ -144,10 +165,10 @@ set_registers(struct hwtdi_perf_traced_cpu *cpu, uint64_t magic,
 	return (true);
 }
 
-/* Of one CPU; false: what follows cannot be read. */
+/* Of one CPU.  *why: what is wrong, and what follows cannot be read. */
 static int
 read_traced_cpu(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b,
-    uint64_t version, bool *is_good)
+    uint64_t version, const char **why)
 {
 	struct hwtdi_perf_traced_cpu cpu = { 0 };
 	const uint64_t magic = hwtdi_perf_u64(b);
@@ -158,10 +179,14 @@ read_traced_cpu(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b,
 	n = version > 0		      ? hwtdi_perf_u64(b)
 	    : magic == CS_MAGIC_ETMV3 ? CS_V0_ETMV3_WORDS
 				      : CS_V0_ETMV4_WORDS;
-	*is_good = !b->rest.bad && n <= b->rest.left / 8 &&
-	    (magic == CS_MAGIC_ETMV3 || magic == CS_MAGIC_ETMV4 ||
-		magic == CS_MAGIC_ETE);
-	if (!*is_good)
+	if (b->rest.bad)
+		*why = "it ends in the header";
+	else if (magic != CS_MAGIC_ETMV3 && magic != CS_MAGIC_ETMV4 &&
+	    magic != CS_MAGIC_ETE)
+		*why = "its magic number is not known";
+	else if (n > b->rest.left / 8)
+		*why = "it ends before its registers do";
+	if (*why != NULL)
 		return (HWTD_OK);
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t word = hwtdi_perf_u64(b);
@@ -169,13 +194,34 @@ read_traced_cpu(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b,
 		if (i < CS_MAX_WORDS)
 			w[i] = word;
 	}
-	*is_good = set_registers(&cpu, magic, w,
-	    (size_t)(n < CS_MAX_WORDS ? n : CS_MAX_WORDS));
+	if (!set_registers(&cpu, magic, w,
+		(size_t)(n < CS_MAX_WORDS ? n : CS_MAX_WORDS))) {
+		*why = "it has too few registers";
+		return (HWTD_OK);
+	}
 	if ((cpu.coresight.trace_id & CS_TRACE_ID_UNUSED) != 0 ||
 	    cpu.coresight.trace_id < HWTD_CS_FIRST_ID ||
 	    cpu.coresight.trace_id > HWTD_CS_LAST_ID)
 		cpu.coresight.trace_id = 0;
-	return (*is_good ? add_cpu(f, &cpu) : HWTD_OK);
+	return (add_cpu(f, &cpu));
+}
+
+static void
+sort_cpus(struct hwtdi_perf_aux *aux)
+{
+	if (aux->n_cpus > 0)
+		qsort(aux->cpus, aux->n_cpus, sizeof(*aux->cpus), by_number);
+}
+
+static int
+bad_block(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record,
+    uint64_t block, const char *why)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "block %" PRIu64 " of a CPU: %s",
+	    block, why);
+	return (hwtdi_perf_bad_record(f, record, text));
 }
 
 static int
@@ -185,7 +231,6 @@ read_coresight(struct hwtdi_perf_file *f,
 	const uint64_t version = hwtdi_perf_u64(b);
 	const uint64_t type_and_cpus = hwtdi_perf_u64(b);
 	const uint64_t n_cpus = type_and_cpus & 0xffffffff;
-	bool is_good = true;
 	int rc = HWTD_OK;
 
 	f->aux.pmu_type = (uint32_t)(type_and_cpus >> 32);
@@ -195,11 +240,16 @@ read_coresight(struct hwtdi_perf_file *f,
 	if (version > CS_VERSION_MAX)
 		return (hwtdi_perf_bad_record(f, record,
 		    "the version of the CoreSight header is not known"));
-	for (uint64_t i = 0; rc == HWTD_OK && is_good && i < n_cpus; i++)
-		rc = read_traced_cpu(f, b, version, &is_good);
-	if (rc == HWTD_OK && !is_good)
-		rc = hwtdi_perf_bad_record(f, record,
-		    "registers of a CPU: magic number, or how many");
+	for (uint64_t i = 0; rc == HWTD_OK && i < n_cpus; i++) {
+		const char *why = NULL;
+
+		rc = read_traced_cpu(f, b, version, &why);
+		if (why != NULL) {
+			rc = bad_block(f, record, i, why);
+			break;
+		}
+	}
+	sort_cpus(&f->aux);
 	return (rc);
 }
 
@@ -232,13 +282,19 @@ read_spe(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record,
 		cpu.cpu = (uint32_t)hwtdi_perf_u64(b);
 		n = hwtdi_perf_u64(b);
 		if (b->rest.bad || magic != SPE_MAGIC || n < 1 ||
-		    n > b->rest.left / 8)
-			return (hwtdi_perf_bad_record(f, record,
-			    "parameters of a CPU: magic number, or how many"));
+		    n > b->rest.left / 8) {
+			rc = bad_block(f, record, i,
+			    b->rest.bad ? "it ends in the header"
+				: magic != SPE_MAGIC
+				? "its magic number is not known"
+				: "it ends before its parameters do");
+			break;
+		}
 		cpu.midr = (uint32_t)hwtdi_perf_u64(b);
 		(void)hwtdi_bytes_take(&b->rest, (size_t)(n - 1) * 8);
 		rc = add_cpu(f, &cpu);
 	}
+	sort_cpus(&f->aux);
 	return (rc);
 }
 

@@ -462,8 +462,6 @@ fini(struct hwtdi_perf_file *f)
 	    sizeof(*aux->buffers));
 	hwtdi_array_free(ctx, aux->pieces, aux->cap_pieces,
 	    sizeof(*aux->pieces));
-	hwtdi_array_free(ctx, aux->hw_ids, aux->cap_hw_ids,
-	    sizeof(*aux->hw_ids));
 	hwtdi_array_free(ctx, f->pokes.bytes, f->pokes.cap, 1);
 	hwtdi_array_free(ctx, f->pokes.records, f->pokes.cap_records,
 	    sizeof(*f->pokes.records));

@@ -54,16 +54,11 @@ struct hwtdi_perf_piece {
 	uint32_t tid;
 	/* Its record in the trace. */
 	size_t record;
-	/* Of the buffer that has it, + 1. */
-	uint32_t stream_plus_1;
-};
-
-/* PERF_RECORD_AUX_OUTPUT_HW_ID of CoreSight. */
-struct hwtdi_perf_hw_id {
-	uint32_t cpu;
-	uint32_t trace_id;
-	bool has_sink;
-	uint32_t sink;
+	/* Of its queue, + 1. */
+	uint32_t queue_plus_1;
+	/* Where its last byte is followed by others, in all bytes of the queue. */
+	bool has_end;
+	uint64_t end;
 };
 
 /* Of PERF_RECORD_AUXTRACE_INFO: a CPU and how it was traced. */
@@ -73,6 +68,10 @@ struct hwtdi_perf_traced_cpu {
 	struct hwtd_coresight_config coresight;
 	/* Its timestamps count as the clock of records does. */
 	bool is_kernel_time;
+	/* By PERF_RECORD_AUX_OUTPUT_HW_ID; 0: it has none. */
+	uint32_t trace_id;
+	bool has_sink;
+	uint32_t sink;
 	/* SPE. */
 	uint32_t midr;
 };
@@ -85,14 +84,15 @@ struct hwtdi_perf_aux {
 	struct hwtd_pt_config pt;
 	/* PT: which bits of the event's config are the period of MTC. */
 	uint64_t mtc_bits;
+	/* By number. */
 	struct hwtdi_perf_traced_cpu *cpus;
 	size_t n_cpus, cap_cpus;
+	/* Records tell trace IDs. */
+	bool has_hw_ids;
 	struct hwtdi_perf_buffer *buffers;
 	size_t n_buffers, cap_buffers;
 	struct hwtdi_perf_piece *pieces;
 	size_t n_pieces, cap_pieces;
-	struct hwtdi_perf_hw_id *hw_ids;
-	size_t n_hw_ids, cap_hw_ids;
 };
 
 /* Code that the kernel changed, all of it one image. */
@@ -176,6 +176,10 @@ int hwtdi_perf_give_pokes(struct hwtdi_perf_file *f);
 /* PERF_RECORD_AUXTRACE_INFO. */
 int hwtdi_perf_auxtrace_info(struct hwtdi_perf_file *f,
     const struct hwtdi_perf_record *record);
+
+/* How a CPU was traced; NULL: not told. */
+struct hwtdi_perf_traced_cpu *hwtdi_perf_traced_cpu(
+    const struct hwtdi_perf_file *f, uint32_t cpu);
 
 /* PERF_RECORD_AUXTRACE, PERF_RECORD_TIME_CONV. */
 int hwtdi_perf_auxtrace(struct hwtdi_perf_file *f,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 
 /* What a piece says about the bytes behind it. */
 #define LOSS (PERF_AUX_TRUNCATED | PERF_AUX_PARTIAL)
@@ -27,9 +28,15 @@ static int
 add_queue(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues,
     const struct hwtdi_perf_queue *queue)
 {
-	int rc = hwtdi_array_grow(f->trace->library, &queues->queues,
-	    &queues->cap, queues->n + 1, sizeof(*queues->queues), f->err);
+	int rc;
 
+	/* Each is a stream at least. */
+	if (queues->n == HWTDI_MAX_STREAMS)
+		return (hwtdi_fail(f->err, HWTD_E_LIMIT,
+		    "trace of more than %u CPUs or threads",
+		    HWTDI_MAX_STREAMS));
+	rc = hwtdi_array_grow(f->trace->library, &queues->queues, &queues->cap,
+	    queues->n + 1, sizeof(*queues->queues), f->err);
 	if (rc == HWTD_OK)
 		queues->queues[queues->n++] = *queue;
 	return (rc);
@@ -59,57 +66,109 @@ find_queues(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
 	return (rc);
 }
 
-/* The queue of a piece; NULL: none. */
-static struct hwtdi_perf_queue *
-queue_of(struct hwtdi_perf_queues *queues,
-    const struct hwtdi_perf_piece *piece)
+/* Which queue is that of a CPU or a thread: the first. */
+struct owners {
+	struct hwtdi_perf_file *file;
+	const struct hwtdi_perf_queues *queues;
+	struct hwtdi_index index;
+};
+
+static uint64_t
+hash_owner(const struct owners *o, uint32_t cpu, uint32_t tid)
+{
+	const uint32_t key[] = { cpu, cpu != HWTD_NO_ID ? HWTD_NO_ID : tid };
+
+	return (hwtdi_hash(o->file->trace->library, key, sizeof(key)));
+}
+
+static bool
+find_owner(const struct owners *o, uint32_t cpu, uint32_t tid, uint32_t *out)
+{
+	const uint64_t hash = hash_owner(o, cpu, tid);
+	size_t tries = 0;
+
+	while (hwtdi_index_next(&o->index, hash, &tries, out)) {
+		const struct hwtdi_perf_queue *q = &o->queues->queues[*out];
+
+		if (q->cpu == cpu && (cpu != HWTD_NO_ID || q->tid == tid))
+			return (true);
+	}
+	return (false);
+}
+
+static int
+add_owner(struct owners *o, uint32_t no)
+{
+	const struct hwtdi_perf_queue *q = &o->queues->queues[no];
+	uint32_t other;
+	int rc;
+
+	if (find_owner(o, q->cpu, q->tid, &other))
+		return (HWTD_OK);
+	rc = hwtdi_index_reserve(&o->index, o->file->trace->library,
+	    o->file->err);
+	if (rc == HWTD_OK)
+		hwtdi_index_put(&o->index, hash_owner(o, q->cpu, q->tid), no);
+	return (rc);
+}
+
+/* The queue of a piece; false: none. */
+static bool
+queue_of(const struct owners *o, const struct hwtdi_perf_piece *piece,
+    uint32_t *out)
 {
 	/* Without sample ids there is nothing to tell several apart. */
-	if (queues->n == 1 && piece->cpu == HWTD_NO_ID &&
-	    piece->tid == HWTD_NO_ID)
-		return (queues->queues);
-	for (size_t i = 0; i < queues->n; i++) {
-		struct hwtdi_perf_queue *q = &queues->queues[i];
-
-		if (q->cpu != HWTD_NO_ID ? q->cpu == piece->cpu
-					 : q->tid == piece->tid)
-			return (q);
+	if (o->queues->n == 1 && piece->cpu == HWTD_NO_ID &&
+	    piece->tid == HWTD_NO_ID) {
+		*out = 0;
+		return (true);
 	}
-	return (NULL);
+	return ((piece->cpu != HWTD_NO_ID &&
+		    find_owner(o, piece->cpu, HWTD_NO_ID, out)) ||
+	    find_owner(o, HWTD_NO_ID, piece->tid, out));
 }
 
 /* Pieces of which there is no buffer at all are a queue too: what it lacks. */
 static int
+add_lacking(struct owners *o, struct hwtdi_perf_queues *queues,
+    const struct hwtdi_perf_piece *piece, uint32_t *out)
+{
+	const bool by_cpu = piece->cpu != HWTD_NO_ID &&
+	    (queues->n == 0 || queues->queues[0].cpu != HWTD_NO_ID);
+	const struct hwtdi_perf_queue new = {
+		.cpu = by_cpu ? piece->cpu : HWTD_NO_ID,
+		.tid = by_cpu ? HWTD_NO_ID : piece->tid,
+		.pid = HWTD_NO_ID,
+		.first_buffer = o->file->aux.n_buffers,
+	};
+	int rc = add_queue(o->file, queues, &new);
+
+	*out = (uint32_t)queues->n - 1;
+	return (rc == HWTD_OK ? add_owner(o, *out) : rc);
+}
+
+static int
 give_pieces(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
 {
 	struct hwtdi_perf_aux *aux = &f->aux;
-	const bool by_cpu = queues->n == 0 ||
-	    queues->queues[0].cpu != HWTD_NO_ID;
+	struct owners owners = { .file = f, .queues = queues };
 	int rc = HWTD_OK;
 
+	for (uint32_t i = 0; i < queues->n && rc == HWTD_OK; i++)
+		rc = add_owner(&owners, i);
 	for (size_t i = 0; i < aux->n_pieces && rc == HWTD_OK; i++) {
 		struct hwtdi_perf_piece *piece = &aux->pieces[i];
-		struct hwtdi_perf_queue *q = queue_of(queues, piece);
-		struct hwtdi_perf_queue new = { .cpu = piece->cpu,
-			.tid = HWTD_NO_ID,
-			.pid = HWTD_NO_ID,
-			.first_buffer = aux->n_buffers };
+		uint32_t no = 0;
 
-		if (!by_cpu || new.cpu == HWTD_NO_ID) {
-			new.cpu = HWTD_NO_ID;
-			new.tid = piece->tid;
+		if (!queue_of(&owners, piece, &no)) {
+			/* Of nothing nothing is missing. */
+			if (piece->n == 0)
+				continue;
+			rc = add_lacking(&owners, queues, piece, &no);
 		}
-		/* Of nothing nothing is missing. */
-		if (q == NULL && piece->n == 0)
-			continue;
-		if (q == NULL)
-			rc = add_queue(f, queues, &new);
-		if (rc == HWTD_OK && q == NULL)
-			q = &queues->queues[queues->n - 1];
-		if (rc == HWTD_OK)
-			piece->stream_plus_1 = (uint32_t)(q - queues->queues) +
-			    1;
+		piece->queue_plus_1 = no + 1;
 	}
+	hwtdi_index_fini(&owners.index, f->trace->library);
 	return (rc);
 }
 
@@ -125,16 +184,19 @@ add_run(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
 
 	/* However many pieces are missing in a row, that is one hole. */
 	if (last != NULL && last->is_missing && run->is_missing &&
-	    run->n <= UINT64_MAX - last->n) {
+	    last->cpu == run->cpu && run->n <= UINT64_MAX - last->n) {
 		last->n += run->n;
 		return (HWTD_OK);
 	}
 	rc = hwtdi_array_grow(f->trace->library, &q->runs, &q->cap_runs,
 	    q->n_runs + 1, sizeof(*q->runs), f->err);
 
-	if (rc == HWTD_OK)
-		q->runs[q->n_runs++] = *run;
-	return (rc);
+	if (rc != HWTD_OK)
+		return (rc);
+	q->runs[q->n_runs] = *run;
+	q->runs[q->n_runs].no = q->n_runs;
+	q->n_runs++;
+	return (HWTD_OK);
 }
 
 /* Where the runs of a queue have come to, and which pieces are to come. */
@@ -142,13 +204,17 @@ struct walk {
 	struct hwtdi_perf_file *file;
 	struct hwtdi_perf_queue *queue;
 	/* Its pieces in order, and the next one. */
-	const struct hwtdi_perf_piece **pieces;
+	struct hwtdi_perf_piece **pieces;
 	size_t n_pieces, next;
 	/* Place behind the last run; something was put there. */
 	uint64_t at;
 	bool started;
+	/* Bytes of all runs. */
+	uint64_t n_put;
 	/* The last piece lost what came behind it. */
 	bool lost;
+	/* The last run is of no piece. */
+	bool is_free;
 };
 
 /*
@@ -161,11 +227,24 @@ begins_anew(const struct walk *w)
 	return (w->file->aux.kind != PERF_AUXTRACE_INTEL_PT);
 }
 
+/* What comes next is behind the next piece. */
+static void
+pass_piece(struct walk *w)
+{
+	struct hwtdi_perf_piece *p = w->pieces[w->next++];
+
+	w->lost = w->lost || (p->flags & LOSS) != 0;
+	p->has_end = true;
+	p->end = w->n_put;
+}
+
 /* [start, end) of a buffer, or missing, where one piece is or none. */
 static int
 put(struct walk *w, const struct hwtdi_perf_buffer *buffer, uint64_t start,
-    uint64_t end, const struct hwtdi_perf_piece *piece, bool is_piece_start)
+    uint64_t end, const struct hwtdi_perf_piece *piece)
 {
+	const bool is_start = piece != NULL ? start == piece->aux_off
+					    : !w->is_free;
 	struct hwtdi_perf_run run = { .aux_off = start,
 		.n = end - start,
 		.cpu = piece != NULL ? piece->cpu : HWTD_NO_ID,
@@ -176,14 +255,16 @@ put(struct walk *w, const struct hwtdi_perf_buffer *buffer, uint64_t start,
 	if (start == end)
 		return (HWTD_OK);
 	run.breaks = !w->started || w->lost || start != w->at ||
-	    (is_piece_start && begins_anew(w));
+	    (is_start && begins_anew(w));
 	/* What nothing tells of between two runs is lost too. */
 	run.why = w->lost || (w->started && start > w->at)
 	    ? HWTD_EXTENT_AFTER_LOSS
 	    : HWTD_EXTENT_NEW;
+	w->is_free = piece == NULL;
 	w->lost = false;
 	w->started = true;
 	w->at = end;
+	w->n_put += end - start;
 	n_there = buffer == NULL || start - buffer->aux_off >= buffer->n_data
 	    ? 0
 	    : buffer->n_data - (start - buffer->aux_off);
@@ -218,15 +299,14 @@ put_missing(struct walk *w, uint64_t until)
 
 		if (start >= until)
 			break;
+		/* Buffers may go back. */
 		if (w->started && start < w->at)
 			start = w->at;
-		if (start < end)
-			rc = put(w, NULL, start, end < until ? end : until, p,
-			    start == p->aux_off);
+		if (start < end && start < until)
+			rc = put(w, NULL, start, end < until ? end : until, p);
 		if (end > until)
 			break;
-		w->lost = w->lost || (p->flags & LOSS) != 0;
-		w->next++;
+		pass_piece(w);
 	}
 	return (rc);
 }
@@ -271,32 +351,29 @@ put_buffer(struct walk *w, const struct hwtdi_perf_buffer *b, bool is_last)
 		uint64_t until = end;
 
 		if (p == NULL || p->aux_off >= end) {
-			rc = put(w, b, at, end, NULL, false);
+			rc = put(w, b, at, end, NULL);
 			break;
 		}
 		/* What is before the piece, and then what is in it. */
 		if (p->aux_off > at) {
-			rc = put(w, b, at, p->aux_off, NULL, true);
+			rc = put(w, b, at, p->aux_off, NULL);
 			at = p->aux_off;
 			continue;
 		}
 		if (p->aux_off + p->n < end)
 			until = p->aux_off + p->n;
 		if (until > at)
-			rc = put(w, b, at, until, p, at == p->aux_off);
+			rc = put(w, b, at, until, p);
 		if (until > at)
 			at = until;
 		if (p->aux_off + p->n > end)
 			break;
-		w->lost = w->lost || (p->flags & LOSS) != 0;
-		w->next++;
+		pass_piece(w);
 	}
 	/* A piece without bytes at the end says that some were lost there. */
 	while (w->next < w->n_pieces && w->pieces[w->next]->n == 0 &&
-	    w->pieces[w->next]->aux_off == end) {
-		w->lost = w->lost || (w->pieces[w->next]->flags & LOSS) != 0;
-		w->next++;
-	}
+	    w->pieces[w->next]->aux_off == end)
+		pass_piece(w);
 	return (rc);
 }
 
@@ -384,14 +461,14 @@ by_queue_of_piece(const void *a, const void *b)
 	const struct hwtdi_perf_piece
 	    *y = *(const struct hwtdi_perf_piece *const *)b;
 
-	if (x->stream_plus_1 != y->stream_plus_1)
-		return (x->stream_plus_1 < y->stream_plus_1 ? -1 : 1);
+	if (x->queue_plus_1 != y->queue_plus_1)
+		return (x->queue_plus_1 < y->queue_plus_1 ? -1 : 1);
 	return (x->record < y->record ? -1 : x->record > y->record);
 }
 
 static int
 find_runs(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
-    const struct hwtdi_perf_piece **pieces, size_t n_pieces)
+    struct hwtdi_perf_piece **pieces, size_t n_pieces)
 {
 	struct walk w = { .file = f,
 		.queue = q,
@@ -415,9 +492,8 @@ hwtdi_perf_queues_make(struct hwtdi_perf_file *f,
 {
 	struct hwtd_context *ctx = f->trace->library;
 	const struct hwtdi_perf_aux *aux = &f->aux;
-	const size_t bytes = aux->n_pieces *
-	    sizeof(const struct hwtdi_perf_piece *);
-	const struct hwtdi_perf_piece **pieces;
+	const size_t bytes = aux->n_pieces * sizeof(struct hwtdi_perf_piece *);
+	struct hwtdi_perf_piece **pieces;
 	size_t next = 0;
 	int rc;
 
@@ -435,13 +511,13 @@ hwtdi_perf_queues_make(struct hwtdi_perf_file *f,
 	if (aux->n_pieces > 0)
 		qsort(pieces, aux->n_pieces, sizeof(*pieces),
 		    by_queue_of_piece);
-	while (next < aux->n_pieces && pieces[next]->stream_plus_1 == 0)
+	while (next < aux->n_pieces && pieces[next]->queue_plus_1 == 0)
 		next++;
 	for (size_t i = 0; i < queues->n && rc == HWTD_OK; i++) {
 		const size_t first = next;
 
 		while (next < aux->n_pieces &&
-		    pieces[next]->stream_plus_1 == i + 1)
+		    pieces[next]->queue_plus_1 == i + 1)
 			next++;
 		rc = find_runs(f, &queues->queues[i], pieces + first,
 		    next - first);

@@ -25,6 +25,8 @@ struct hwtdi_perf_run {
 	/* Of its piece; HWTD_NO_ID: not known. */
 	uint32_t cpu;
 	uint64_t flags;
+	/* Order in the queue. */
+	size_t no;
 };
 
 /* What was recorded into one buffer: that of a CPU or of a thread. */
@@ -45,7 +47,7 @@ struct hwtdi_perf_queues {
 
 /*
  * Sort buffers into queues, and find their runs.  Pieces get the number of their
- * queue + 1 in `stream_plus_1`, or 0.
+ * queue + 1 in `queue_plus_1`, or 0.
  */
 int hwtdi_perf_queues_make(struct hwtdi_perf_file *f,
     struct hwtdi_perf_queues *out);

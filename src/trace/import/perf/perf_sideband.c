@@ -339,7 +339,8 @@ read_aux(struct reading *r)
 }
 
 /*
- * The trace ID that a CPU got, and since minor version 1 of which sink.
+ * The trace ID that a CPU got, and since minor version 1 of which sink.  It has one
+ * as long as it is traced.
  * Source: Linux, include/linux/coresight-pmu.h.
  */
 static int
@@ -347,8 +348,7 @@ read_hw_id(struct reading *r)
 {
 	struct hwtdi_perf_aux *aux = &r->file->aux;
 	const uint64_t value = hwtdi_perf_u64(&r->body);
-	struct hwtdi_perf_hw_id hw_id = { 0 };
-	int rc;
+	struct hwtdi_perf_traced_cpu *cpu;
 
 	/* Intel PT counts events with it. */
 	if (aux->kind != PERF_AUXTRACE_CS_ETM)
@@ -357,16 +357,19 @@ read_hw_id(struct reading *r)
 		return (bad(r, "sample id: it must hold the CPU"));
 	if (value >> 60 != 0)
 		return (bad(r, "hw_id: its version is not known"));
-	hw_id.cpu = r->id.cpu;
-	hw_id.trace_id = value & 0xff;
-	hw_id.has_sink = (value >> 56 & 0xf) != 0;
-	hw_id.sink = (uint32_t)(value >> 8);
-	rc = hwtdi_array_grow(r->file->trace->library, &aux->hw_ids,
-	    &aux->cap_hw_ids, aux->n_hw_ids + 1, sizeof(*aux->hw_ids),
-	    r->file->err);
-	if (rc == HWTD_OK)
-		aux->hw_ids[aux->n_hw_ids++] = hw_id;
-	return (rc);
+	if ((value & 0xff) < HWTD_CS_FIRST_ID ||
+	    (value & 0xff) > HWTD_CS_LAST_ID)
+		return (bad(r, "hw_id: no source has such a trace ID"));
+	aux->has_hw_ids = true;
+	cpu = hwtdi_perf_traced_cpu(r->file, r->id.cpu);
+	if (cpu == NULL)
+		return (bad(r, "hw_id: the registers of its CPU are missing"));
+	if (cpu->trace_id != 0)
+		return (HWTD_OK);
+	cpu->trace_id = value & 0xff;
+	cpu->has_sink = (value >> 56 & 0xf) != 0;
+	cpu->sink = (uint32_t)(value >> 8);
+	return (HWTD_OK);
 }
 
 /* Code of the kernel. */

@@ -12,9 +12,6 @@
 /* Bytes read at once to find trace IDs. */
 #define SEARCH_PART ((size_t)256 << 10)
 
-/* Which runs of a queue a stream has. */
-#define ALL_CPUS (HWTD_NO_ID - 1)
-
 static void
 name_queue(const struct hwtdi_perf_queue *q, char *name, size_t n)
 {
@@ -50,13 +47,13 @@ place_missing(struct hwtdi_perf_file *f, uint32_t stream,
 
 static int
 place_runs(struct hwtdi_perf_file *f, uint32_t stream,
-    const struct hwtdi_perf_queue *q, uint32_t cpu)
+    const struct hwtdi_perf_run *runs, size_t n_runs)
 {
 	struct hwtdi_stream *s = f->trace->streams[stream];
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < q->n_runs && rc == HWTD_OK; i++) {
-		const struct hwtdi_perf_run *run = &q->runs[i];
+	for (size_t i = 0; i < n_runs && rc == HWTD_OK; i++) {
+		const struct hwtdi_perf_run *run = &runs[i];
 		const struct hwtdi_stretch stretch = {
 			.kind = HWTDI_STRETCH_FILE,
 			.start = s->end,
@@ -64,8 +61,6 @@ place_runs(struct hwtdi_perf_file *f, uint32_t stream,
 			.at = { .file_off = run->data_off },
 		};
 
-		if (cpu != ALL_CPUS && run->cpu != cpu)
-			continue;
 		if (run->is_missing) {
 			rc = place_missing(f, stream, run);
 			continue;
@@ -162,7 +157,7 @@ make_pt(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 		pt.nom_freq = 0;
 	desc.pt = &pt;
 	rc = add_stream(f, q, &desc, out);
-	return (rc == HWTD_OK ? place_runs(f, *out, q, ALL_CPUS) : rc);
+	return (rc == HWTD_OK ? place_runs(f, *out, q->runs, q->n_runs) : rc);
 }
 
 /* Version 1 of the metadata does not tell; the processor of the header does. */
@@ -170,15 +165,16 @@ static uint32_t
 midr_of(const struct hwtdi_perf_file *f, uint32_t cpu)
 {
 	const struct hwtdi_perf_aux *aux = &f->aux;
+	const struct hwtdi_perf_traced_cpu *own = hwtdi_perf_traced_cpu(f,
+	    cpu);
 	uint32_t midr = aux->n_cpus > 0 ? aux->cpus[0].midr : 0;
 	uint64_t value;
 
-	for (size_t i = 0; i < aux->n_cpus; i++) {
-		if (aux->cpus[i].cpu == cpu)
-			return (aux->cpus[i].midr);
+	if (own != NULL)
+		return (own->midr);
+	for (size_t i = 0; i < aux->n_cpus; i++)
 		if (aux->cpus[i].midr != midr)
 			midr = 0;
-	}
 	if (midr != 0)
 		return (cpu == HWTD_NO_ID ? midr : 0);
 	if (f->texts.cpuid == NULL || f->texts.cpuid[0] != '0' ||
@@ -208,19 +204,10 @@ make_spe(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	desc.spe = &spe;
 	if (rc == HWTD_OK)
 		rc = add_stream(f, q, &desc, out);
-	return (rc == HWTD_OK ? place_runs(f, *out, q, ALL_CPUS) : rc);
+	return (rc == HWTD_OK ? place_runs(f, *out, q->runs, q->n_runs) : rc);
 }
 
 /* CoreSight. */
-
-static const struct hwtdi_perf_traced_cpu *
-traced_cpu(const struct hwtdi_perf_file *f, uint32_t cpu)
-{
-	for (size_t i = 0; i < f->aux.n_cpus; i++)
-		if (f->aux.cpus[i].cpu == cpu)
-			return (&f->aux.cpus[i]);
-	return (NULL);
-}
 
 static void
 set_source(const struct hwtdi_perf_file *f,
@@ -233,37 +220,59 @@ set_source(const struct hwtdi_perf_file *f,
 		(void)hwtdi_perf_clock(f, &desc->clock);
 }
 
-/* A stream for each CPU, of bytes without frames. */
 static int
-make_unframed(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+by_cpu(const void *a, const void *b)
+{
+	const struct hwtdi_perf_run *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return (x->cpu < y->cpu ? -1 : 1);
+	return (x->no < y->no ? -1 : x->no > y->no);
+}
+
+/*
+ * A stream for each CPU, of bytes without frames.  *out: the only one, or
+ * HWTD_NO_ID.
+ */
+static int
+make_unframed(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
     uint32_t *out)
 {
-	bool is_first = true;
+	struct hwtdi_perf_run *runs = q->runs;
+	size_t n = 0;
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < q->n_runs && rc == HWTD_OK; i++) {
-		struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT };
-		const uint32_t cpu = q->runs[i].cpu;
-		const struct hwtdi_perf_traced_cpu *source;
+	if (q->n_runs > 0)
+		qsort(runs, q->n_runs, sizeof(*runs), by_cpu);
+	for (size_t i = 0; i < q->n_runs && rc == HWTD_OK; i += n) {
+		struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT,
+			.cpu = runs[i].cpu };
+		const struct hwtdi_perf_traced_cpu
+		    *source = hwtdi_perf_traced_cpu(f, runs[i].cpu);
 		uint32_t stream;
-		size_t k = 0;
 
-		while (k < i && q->runs[k].cpu != cpu)
-			k++;
-		if (k < i)
-			continue;
-		desc.cpu = cpu;
-		source = traced_cpu(f, cpu);
+		for (n = 1;
+		     i + n < q->n_runs && runs[i + n].cpu == runs[i].cpu;)
+			n++;
 		if (source != NULL)
 			set_source(f, source, &desc);
 		rc = add_stream(f, q, &desc, &stream);
 		if (rc == HWTD_OK)
-			rc = place_runs(f, stream, q, cpu);
-		if (is_first)
-			*out = stream;
-		is_first = false;
+			rc = place_runs(f, stream, &runs[i], n);
+		*out = n == q->n_runs ? stream : HWTD_NO_ID;
 	}
 	return (rc);
+}
+
+static int
+read_run(const struct hwtdi_perf_file *f, const struct hwtdi_perf_run *run,
+    uint64_t off, uint8_t *out, size_t n)
+{
+	if (run->bytes == NULL)
+		return (hwtdi_trace_file_read(&f->trace->file,
+		    run->data_off + off, out, n, f->err));
+	memcpy(out, run->bytes + off, n);
+	return (HWTD_OK);
 }
 
 /* Which trace IDs the frames of a queue have bytes of. */
@@ -277,7 +286,7 @@ find_ids(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 
 	if (part == NULL)
 		return (hwtdi_fail_nomem(f->err, SEARCH_PART));
-	for (size_t i = 0; i < q->n_runs; i++) {
+	for (size_t i = 0; i < q->n_runs && rc == HWTD_OK; i++) {
 		const struct hwtdi_perf_run *run = &q->runs[i];
 		uint64_t at = 0;
 
@@ -287,8 +296,7 @@ find_ids(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 			    ? (size_t)(run->n - at)
 			    : SEARCH_PART;
 
-			rc = hwtdi_trace_file_read(&f->trace->file,
-			    run->data_off + at, part, n, f->err);
+			rc = read_run(f, run, at, part, n);
 			if (rc == HWTD_OK)
 				hwtdi_sink_ids_add(ids, part, n);
 			at += n;
@@ -301,52 +309,31 @@ find_ids(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	return (rc);
 }
 
-/* The sink that a CPU writes to, as records tell. */
-static bool
-sink_of(const struct hwtdi_perf_file *f, uint32_t cpu, uint32_t *out)
-{
-	for (size_t i = 0; i < f->aux.n_hw_ids; i++) {
-		const struct hwtdi_perf_hw_id *id = &f->aux.hw_ids[i];
-
-		if (!id->has_sink || id->cpu != cpu)
-			continue;
-		*out = id->sink;
-		return (true);
-	}
-	return (false);
-}
-
 /*
- * The CPU of each trace ID in the frames of a queue.  IDs of records hold for their
- * sink where they name it, and come before those of registers, which are of a rule
- * that newer kernels do not follow.
+ * The CPU of each trace ID in the frames of a queue; NULL: none.  IDs of records hold
+ * for their sink where they name it, and come before those of registers, which are of
+ * a rule that newer kernels do not follow.
  */
 static void
 give_ids(const struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
-    uint32_t cpus[HWTDI_TRACE_IDS])
+    const struct hwtdi_perf_traced_cpu *cpus[HWTDI_TRACE_IDS])
 {
 	const struct hwtdi_perf_aux *aux = &f->aux;
-	uint32_t sink = 0;
-	const bool has_sink = sink_of(f, q->cpu, &sink);
+	const struct hwtdi_perf_traced_cpu *own = hwtdi_perf_traced_cpu(f,
+	    q->cpu);
 
 	for (size_t i = 0; i < HWTDI_TRACE_IDS; i++)
-		cpus[i] = HWTD_NO_ID;
-	for (size_t i = 0; i < aux->n_hw_ids; i++) {
-		const struct hwtdi_perf_hw_id *id = &aux->hw_ids[i];
+		cpus[i] = NULL;
+	for (size_t i = 0; i < aux->n_cpus; i++) {
+		const struct hwtdi_perf_traced_cpu *cpu = &aux->cpus[i];
+		const uint32_t id = aux->has_hw_ids ? cpu->trace_id
+						    : cpu->coresight.trace_id;
 
-		if (id->trace_id < HWTD_CS_FIRST_ID ||
-		    id->trace_id > HWTD_CS_LAST_ID)
+		if (cpu->has_sink && own != NULL && own->has_sink &&
+		    cpu->sink != own->sink)
 			continue;
-		if (id->has_sink && has_sink && id->sink != sink)
-			continue;
-		if (cpus[id->trace_id] == HWTD_NO_ID)
-			cpus[id->trace_id] = id->cpu;
-	}
-	for (size_t i = 0; i < aux->n_cpus && aux->n_hw_ids == 0; i++) {
-		const uint32_t id = aux->cpus[i].coresight.trace_id;
-
-		if (id != 0 && cpus[id] == HWTD_NO_ID)
-			cpus[id] = aux->cpus[i].cpu;
+		if (id != 0 && cpus[id] == NULL)
+			cpus[id] = cpu;
 	}
 }
 
@@ -354,8 +341,8 @@ static int
 make_sources(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
     uint32_t sink)
 {
+	const struct hwtdi_perf_traced_cpu *cpus[HWTDI_TRACE_IDS];
 	struct hwtdi_sink_ids *ids;
-	uint32_t cpus[HWTDI_TRACE_IDS];
 	int rc = HWTD_OK;
 
 	ids = hwtdi_zalloc(f->trace->library, sizeof(*ids));
@@ -367,15 +354,13 @@ make_sources(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	for (uint32_t id = 0; id < HWTDI_TRACE_IDS && rc == HWTD_OK; id++) {
 		struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT,
 			.sink_plus_1 = sink + 1 };
-		const struct hwtdi_perf_traced_cpu *cpu = traced_cpu(f,
-		    cpus[id]);
 		struct hwtdi_perf_traced_cpu source;
 		uint32_t stream;
 
-		if (cpus[id] == HWTD_NO_ID || cpu == NULL ||
+		if (cpus[id] == NULL ||
 		    (f->opts->sideband_only == 0 && ids->bytes[id] == 0))
 			continue;
-		source = *cpu;
+		source = *cpus[id];
 		source.coresight.trace_id = id;
 		set_source(f, &source, &desc);
 		rc = add_stream(f, q, &desc, &stream);
@@ -400,7 +385,7 @@ is_unframed(const struct hwtdi_perf_queue *q)
 }
 
 static int
-make_coresight(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+make_coresight(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
     uint32_t *out)
 {
 	struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT,
@@ -411,7 +396,7 @@ make_coresight(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	if (is_unframed(q))
 		return (make_unframed(f, q, out));
 	rc = add_stream(f, q, &desc, out);
-	return (rc == HWTD_OK ? place_runs(f, *out, q, ALL_CPUS) : rc);
+	return (rc == HWTD_OK ? place_runs(f, *out, q->runs, q->n_runs) : rc);
 }
 
 /* Records. */
@@ -457,41 +442,39 @@ find_processes(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
 			else
 				high = middle;
 		}
-		for (; low < queues->n && sorted[low]->tid == r->tid; low++)
+		/* Of several queues of a thread the first, and those by it. */
+		if (low < queues->n && sorted[low]->tid == r->tid)
 			sorted[low]->pid = r->pid;
 	}
+	for (size_t i = 1; i < queues->n; i++)
+		if (sorted[i]->tid == sorted[i - 1]->tid)
+			sorted[i]->pid = sorted[i - 1]->pid;
 	hwtdi_free(f->trace->library, sorted, bytes + 1);
 	return (HWTD_OK);
 }
 
 /* Where in its stream each piece ends. */
 static void
-place_records(struct hwtdi_perf_file *f,
-    const struct hwtdi_perf_queues *queues, const uint32_t *streams)
+place_records(struct hwtdi_perf_file *f, const uint32_t *streams)
 {
 	for (size_t i = 0; i < f->aux.n_pieces; i++) {
 		const struct hwtdi_perf_piece *p = &f->aux.pieces[i];
 		struct hwtd_record *r;
-		const struct hwtdi_perf_queue *q;
 
-		if (p->stream_plus_1 == 0)
+		if (p->queue_plus_1 == 0)
 			continue;
-		q = &queues->queues[p->stream_plus_1 - 1];
 		r = &f->trace->records.records[p->record];
-		r->stream = streams[p->stream_plus_1 - 1];
+		r->stream = streams[p->queue_plus_1 - 1];
 		/* Those of snapshots and of several CPUs are of no place. */
-		if (q->n_runs == 0 || f->aux.is_snapshot ||
-		    (p->flags & PERF_AUX_OVERWRITE) != 0 ||
-		    (q->cpu == HWTD_NO_ID && is_unframed(q)) ||
-		    p->aux_off + p->n < q->runs[0].aux_off)
+		if (!p->has_end || r->stream == HWTD_NO_ID)
 			continue;
 		r->flags |= HWTD_RECF_STREAM_OFF;
-		r->stream_off = p->aux_off + p->n - q->runs[0].aux_off;
+		r->stream_off = p->end;
 	}
 }
 
 static int
-make_stream(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
+make_stream(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
     uint32_t *out)
 {
 	*out = HWTD_NO_ID;
@@ -534,7 +517,7 @@ hwtdi_perf_give_streams(struct hwtdi_perf_file *f)
 			HWTD_FRAMING_NONE)
 			rc = make_sources(f, &queues.queues[i], streams[i]);
 	if (rc == HWTD_OK)
-		place_records(f, &queues, streams);
+		place_records(f, streams);
 	hwtdi_free(ctx, streams, bytes);
 	hwtdi_perf_queues_fini(&queues, ctx);
 	return (rc);
