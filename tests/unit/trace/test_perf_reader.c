@@ -203,11 +203,13 @@ static const struct {
 	size_t size;
 	const char *why;
 } damages[] = {
-	{ "no size", PW_COMM, 0, "its size is less than a header" },
-	{ "less than a header", PW_COMM, 4, "its size is less than a header" },
-	{ "beyond the end", PW_COMM, 65528, "its size is beyond the end" },
-	{ "no type", 0, 2000, "none comes behind it" },
-	{ "a type as no kernel has", 0xffffff, 2000, "none comes behind it" },
+	{ "no size", PW_COMM, 0, "of type 3 has 0 bytes" },
+	{ "less than a header", PW_COMM, 4, "of type 3 has 4 bytes" },
+	{ "beyond the end", PW_COMM, 65528,
+	    "of type 3 has 65528 bytes; 4288 are left" },
+	{ "no type", 0, 2000, "and none comes behind it" },
+	{ "a type as no kernel has", 0xffffff, 2000,
+	    "and none comes behind it" },
 };
 
 static void
@@ -255,7 +257,7 @@ damage_that_is_longer_than_what_is_read_at_once_is_passed(void **state)
 	put_name(&w, "it");
 	pw_finish(&w);
 	trace = pw_open(&w, NULL);
-	pw_assert_damage(trace, at, "its size is less than a header");
+	pw_assert_damage(trace, at, "of type 0 has 0 bytes");
 	assert_names(trace, "before behind it ");
 	hwtd_trace_close(trace);
 	pw_fini(&w);

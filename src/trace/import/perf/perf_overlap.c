@@ -5,6 +5,7 @@
  * last one than there is room, the old bytes come again, followed by the new.
  */
 #include "base/fail.h"
+#include "base/hash.h"
 #include "trace/import/perf/perf_queues.h"
 
 /* Less than this may be alike by accident. */
@@ -12,9 +13,6 @@
 
 /* Without anything that is written once only, more has to be alike. */
 #define LEAST_PLAIN 4096u
-
-/* How often it is tried: bytes that repeat themselves could take for ever. */
-#define MAX_TRIES 4096u
 
 /* In memory at once. */
 #define MAX_BYTES ((uint64_t)256 << 20)
@@ -37,34 +35,33 @@ has_time(const uint8_t *at, size_t n)
 	return (false);
 }
 
+/*
+ * How many bytes at the end of what is old are at the start of what is new, at the
+ * most: the sums of as many bytes there and there are compared, and bytes where sums
+ * are equal.  Its time depends on how many bytes there are, and not on which.
+ */
 static uint64_t
 find(const struct hwtdi_perf_file *f, const uint8_t *old, size_t n_old,
     const uint8_t *new, size_t n_new)
 {
-	unsigned tries = 0;
+	const uint64_t by = hwtdi_hash(f->trace->library, "overlap", 7) | 1;
+	const size_t most = n_old < n_new ? n_old : n_new;
+	uint64_t power = 1, first = 0, last = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; n_new >= LEAST && i + LEAST <= n_old; i++) {
-		const uint8_t *at = memchr(old + i, new[0],
-		    n_old - i - LEAST + 1);
-		size_t n;
-
-		if (at == NULL)
-			return (0);
-		i = (size_t)(at - old);
-		n = n_old - i;
-		if (n > n_new || memcmp(at, new, LEAST) != 0)
-			continue;
-		if (++tries > MAX_TRIES)
-			return (0);
-		if (memcmp(at, new, n) != 0)
-			continue;
-		return (n >= LEAST_PLAIN ||
-			    f->aux.kind == PERF_AUXTRACE_ARM_SPE ||
-			    has_time(new, n)
-			? n
-			: 0);
+	for (size_t i = 1; i <= most; i++) {
+		first = first * by + new[i - 1];
+		last += old[n_old - i] * power;
+		power *= by;
+		if (first == last && i >= LEAST)
+			n = i;
 	}
-	return (0);
+	if (n == 0 || memcmp(old + n_old - n, new, n) != 0)
+		return (0);
+	return (n >= LEAST_PLAIN || f->aux.kind == PERF_AUXTRACE_ARM_SPE ||
+		    has_time(new, n)
+		? n
+		: 0);
 }
 
 static int

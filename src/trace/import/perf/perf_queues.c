@@ -311,6 +311,23 @@ put_missing(struct walk *w, uint64_t until)
 	return (rc);
 }
 
+/* The last piece that begins before a place; NULL: none. */
+static const struct hwtdi_perf_piece *
+piece_before(const struct walk *w, uint64_t end)
+{
+	size_t low = 0, high = w->n_pieces;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (w->pieces[middle]->aux_off < end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low > 0 ? w->pieces[low - 1] : NULL);
+}
+
 /*
  * Where the bytes of a buffer end: perf fills it up with up to 7 bytes of 0, which
  * pieces, or where the next buffer begins, tell.
@@ -319,18 +336,11 @@ static uint64_t
 end_of(const struct walk *w, const struct hwtdi_perf_buffer *b, bool is_last)
 {
 	const uint64_t end = b->aux_off + b->n_told;
-	uint64_t at = b->aux_off;
+	const struct hwtdi_perf_piece *p = piece_before(w, end);
+	uint64_t at = p != NULL ? p->aux_off + p->n : end;
 
-	for (size_t i = w->next; i < w->n_pieces; i++) {
-		const struct hwtdi_perf_piece *p = w->pieces[i];
-
-		if (p->aux_off >= end)
-			break;
-		at = p->aux_off + p->n;
-	}
-	if (at < end && end - at < HWTDI_PERF_ALIGNMENT)
-		return (at);
-	at = is_last ? end : (b + 1)->aux_off;
+	if (at <= b->aux_off || at >= end || end - at >= HWTDI_PERF_ALIGNMENT)
+		at = is_last ? end : (b + 1)->aux_off;
 	return (at > b->aux_off && at < end && end - at < HWTDI_PERF_ALIGNMENT
 		? at
 		: end);
