@@ -178,12 +178,19 @@ load(struct hwtdi_perf_file *f, struct section *s, const char *what,
 	return (rc);
 }
 
+/* *n_left_inout: no more bytes than the file has are ids of events. */
 static int
-read_ids(struct hwtdi_perf_file *f, struct section ids, uint32_t event)
+read_ids(struct hwtdi_perf_file *f, struct section ids, uint32_t event,
+    uint64_t *n_left_inout)
 {
 	struct hwtdi_perf_bytes b;
 	uint8_t *bytes;
-	int rc = load(f, &ids, "ids of an event", &bytes);
+	int rc;
+
+	if (ids.n > *n_left_inout)
+		ids.n = *n_left_inout;
+	*n_left_inout -= ids.n;
+	rc = load(f, &ids, "ids of an event", &bytes);
 
 	b = bytes_of(f, bytes, bytes != NULL ? (size_t)ids.n : 0);
 	while (rc == HWTD_OK && b.rest.left >= 8)
@@ -198,6 +205,7 @@ read_events(struct hwtdi_perf_file *f, struct section attrs, uint64_t size)
 {
 	struct hwtdi_perf_bytes b;
 	struct section s = attrs;
+	uint64_t n_ids = f->trace->file.size;
 	uint8_t *bytes;
 	int rc;
 
@@ -218,7 +226,7 @@ read_events(struct hwtdi_perf_file *f, struct section attrs, uint64_t size)
 		rc = hwtdi_perf_events_add(&f->events, f->trace->library, attr,
 		    n, f->big, &event, f->err);
 		if (rc == HWTD_OK)
-			rc = read_ids(f, ids, event);
+			rc = read_ids(f, ids, event, &n_ids);
 	}
 	hwtdi_free(f->trace->library, bytes, (size_t)s.n);
 	return (rc);
@@ -382,7 +390,9 @@ read_feature(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 
 	if (b.rest.bad)
 		return (hwtdi_perf_bad_record(f, record, "size"));
-	return (feature < PERF_HEADER_FEATURES
+	/* Where trace lies comes too late here: the records are being read. */
+	return (feature < PERF_HEADER_FEATURES &&
+		    feature != PERF_HEADER_AUXTRACE
 		? hwtdi_perf_feature(f, (unsigned)feature, record->off, b)
 		: HWTD_OK);
 }
@@ -493,7 +503,7 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 		rc = hwtdi_perf_give_texts(&f);
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_pokes(&f);
-	if (rc == HWTD_OK)
+	if (rc == HWTD_OK && f.has_exits)
 		rc = hwtdi_perf_give_exits(&f);
 	hwtdi_perf_give_build_ids(&f);
 	if (rc == HWTD_OK)
@@ -532,7 +542,7 @@ hwtdi_perf_records_add(struct hwtd_trace *trace,
 			.name = records->name });
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_pokes(&f);
-	if (rc == HWTD_OK)
+	if (rc == HWTD_OK && f.has_exits)
 		rc = hwtdi_perf_give_exits(&f);
 	fini(&f);
 	return (rc);

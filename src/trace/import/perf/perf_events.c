@@ -7,9 +7,9 @@
 #include "trace/import/perf/perf_events.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 
 /* Offsets and bits of perf_event_attr. */
 #define ATTR_CONFIG 8u
@@ -102,49 +102,38 @@ hwtdi_perf_events_add_plain(struct hwtdi_perf_events *e,
 	return (rc);
 }
 
+struct hwtdi_perf_event *
+hwtdi_perf_events_find(const struct hwtdi_perf_events *e,
+    const struct hwtd_context *ctx, uint64_t id)
+{
+	const uint64_t hash = hwtdi_hash(ctx, &id, sizeof(id));
+	size_t tries = 0;
+	uint32_t no;
+
+	while (hwtdi_index_next(&e->by_id, hash, &tries, &no))
+		if (e->ids[no].id == id)
+			return (&e->events[e->ids[no].event]);
+	return (NULL);
+}
+
 int
 hwtdi_perf_events_add_id(struct hwtdi_perf_events *e, struct hwtd_context *ctx,
     uint64_t id, uint32_t event, struct hwtd_error *err)
 {
-	int rc = hwtdi_array_grow(ctx, &e->ids, &e->cap_ids, e->n_ids + 1,
-	    sizeof(*e->ids), err);
+	int rc;
 
+	if (hwtdi_perf_events_find(e, ctx, id) != NULL)
+		return (HWTD_OK);
+	rc = hwtdi_index_reserve(&e->by_id, ctx, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(ctx, &e->ids, &e->cap_ids, e->n_ids + 1,
+		    sizeof(*e->ids), err);
 	if (rc != HWTD_OK)
 		return (rc);
-	e->ids[e->n_ids++] = (struct hwtdi_perf_event_id){ id, event };
-	e->sorted = false;
+	e->ids[e->n_ids] = (struct hwtdi_perf_event_id){ id, event };
+	hwtdi_index_put(&e->by_id, hwtdi_hash(ctx, &id, sizeof(id)),
+	    (uint32_t)e->n_ids++);
 	return (HWTD_OK);
-}
-
-static int
-by_id(const void *a, const void *b)
-{
-	const struct hwtdi_perf_event_id *x = a, *y = b;
-
-	if (x->id != y->id)
-		return (x->id < y->id ? -1 : 1);
-	return (x->event < y->event ? -1 : x->event > y->event);
-}
-
-struct hwtdi_perf_event *
-hwtdi_perf_events_find(struct hwtdi_perf_events *e, uint64_t id)
-{
-	size_t low = 0, high = e->n_ids;
-
-	if (!e->sorted && e->n_ids > 0)
-		qsort(e->ids, e->n_ids, sizeof(*e->ids), by_id);
-	e->sorted = true;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (e->ids[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == e->n_ids || e->ids[low].id != id)
-		return (NULL);
-	return (&e->events[e->ids[low].event]);
 }
 
 static size_t
@@ -183,7 +172,8 @@ id_place(const struct hwtdi_perf_event *event)
  * like those of the first event.
  */
 static const struct hwtdi_perf_event *
-event_of(struct hwtdi_perf_events *e, const struct hwtdi_perf_record *record)
+event_of(const struct hwtdi_perf_events *e, const struct hwtd_context *ctx,
+    const struct hwtdi_perf_record *record)
 {
 	const struct hwtdi_bytes *body = &record->body.rest;
 	const struct hwtdi_perf_event *found;
@@ -194,7 +184,7 @@ event_of(struct hwtdi_perf_events *e, const struct hwtdi_perf_record *record)
 	place = id_place(&e->events[0]);
 	if (e->n == 1 || place == 0 || place > body->left)
 		return (&e->events[0]);
-	found = hwtdi_perf_events_find(e,
+	found = hwtdi_perf_events_find(e, ctx,
 	    hwtdi_perf_uint(record->body.big, body->at + body->left - place,
 		8));
 	return (found != NULL ? found : &e->events[0]);
@@ -227,11 +217,11 @@ read_field(struct hwtdi_perf_bytes *b, uint32_t field,
 }
 
 int
-hwtdi_perf_events_sample_id(struct hwtdi_perf_events *e,
-    const struct hwtdi_perf_record *record, struct hwtdi_perf_sample_id *out,
-    struct hwtd_error *err)
+hwtdi_perf_events_sample_id(const struct hwtdi_perf_events *e,
+    const struct hwtd_context *ctx, const struct hwtdi_perf_record *record,
+    struct hwtdi_perf_sample_id *out, struct hwtd_error *err)
 {
-	const struct hwtdi_perf_event *event = event_of(e, record);
+	const struct hwtdi_perf_event *event = event_of(e, ctx, record);
 	struct hwtdi_perf_bytes b = record->body;
 
 	memset(out, 0, sizeof(*out));
@@ -262,5 +252,6 @@ hwtdi_perf_events_fini(struct hwtdi_perf_events *e, struct hwtd_context *ctx)
 		hwtdi_strfree(ctx, e->events[i].name);
 	hwtdi_array_free(ctx, e->events, e->cap, sizeof(*e->events));
 	hwtdi_array_free(ctx, e->ids, e->cap_ids, sizeof(*e->ids));
+	hwtdi_index_fini(&e->by_id, ctx);
 	memset(e, 0, sizeof(*e));
 }

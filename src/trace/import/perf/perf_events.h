@@ -5,6 +5,7 @@
 #ifndef HWTDI_PERF_EVENTS_H
 #define HWTDI_PERF_EVENTS_H
 
+#include "base/index.h"
 #include "trace/import/perf/perf_reader.h"
 
 /* perf_event_attr, as far as it is of use. */
@@ -36,8 +37,7 @@ struct hwtdi_perf_events {
 	size_t n, cap;
 	struct hwtdi_perf_event_id *ids;
 	size_t n_ids, cap_ids;
-	/* The ids are in order. */
-	bool sorted;
+	struct hwtdi_index by_id;
 };
 
 /* Who and when: what a record ends with.  A field that is not there is not set. */
@@ -68,22 +68,23 @@ int hwtdi_perf_events_add(struct hwtdi_perf_events *events,
 int hwtdi_perf_events_add_plain(struct hwtdi_perf_events *events,
     struct hwtd_context *ctx, uint64_t sample_type, struct hwtd_error *err);
 
-/* `id` in records stands for the event. */
+/* `id` in records stands for the event, unless it does for one before it. */
 int hwtdi_perf_events_add_id(struct hwtdi_perf_events *events,
     struct hwtd_context *ctx, uint64_t id, uint32_t event,
     struct hwtd_error *err);
 
 /* The event of an id, or NULL. */
-struct hwtdi_perf_event *hwtdi_perf_events_find(
-    struct hwtdi_perf_events *events, uint64_t id);
+struct hwtdi_perf_event *hwtdi_perf_events_find(const struct hwtdi_perf_events
+						    *events,
+    const struct hwtd_context *ctx, uint64_t id);
 
 /*
  * What a record that is no sample ends with; *event_out (may be NULL) is the event
  * that it is of.  HWTD_E_CORRUPT: there is no room for it in the record.
  */
-int hwtdi_perf_events_sample_id(struct hwtdi_perf_events *events,
-    const struct hwtdi_perf_record *record, struct hwtdi_perf_sample_id *out,
-    struct hwtd_error *err);
+int hwtdi_perf_events_sample_id(const struct hwtdi_perf_events *events,
+    const struct hwtd_context *ctx, const struct hwtdi_perf_record *record,
+    struct hwtdi_perf_sample_id *out, struct hwtd_error *err);
 
 void hwtdi_perf_events_fini(struct hwtdi_perf_events *events,
     struct hwtd_context *ctx);

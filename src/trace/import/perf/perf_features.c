@@ -84,7 +84,8 @@ read_event_desc(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
 			const uint64_t id = hwtdi_perf_u64(b);
 
 			if (event == NULL)
-				event = hwtdi_perf_events_find(&f->events, id);
+				event = hwtdi_perf_events_find(&f->events,
+				    f->trace->library, id);
 		}
 		if (event == NULL && n == f->events.n)
 			event = &f->events.events[i];

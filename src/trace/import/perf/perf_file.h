@@ -116,6 +116,8 @@ struct hwtdi_perf_file {
 	/* What is wrong with a record is an error, and no damage. */
 	bool strict;
 	bool switches_only;
+	/* Threads ended. */
+	bool has_exits;
 	/* Of the file in memory; NULL: that of the trace. */
 	const char *name;
 	struct hwtdi_perf_events events;

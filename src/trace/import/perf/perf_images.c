@@ -188,7 +188,7 @@ hwtdi_perf_give_jitdumps(struct hwtdi_perf_file *f)
 	size_t n_found = 0;
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < n && n_found < MAX_JITDUMPS; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct hwtd_record *r = &list->records[i];
 		size_t k = 0;
 
@@ -198,6 +198,13 @@ hwtdi_perf_give_jitdumps(struct hwtdi_perf_file *f)
 		    (list->records[found[k]].pid != r->pid ||
 			strcmp(list->records[found[k]].name, r->name) != 0))
 			k++;
+		if (k == MAX_JITDUMPS) {
+			hwtdi_log(f->trace->library, HWTD_LOG_WARNING, "perf",
+			    "code that programs made at run time: over %u "
+			    "files; the rest is not read",
+			    MAX_JITDUMPS);
+			break;
+		}
 		if (k == n_found)
 			found[n_found++] = i;
 	}

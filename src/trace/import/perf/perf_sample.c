@@ -216,7 +216,7 @@ event_of(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 	read_id(&b, first->sample_type, &id);
 	if (b.rest.bad)
 		return (first);
-	found = hwtdi_perf_events_find(&f->events, id.id);
+	found = hwtdi_perf_events_find(&f->events, f->trace->library, id.id);
 	return (found != NULL ? found : first);
 }
 

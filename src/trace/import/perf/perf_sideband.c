@@ -238,6 +238,7 @@ read_exit(struct reading *r)
 	(void)hwtdi_perf_u64(&r->body);
 	/* The first thread may end before others do. */
 	r->out.type = HWTD_REC_THREAD_EXIT;
+	r->file->has_exits = true;
 	return (add(r));
 }
 
@@ -694,7 +695,8 @@ hwtdi_perf_sideband(struct hwtdi_perf_file *f,
 	char text[96];
 	int rc;
 
-	rc = hwtdi_perf_events_sample_id(&f->events, record, &r.id, &why);
+	rc = hwtdi_perf_events_sample_id(&f->events, f->trace->library, record,
+	    &r.id, &why);
 	if (rc != HWTD_OK)
 		return (hwtdi_perf_bad_record(f, record, why.message));
 	r.body = record->body;

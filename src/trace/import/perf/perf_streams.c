@@ -500,6 +500,13 @@ hwtdi_perf_give_streams(struct hwtdi_perf_file *f)
 	int rc;
 
 	rc = hwtdi_perf_queues_make(f, &queues);
+	if (rc == HWTD_OK && f->aux.kind == 0 && f->aux.n_buffers > 0)
+		rc = hwtdi_trace_note_damage(f->trace,
+		    f->aux.buffers[0].data_off, f->aux.buffers[0].n_data,
+		    HWTD_NO_ID, 0, 0, f->err,
+		    "%zu buffers of trace, and no AUXTRACE_INFO tells of "
+		    "what kind",
+		    f->aux.n_buffers);
 	if (rc == HWTD_OK && queues.n > 0) {
 		bytes = queues.n * sizeof(*streams);
 		streams = hwtdi_alloc(ctx, bytes);
