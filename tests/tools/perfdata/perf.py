@@ -81,6 +81,7 @@ _NAMES = {"exit": "EXIT", "stat_config": "STAT_CONFIG", "attr": "ATTR",
           "build_id": "BUILD_ID"}
 _RECORD = re.compile(r"^\S.*\[0x[0-9a-f]+\]: PERF_RECORD_(\w+)", re.M)
 _PACKET = re.compile(r"^\.  [0-9a-f]{8}:  (?:[0-9a-f]{2} )+ +(\S.*)$", re.M)
+_CS_PACKET = re.compile(r"^\tIdx:\d+; ID:\w+;\t(\S.*)$", re.M)
 _SAMPLE = re.compile(
     r"^\s*(-?\d+)/(-?\d+)\s+\[(-?\d+)\]\s*(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$")
 _BRANCH = re.compile(
@@ -99,15 +100,15 @@ def listed(case: Case, perf: Perf, folder: Path) -> str:
     for at, item in written.places if written else []:
         if at + len(item.bytes(case.byte_order)) <= len(case.data):
             want[_NAMES.get(item.name, item.name.upper())] += 1
-    # perf lists neither of these by a name.
-    for name in ("FINISHED_ROUND", "UNKNOWN", "FEATURE", "COMPRESSED"):
+    # perf lists none of these by a name, or some that it makes up.
+    for name in ("FINISHED_ROUND", "ATTR", "UNKNOWN", "FEATURE", "COMPRESSED"):
         want.pop(name, None)
         got.pop(name, None)
     if got != want:
         raise PerfDataError(
             f"perf lists {sorted((got - want).items())} more and "
             f"{sorted((want - got).items())} less")
-    packets = _PACKET.findall(out)
+    packets = _PACKET.findall(out) + _CS_PACKET.findall(out)
     bad = [text for text in packets if text.startswith("Bad packet")]
     if bad and "damaged" not in case.params:
         raise PerfDataError("perf lists a bad packet")
