@@ -87,10 +87,12 @@ class Flow:
 
     def _do_t(self, words: list[str]) -> None:
         self._thread = (number(words[0]), number(words[1]))
-        keys = _keys(words[2:], "comm")
-        self._last = None
-        comm = f" comm={keys['comm']}" if keys else ""
-        self.lines.append(f"t {words[0]} {words[1]}{comm}")
+        keys = _keys(words[2:], "comm on")
+        if "on" not in keys:
+            self._last = None
+        self.lines.append(" ".join(
+            ["t", *words[:2], *(f"{key}={value}"
+                                for key, value in keys.items())]))
 
     def _do_s(self, words: list[str]) -> None:
         self._last = None

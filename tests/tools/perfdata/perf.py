@@ -85,7 +85,7 @@ _CS_PACKET = re.compile(r"^\tIdx:\d+; ID:\w+;\t(\S.*)$", re.M)
 _SAMPLE = re.compile(
     r"^\s*(-?\d+)/(-?\d+)\s+\[(-?\d+)\]\s*(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$")
 _BRANCH = re.compile(
-    r"^\s*(-?\d+)/(-?\d+)\s+(?:\[(-?\d+)\])?\s*(\d+)\.(\d{9}):\s+"
+    r"^\s*(-?\d+)/(-?\d+)\s+(?:\[(-?\d+)\])?\s*(?:(\d+)\.(\d{9}):\s+)?"
     r"(.*?)\s*([0-9a-f]+) =>\s+([0-9a-f]+)\s*$")
 
 
@@ -129,8 +129,9 @@ def _files(case: Case, folder: Path) -> list[str]:
 def taken(case: Case, perf: Perf, folder: Path) -> list[Branch]:
     """Return the branches that perf tells, in its order."""
     cpu = "cpu," if case.flow.per_cpu else ""
+    timed = case.params.get("perf_times", True)
     out = perf.run(folder, "script", *_files(case, folder), "--itrace=be",
-                      "--ns", "-F", f"pid,tid,{cpu}time,ip,addr,flags")
+                      "--ns", "-F", f"pid,tid,{cpu}{'time,' if timed else ''}ip,addr,flags")
     found = []
     for line in out.splitlines():
         match = _BRANCH.match(line)
@@ -144,7 +145,7 @@ def taken(case: Case, perf: Perf, folder: Path) -> list[Branch]:
         found.append(Branch(
             None if cpu is None else int(cpu), int(pid), int(tid),
             int(source, 16), int(target, 16),
-            int(seconds) * 1_000_000_000 + int(rest)))
+            int(seconds or 0) * 1_000_000_000 + int(rest or 0)))
     return found
 
 
