@@ -34,7 +34,7 @@ FORMATS = {
     "samples.jsonl": "one record of Arm SPE a line, in the order of buffers",
     "order.txt": "<kind> <time> [key=value ...], records in the order in "
                  "which they hold",
-    "refused.txt": "words that say why the file cannot be opened",
+    "refused.txt": "words for why the file cannot be opened, one a line",
 }
 
 _HEX = {"addr", "pgoff", "len", "misc", "aux_flags", "hw_id", "mask", "prot",
@@ -59,6 +59,7 @@ class Case:
     samples: list[dict[str, object]] = field(default_factory=list)
     has_samples: bool = False
     order: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     written: Written | None = None
     byte_order: Order = LITTLE
     data: bytes = b""
@@ -112,12 +113,19 @@ class Case:
         self.order += [line.strip() for line in text.splitlines()
                        if line.strip()]
 
+    def expect_refusal(self, *words: str) -> None:
+        """Say that the file cannot be opened, and what tells why."""
+        self.refused += words
+        self.records = False
+
     def record_lines(self) -> list[str]:
         """Return records as they were written, where they are whole."""
         out = []
         if self.written is None:
             return out
         for at, item in self.written.places:
+            if item.record.told_size is not None:
+                break
             words = [hidden(at) if at >= 0 else "-", item.name]
             for key, value in item.fields().items():
                 if isinstance(value, str):
@@ -145,6 +153,8 @@ class Case:
             expected["samples.jsonl"] = [
                 json.dumps(sample, separators=(",", ":"))
                 for sample in self.samples]
+        if self.refused:
+            expected["refused.txt"] = self.refused
         if self.order:
             expected["order.txt"] = self.order
         lines = {f"expected/{name}": _lines(text)

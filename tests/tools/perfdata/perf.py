@@ -223,12 +223,48 @@ def samples(case: Case, perf: Perf, folder: Path) -> str:
     return f"{len(want)} samples"
 
 
+# Lines of perf's header for what `params.features` says.
+_FEATURES = {
+    "hostname": "# hostname : {}", "osrelease": "# os release : {}",
+    "version": "# perf version : {}", "arch": "# arch : {}",
+    "cpudesc": "# cpudesc : {}", "cpuid": "# cpuid : {}",
+    "nrcpus_online": "# nrcpus online : {}",
+    "nrcpus_available": "# nrcpus avail : {}",
+    "total_mem": "# total memory : {} kB"}
+
+
+def features(case: Case, perf: Perf, folder: Path) -> str:
+    """Compare features that the case states."""
+    said = case.params["features"]
+    lines = perf.run(folder, "script", "--header-only").splitlines()
+    count = 0
+    for name, value in said.items() if isinstance(said, dict) else ():
+        if name in _FEATURES:
+            count += 1
+            if _FEATURES[name].format(value) not in map(str.strip, lines):
+                raise PerfDataError(f"perf has another {name}")
+    return f"{count} features"
+
+
+def refuses(perf: Perf, folder: Path) -> str:
+    """Raise unless perf cannot open the file."""
+    try:
+        perf.run(folder, "script", "-D")
+    except PerfDataError:
+        return "refused"
+    raise PerfDataError("perf opens the file")
+
+
 def check(case: Case, perf: Perf, folder: Path) -> str:
     """Return what perf says of a case; raise if it is something else."""
     said = str(case.params.get("perf", ""))
     if said.startswith("skip:"):
         return said
+    if case.refused:
+        return refuses(perf, folder)
     found = [listed(case, perf, folder)]
+    if "features" in case.params:
+        found.append(features(case, perf, folder))
     if case.flow.lines and not said.startswith("list:"):
         found.append(branches(case, perf, folder))
     if case.has_samples and not said.startswith("list:"):
