@@ -99,7 +99,8 @@ class SpeRecording:
         self.at(r.switch_cpu_wide(*out, out=False), count, *into, cpu=cpu)
 
     def buffer(self, text: str, *, cpu: int = 0, tid: int | None = None,
-               count: int, flags: int = 0, cut: int = 0) -> SpeStream:
+               count: int, flags: int = 0, cut: int = 0,
+               offset: int | None = None) -> SpeStream:
         """Add records of SPE; ``cut`` bytes at their end are missing."""
         stream = SpeStream(self.case.flow.labels())
         for raw in text.splitlines():
@@ -109,7 +110,7 @@ class SpeRecording:
         data = stream.finish()
         data = data[:len(data) - cut]
         idx = self.threads.index(tid) if tid is not None else cpu
-        at = self._aux.get(idx, 0)
+        at = self._aux.get(idx, 0) if offset is None else offset
         self._aux[idx] = at + len(data)
         # Offsets of samples are those of the whole buffer.
         stream.marks = {name: at + place
