@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 
 from hwtasm import AsmError
 from hwtasm.writer import index
 
 from . import PerfDataError
-from .case import FAMILY, SOURCE, read_case
+from .case import FAMILY, SOURCE, Case, read_case
+from .chance import random_case
 from .perf import check_all
 
 
@@ -48,6 +50,26 @@ def drift(root: Path) -> list[str]:
     return out
 
 
+def write_random(folder: Path, args: argparse.Namespace
+                 ) -> list[tuple[Case, Path]]:
+    """Write random cases."""
+    out = []
+    for seed in range(args.seed, args.seed + args.count):
+        case = random_case(seed, args.steps)
+        where = folder / case.name
+        write(where, case.outputs())
+        out.append((case, where))
+    return out
+
+
+def write(folder: Path, files: dict[str, bytes]) -> None:
+    """Write files below a folder."""
+    for name, data in files.items():
+        where = folder / name
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(data)
+
+
 def rebuild(root: Path, only: list[str]) -> int:
     """Write the files of cases, and the index."""
     paths = [path for path in scenarios(root)
@@ -58,10 +80,7 @@ def rebuild(root: Path, only: list[str]) -> int:
             name = item.relative_to(path.parent).as_posix()
             if item.is_file() and name not in files and name != SOURCE:
                 item.unlink()
-        for name, data in files.items():
-            where = path.parent / name
-            where.parent.mkdir(parents=True, exist_ok=True)
-            where.write_bytes(data)
+        write(path.parent, files)
     (root / "index.json").write_bytes(index(root))
     return len(paths)
 
@@ -77,19 +96,32 @@ def main(argv: list[str]) -> int:
     build = commands.add_parser("rebuild", help="write cases and the index")
     build.add_argument("fixtures", type=Path)
     build.add_argument("case", nargs="*", help="only these")
+    chance = commands.add_parser("random",
+                                 help="write random cases of Intel PT")
+    chance.add_argument("out", type=Path, help="the folder of their family")
     asked = commands.add_parser("perf", help="ask perf to read the cases")
     asked.add_argument("fixtures", type=Path)
     asked.add_argument("case", nargs="*", help="only these")
+    for command, count in ((chance, 10), (asked, 0)):
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--count", type=int, default=count,
+                             help="how many random cases")
+        command.add_argument("--steps", type=int, default=120)
     args = parser.parse_args(argv)
     try:
         if args.command == "rebuild":
             print(f"{rebuild(args.fixtures, args.case)} cases written")
             return 0
+        if args.command == "random":
+            print(f"{len(write_random(args.out, args))} cases written")
+            return 0
         if args.command == "perf":
-            return check_all([
-                (read_case(path), path.parent)
-                for path in scenarios(args.fixtures)
-                if not args.case or path.parent.name in args.case])
+            with tempfile.TemporaryDirectory() as folder:
+                return check_all([
+                    (read_case(path), path.parent)
+                    for path in scenarios(args.fixtures)
+                    if not args.case or path.parent.name in args.case
+                ] + write_random(Path(folder), args))
         found = drift(args.fixtures)
         print("\n".join(found) or "no drift")
         return 1 if found else 0

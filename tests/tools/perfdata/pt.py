@@ -15,7 +15,7 @@ from .attr import Attr, Event
 from .auxinfo import BRANCH_BIT, PT, TSC_BIT, IntelPt
 from .case import Case
 from .file import Item, PerfData
-from .order import LITTLE, Order
+from .order import LITTLE, Order, padded
 from .records import Record
 from .sample import Where
 
@@ -155,15 +155,17 @@ class PtRecording:
     def trace(self, data: bytes, *, cpu: int = 0, tid: int | None = None,
               tsc: int = 0, flags: int = 0, record: bool = True,
               offset: int | None = None, pad: int = 8) -> int:
-        """Add trace of a processor or a thread, and that it is there."""
+        """Add trace of a processor or a thread, and that it is there.
+
+        What fills it up to a multiple does not count in offsets.
+        """
         idx = self.threads.index(tid) if tid is not None else cpu
-        data += bytes(-len(data) % pad)
         at = self._aux.get(idx, 0) if offset is None else offset
         self._aux[idx] = at + len(data)
         if record:
             self.aux(at, len(data), flags, tsc=tsc, tid=tid or 0, cpu=cpu)
         self.file.add(user.auxtrace(
-            data, offset=at, idx=idx, reference=idx + 1,
+            padded(data, pad), offset=at, idx=idx, reference=idx + 1,
             tid=user.NONE if tid is None else tid,
             cpu=cpu if tid is None else user.NONE))
         return at
