@@ -114,6 +114,8 @@ class Machine:
         self.rec = PtRecording(
             case, cpus=len(self.cpus), pipe=self.pipe, order=order,
             attr_size=128 if turned_pipe else size)
+        if self.pipe:
+            case.params["perf"] = "list: perf orders nothing in pipes"
         if turned_pipe:
             self.rec.file.features = None
         # Which records of a switch there are.
