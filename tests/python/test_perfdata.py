@@ -1,4 +1,4 @@
-"""The writer of perf.data: bytes against documents, cases against scenarios."""
+"""perf.data: bytes against documents, cases against scenarios."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class Case:
 
     def record_lines(self) -> list[str]:
         """Return records as they were written, where they are whole."""
-        out = []
+        out: list[str] = []
         if self.written is None:
             return out
         for at, item in self.written.places:

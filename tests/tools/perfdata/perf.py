@@ -83,7 +83,8 @@ _RECORD = re.compile(r"^\S.*\[0x[0-9a-f]+\]: PERF_RECORD_(\w+)", re.M)
 _PACKET = re.compile(r"^\.  [0-9a-f]{8}:  (?:[0-9a-f]{2} )+ +(\S.*)$", re.M)
 _CS_PACKET = re.compile(r"^\tIdx:\d+; ID:\w+;\t(\S.*)$", re.M)
 _SAMPLE = re.compile(
-    r"^\s*(-?\d+)/(-?\d+)\s+\[(-?\d+)\]\s*(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$")
+    r"^\s*(-?\d+)/(-?\d+)\s+\[(-?\d+)\]\s*(\d+)\.(\d{9}):\s+"
+    r"([0-9a-f]+)\s*$")
 _BRANCH = re.compile(
     r"^\s*(-?\d+)/(-?\d+)\s+(?:\[(-?\d+)\])?\s*(?:(\d+)\.(\d{9}):\s+)?"
     r"(.*?)\s*([0-9a-f]+) =>\s+([0-9a-f]+)\s*$")
@@ -128,10 +129,13 @@ def _files(case: Case, folder: Path) -> list[str]:
 
 def taken(case: Case, perf: Perf, folder: Path) -> list[Branch]:
     """Return the branches that perf tells, in its order."""
-    cpu = "cpu," if case.flow.per_cpu else ""
-    timed = case.params.get("perf_times", True)
+    fields = ["pid", "tid", "ip", "addr", "flags"]
+    if case.flow.per_cpu:
+        fields.append("cpu")
+    if case.params.get("perf_times", True):
+        fields.append("time")
     out = perf.run(folder, "script", *_files(case, folder), "--itrace=be",
-                      "--ns", "-F", f"pid,tid,{cpu}{'time,' if timed else ''}ip,addr,flags")
+                      "--ns", "-F", ",".join(fields))
     found = []
     for line in out.splitlines():
         match = _BRANCH.match(line)
