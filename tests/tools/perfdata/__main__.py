@@ -13,6 +13,7 @@ from hwtasm.writer import index
 from . import PerfDataError
 from .case import FAMILY, SOURCE, Case, read_case
 from .chance import random_case
+from .chance_spe import random_spe
 from .perf import check_all
 
 
@@ -55,10 +56,11 @@ def write_random(folder: Path, args: argparse.Namespace
     """Write random cases."""
     out = []
     for seed in range(args.seed, args.seed + args.count):
-        case = random_case(seed, args.steps)
-        where = folder / case.name
-        write(where, case.outputs())
-        out.append((case, where))
+        for make in (random_case, random_spe):
+            case = make(seed, args.steps)
+            where = folder / case.name
+            write(where, case.outputs())
+            out.append((case, where))
     return out
 
 
@@ -97,7 +99,7 @@ def main(argv: list[str]) -> int:
     build.add_argument("fixtures", type=Path)
     build.add_argument("case", nargs="*", help="only these")
     chance = commands.add_parser("random",
-                                 help="write random cases of Intel PT")
+                                 help="write random cases")
     chance.add_argument("out", type=Path, help="the folder of their family")
     asked = commands.add_parser("perf", help="ask perf to read the cases")
     asked.add_argument("fixtures", type=Path)
@@ -105,7 +107,7 @@ def main(argv: list[str]) -> int:
     for command, count in ((chance, 10), (asked, 0)):
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--count", type=int, default=count,
-                             help="how many random cases")
+                             help="how many random cases of a kind")
         command.add_argument("--steps", type=int, default=120)
     args = parser.parse_args(argv)
     try:

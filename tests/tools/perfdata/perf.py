@@ -135,7 +135,7 @@ def taken(case: Case, perf: Perf, folder: Path) -> list[Branch]:
     if case.params.get("perf_times", True):
         fields.append("time")
     out = perf.run(folder, "script", *_files(case, folder), "--itrace=be",
-                      "--ns", "-F", ",".join(fields))
+                   "--ns", "-F", ",".join(fields))
     found = []
     for line in out.splitlines():
         match = _BRANCH.match(line)
@@ -222,8 +222,9 @@ def samples(case: Case, perf: Perf, folder: Path) -> str:
              int(str(sample["ip"]), 16))
             for sample in case.samples if "time_ns" in sample]
     if sorted(got) != sorted(want):
-        raise PerfDataError(f"perf has samples {sorted(got)}, expected are "
-                            f"{sorted(want)}")
+        more, less = Counter(got) - Counter(want), Counter(want) - Counter(got)
+        raise PerfDataError(f"perf has samples {sorted(more)[:3]}, expected "
+                            f"are {sorted(less)[:3]}")
     return f"{len(want)} samples"
 
 
