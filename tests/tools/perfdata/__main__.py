@@ -13,6 +13,7 @@ from hwtasm.writer import index
 from . import PerfDataError
 from .case import FAMILY, SOURCE, Case, read_case
 from .chance import random_case
+from .chance_etm import random_etm
 from .chance_spe import random_spe
 from .perf import check_all
 
@@ -56,7 +57,7 @@ def write_random(folder: Path, args: argparse.Namespace
     """Write random cases."""
     out = []
     for seed in range(args.seed, args.seed + args.count):
-        for make in (random_case, random_spe):
+        for make in (random_case, random_etm, random_spe):
             case = make(seed, args.steps)
             where = folder / case.name
             write(where, case.outputs())

@@ -125,12 +125,14 @@ class EtmRecording:
                            f"{trace_id} start end")
 
     def aux(self, data: bytes, *, cpu: int = 0, tid: int | None = None,
-            time: int, flags: int = 0) -> None:
+            time: int, flags: int = 0,
+            whose: tuple[int, int] | None = None) -> None:
         """Add that a buffer has these bytes more."""
         idx = self.threads.index(tid) if tid is not None else cpu
         at = self._aux.get(idx, 0)
         self._aux[idx] = at + len(data)
-        self.at(r.aux(at, len(data), flags), time, tid or 0, cpu=cpu,
+        pid, thread = whose or (tid or 0, tid or 0)
+        self.at(r.aux(at, len(data), flags), time, pid, thread, cpu=cpu,
                 event=self.etm)
 
     def buffer(self, data: bytes, *, offset: int = 0, cpu: int = 0,
