@@ -26,11 +26,13 @@ FORMATS = {
 }
 
 
-def _lines(items: list[str]) -> bytes:
+def text_lines(items: list[str]) -> bytes:
+    """Return lines as all files here have them."""
     return "".join(item + "\n" for item in items).encode()
 
 
-def _entry(data: bytes, *, lines: bool = False) -> dict[str, object]:
+def file_entry(data: bytes, *, lines: bool = False) -> dict[str, object]:
+    """Return what case.json says of a file."""
     entry: dict[str, object] = {
         "sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
     if lines:
@@ -56,7 +58,7 @@ def case_files(case: Case) -> dict[str, bytes]:
     inputs.update((name, bytes(data)) for name, data in images.items())
     params = dict(case.params)
     if case.has_code:
-        inputs["image.txt"] = _lines(spec)
+        inputs["image.txt"] = text_lines(spec)
         params["image"] = {"spec": "image.txt"}
     expected = {}
     counts: Counter[str] = Counter()
@@ -64,7 +66,7 @@ def case_files(case: Case) -> dict[str, bytes]:
     for name, part in case.parts.items():
         where = f"expected/{name}." if name else "expected/"
         for kind, lines in part.expect.files().items():
-            expected[where + kind] = _lines(lines)
+            expected[where + kind] = text_lines(lines)
             used[kind] = FORMATS[kind]
         counts.update(part.expect.counts())
         counts["packets"] += len(part.stream.packets)
@@ -75,8 +77,8 @@ def case_files(case: Case) -> dict[str, bytes]:
                    "path": SOURCE},
         "capture": "synthetic",
         "description": case.about,
-        "files": {name: _entry(data) for name, data in inputs.items()},
-        "expected": {name: _entry(data, lines=True)
+        "files": {name: file_entry(data) for name, data in inputs.items()},
+        "expected": {name: file_entry(data, lines=True)
                      for name, data in expected.items()},
         "params": params,
         "how_expected": "by hand in case.txt, from " + case.source,

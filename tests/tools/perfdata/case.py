@@ -12,7 +12,7 @@ from types import ModuleType
 
 from hwtasm import arm, x86
 from hwtasm.program import Program
-from hwtasm.writer import _entry, _lines, to_json
+from hwtasm.writer import file_entry, text_lines, to_json
 
 from . import PerfDataError
 from .elf import AARCH64, X86_64, Symbol, elf
@@ -157,7 +157,7 @@ class Case:
             expected["refused.txt"] = self.refused
         if self.order:
             expected["order.txt"] = self.order
-        lines = {f"expected/{name}": _lines(text)
+        lines = {f"expected/{name}": text_lines(text)
                  for name, text in expected.items()}
         counts = Counter({"runs": self.flow.runs,
                           "branches": len(self.flow.branches),
@@ -169,8 +169,8 @@ class Case:
                        "path": SOURCE},
             "capture": "synthetic",
             "description": self.about,
-            "files": {name: _entry(data) for name, data in inputs.items()},
-            "expected": {name: _entry(data, lines=True)
+            "files": {name: file_entry(data) for name, data in inputs.items()},
+            "expected": {name: file_entry(data, lines=True)
                          for name, data in lines.items()},
             "params": self.params,
             "how_expected": f"by hand in {SOURCE}, from {self.source}",

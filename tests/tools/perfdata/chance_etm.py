@@ -9,12 +9,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from . import etm, user
+from . import etm, records as r, user
 from .auxinfo import TraceUnit, ete, etmv4
 from .case import Case
 from .etm import CONFIGR, IDR0, EtmRecording
 from .order import BIG, LITTLE
-from .records import FORMAT_RAW
 
 FILES = 4
 BASES = (0x401000, 0x501000)
@@ -115,7 +114,7 @@ class EtmMachine:
             self.rec.process(pid, file.name, program, path)
             self.threads[pid, pid] = file
             for tid in range(pid + 1, pid + self.chance.randrange(1, 4)):
-                self.rec.file.add(etm.r.comm(pid, tid, file.name))
+                self.rec.file.add(r.comm(pid, tid, file.name))
                 self.threads[pid, tid] = file
         if self.version == 2:
             minor = self.chance.randrange(2)
@@ -176,7 +175,7 @@ class EtmMachine:
             for piece, (time, pid, tid) in zip(core.pieces, core.times,
                                                strict=True):
                 self.rec.aux(piece, cpu=core.number, time=time,
-                             flags=FORMAT_RAW if self.raw else 0,
+                             flags=r.FORMAT_RAW if self.raw else 0,
                              whose=(pid, tid))
             self.rec.buffer(data, offset=core.written, cpu=core.number)
             core.written += len(data)
