@@ -5,6 +5,8 @@ Source: Linux, tools/perf/util/header.c, and perf.data-file-format.txt.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .attr import Event
 from .order import Order, padded, text
 from .records import header
@@ -19,6 +21,21 @@ NUMBERS = {name: number for number, name in enumerate(
     .split(), 1)}
 # What ends the features of a pipe: one behind the last that perf 6.1 knows.
 LAST = 32
+
+
+# The size of struct bpf_prog_info in Linux 6.1.
+_BPF_INFO = 232
+
+
+@dataclass(frozen=True)
+class BpfProgram:
+    """A BPF program of one function, as the kernel runs it."""
+
+    id: int
+    name: str
+    tag: bytes
+    address: int
+    code: bytes
 
 
 class Features:
@@ -152,12 +169,30 @@ class Features:
         """Add that the data are a folder."""
         self.put("DIR_FORMAT", self._u64(version))
 
-    def bpf_prog_info(self, programs: list[bytes]) -> None:
-        """Add descriptions of BPF programs (struct bpf_prog_info first)."""
+    def bpf_prog_info(self, programs: list[BpfProgram]) -> None:
+        """Add descriptions of BPF programs, with their code."""
         out = self._u32(len(programs))
-        for info in programs:
-            out += self._u32(len(info), 0) + self._u64(0) + info
+        for program in programs:
+            info, data = self._bpf_program(program)
+            # Bits 0, 3 and 4: code, addresses and sizes are there.
+            out += self._u32(len(info), len(data)) + self._u64(0b11001)
+            out += info + data
         self.put("BPF_PROG_INFO", out)
+
+    def _bpf_program(self, program: BpfProgram) -> tuple[bytes, bytes]:
+        """Return struct bpf_prog_info, and what it points to."""
+        code = padded(program.code, 8)
+        data = (code + self._u64(program.address)
+                + padded(self._u32(len(program.code)), 8))
+        # Type and id, tag, sizes; then offsets in place of pointers.
+        info = self._u32(1, program.id) + program.tag
+        info += self._u32(len(program.code), 0) + self._u64(0, 0, 0)
+        info += self._u32(0, 0) + self._u64(0)
+        info += program.name.encode().ljust(16, b"\0") + self._u32(0, 1)
+        info += self._u64(0, 0) + self._u32(1, 1)
+        info += self._u64(len(code), len(code) + 8)
+        # Types, lines, tags and counts, of which there are none.
+        return info + bytes(_BPF_INFO - len(info)), data
 
     def bpf_btf(self, types: dict[int, bytes]) -> None:
         """Add types of BPF programs."""

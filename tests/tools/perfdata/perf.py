@@ -241,7 +241,9 @@ _FEATURES = {
 def features(case: Case, perf: Perf, folder: Path) -> str:
     """Compare features that the case states."""
     said = case.params["features"]
-    lines = perf.run(folder, "script", "--header-only").splitlines()
+    # Of a pipe the header alone tells nothing yet.
+    lines = perf.run(folder, "script", "--header", *_files(case, folder),
+                     "--itrace=b").splitlines()
     count = 0
     for name, value in said.items() if isinstance(said, dict) else ():
         if name in _FEATURES:
