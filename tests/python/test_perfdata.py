@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ from perfdata import records as r, user  # noqa: E402
 from perfdata.__main__ import drift  # noqa: E402
 from perfdata.attr import FLAGS, SIZES, Attr, Event  # noqa: E402
 from perfdata.case import Case  # noqa: E402
+from perfdata.chance import random_case  # noqa: E402
+from perfdata.chance_etm import random_etm  # noqa: E402
+from perfdata.chance_spe import random_spe  # noqa: E402
 from perfdata.features import Features  # noqa: E402
 from perfdata.file import PerfData, cut, lying, poke  # noqa: E402
 from perfdata.order import BIG, LITTLE  # noqa: E402
@@ -261,3 +265,10 @@ def test_a_perf_that_does_not_run_is_not_found(
     assert perf.check_all([]) == 1
     wrapper.write_text("#!/bin/sh\necho perf version 9.9")
     assert perf.find() == (str(wrapper), "9.9")
+
+
+@pytest.mark.parametrize("make", [random_case, random_etm, random_spe])
+def test_a_seed_makes_one_case(make: Callable[[int], Case]) -> None:
+    one = make(3).outputs()
+    assert one == make(3).outputs()
+    assert one["perf.data"] != make(4).outputs()["perf.data"]

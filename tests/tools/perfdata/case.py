@@ -61,6 +61,8 @@ class Case:
     order: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     written: Written | None = None
+    # Where in the case the file lies: in a folder, if that is what perf made.
+    path: str = DATA
     byte_order: Order = LITTLE
     data: bytes = b""
     records: bool = True
@@ -143,7 +145,7 @@ class Case:
         """Return all files of the case by their path in it."""
         if not self.about or not self.source or not self.data:
             raise PerfDataError("a case needs about, source and data")
-        inputs = {DATA: self.data, **self.files}
+        inputs = {self.path: self.data, **self.files}
         expected: dict[str, list[str]] = {}
         if self.records:
             expected["records.txt"] = self.record_lines()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .order import padded
 
 X86_64, AARCH64 = 62, 183
-_REL, _EXEC = 1, 2
+_REL, _EXEC, _CORE = 1, 2, 4
 _PAGE = 0x1000
 
 
@@ -82,3 +82,19 @@ def elf(machine: int, address: int, code: bytes, symbols: list[Symbol], *,
         _PAGE) + struct.pack("<IIQQQQQQ", 4, 4, ident_at, 0, 0, len(ident),
                              len(ident), 4)
     return bytes(out)
+
+
+def core(machine: int, pieces: list[tuple[int, bytes]]) -> bytes:
+    """Return memory at its addresses, as /proc/kcore has it."""
+    count = len(pieces)
+    head = bytearray(struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", _CORE, machine, 1, 0, 64,
+        0, 0, 64, 56, count, 0, 0, 0))
+    body = b""
+    at = _PAGE
+    for address, data in pieces:
+        data = padded(data, _PAGE)
+        head += struct.pack("<IIQQQQQQ", 1, 7, at + len(body), address, 0,
+                            len(data), len(data), _PAGE)
+        body += data
+    return padded(bytes(head), _PAGE) + body

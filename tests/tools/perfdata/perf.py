@@ -59,7 +59,8 @@ class Perf:
 
     def run(self, case: Path, *words: str) -> str:
         """Run a command on a case; return what it printed."""
-        data = (case / DATA).read_bytes()
+        file = case / DATA
+        data = b"" if file.is_dir() else file.read_bytes()
         # A header of 16 bytes is that of a pipe, which has to come from one.
         piped = b"\x10" in data[8:16]
         where = {key: value for key, value in os.environ.items()
