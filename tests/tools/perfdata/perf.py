@@ -19,7 +19,7 @@ from . import PerfDataError
 from .case import DATA, Case
 from .flow import Branch
 
-# What the notes of cases are about; another version may fail where this passes.
+# What the notes of cases are about; another version may have other answers.
 TRIED = "6.1."
 
 # Debian's `perf` may be a wrapper that wants the version of the kernel.
