@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (coresight, cs_fixtures, etm_gen, pt_captured, pt_fixtures,
-               pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt, spe,
+from . import (coresight, cs_fixtures, etm_gen, perf_data, pt_captured,
+               pt_fixtures, pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt, spe,
                spe_fixtures, spe_gen)
 
 MODULES: dict[str, ModuleType] = {
@@ -18,6 +18,7 @@ MODULES: dict[str, ModuleType] = {
     "cs-bad": cs_fixtures,
     "cs-good": cs_fixtures,
     "etm-gen": etm_gen,
+    "perf-data": perf_data,
     "pt-bad": pt_fixtures,
     "pt-captured": pt_captured,
     "pt-gen": pt_gen,
