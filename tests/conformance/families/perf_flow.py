@@ -27,8 +27,18 @@ class Part:
 class Queue:
     """What is expected of one buffer: of a processor, or of a thread."""
 
-    name: str
+    cpu: int | None
+    tid: int | None
     parts: list[Part] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"thread {self.tid}" if self.cpu is None else f"cpu {self.cpu}"
+
+    def holds(self, stream: Row) -> bool:
+        """Say whether a stream is in this buffer, or a source of its sink."""
+        if self.cpu is None:
+            return bool(stream.get("tid") == self.tid)
+        return bool(stream.get("cpu") == self.cpu)
 
 
 def read_flow(lines: Iterable[str]) -> list[Queue]:
@@ -41,9 +51,9 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
         keys = dict(word.split("=", 1) for word in words if "=" in word)
         try:
             if what == "q":
-                name = f"thread {keys['tid']}" if keys["cpu"] == "-" else \
-                    f"cpu {keys['cpu']}"
-                queues.append(Queue(name))
+                queues.append(Queue(*(
+                    None if keys[key] == "-" else int(keys[key])
+                    for key in ("cpu", "tid"))))
                 thread = comm = None
             elif what == "t":
                 thread = (int(words[0]), int(words[1]))
@@ -69,14 +79,6 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
     return queues
 
 
-def queue_names(streams: Sequence[Row]) -> dict[int, str]:
-    """Return for each stream the name of the buffer that it is in."""
-    names = {stream["stream"]: str(stream.get("name", ""))
-             for stream in streams}
-    return {stream["stream"]: names[stream.get("sink", stream["stream"])]
-            for stream in streams}
-
-
 def comm_at(records: Sequence[Row], tid: int, time: int | None) -> str | None:
     """Return the name that a thread has at a time."""
     named = [record for record in records
@@ -98,7 +100,7 @@ class _Reader:
         self._at = 0
 
     def _fail(self, part: Part, said: str) -> None:
-        raise Fail(f"flow: {self._queue.name}: {said}, expected "
+        raise Fail(f"flow: {self._queue}: {said}, expected "
                    f"'{part.line}'")
 
     def _between(self, part: Part | None) -> list[Row]:
@@ -112,7 +114,7 @@ class _Reader:
         if gaps:
             said = f"a gap {gaps[0]['reason']} at {gaps[0]['offset']}"
             if part is None:
-                raise Fail(f"flow: {self._queue.name}: {said} at the end is "
+                raise Fail(f"flow: {self._queue}: {said} at the end is "
                            "not expected")
             self._fail(part, said)
         return rows
@@ -198,28 +200,40 @@ class _Reader:
                     after["stream"] == row["stream"] and
                     after["first"] == row["end"])
 
-    def end(self) -> None:
+    def end(self, damaged: bool) -> None:
         """Nothing more may come."""
+        while damaged and self._at < len(self._rows) and \
+                self._rows[self._at].get("reason") == "file-damaged":
+            self._at += 1
         self._between(None)
         if self._at < len(self._rows):
-            raise Fail(f"flow: {self._queue.name}: "
+            raise Fail(f"flow: {self._queue}: "
                        f"{self._rows[self._at]['ip']} executes, nothing more "
                        "is expected")
 
 
 def compare_flow(queues: Sequence[Queue], rows: Sequence[Row],
-                 streams: Sequence[Row], records: Sequence[Row]) -> str:
-    """Compare all buffers; say what was compared."""
-    names = queue_names(streams)
-    by_queue: dict[str, list[Row]] = {queue.name: [] for queue in queues}
+                 streams: Sequence[Row], records: Sequence[Row],
+                 damaged: bool) -> str:
+    """Compare all buffers; say what was compared.
+
+    A file that is damaged may say so, and lack trace at its end.
+    """
+    by_stream = {stream["stream"]: queue for stream in streams
+                 for queue in queues if queue.holds(stream)}
+    by_queue: dict[int, list[Row]] = {}
     for row in rows:
-        name = names[row["stream"]]
-        if name not in by_queue:
-            raise Fail(f"flow: a row of {name!r}, which is no buffer: {row}")
-        by_queue[name].append(row)
+        if "stream" not in row:
+            if not damaged:
+                raise Fail(f"flow: of the file itself: {row.get('text')}")
+        elif row["stream"] in by_stream:
+            by_queue.setdefault(id(by_stream[row["stream"]]), []).append(row)
+        else:
+            raise Fail(f"flow: stream {row['stream']} is in no buffer: "
+                       f"{row['kind']} {row.get('text', '')}")
     insns = losses = runs = 0
     for queue in queues:
-        reader = _Reader(queue, by_queue[queue.name], records)
+        reader = _Reader(queue, by_queue.get(id(queue), []), records)
         for part in queue.parts:
             if part.what == "b":
                 insns += reader.run(part)
@@ -229,7 +243,7 @@ def compare_flow(queues: Sequence[Queue], rows: Sequence[Row],
                 losses += 1
             else:
                 reader.off(part)
-        reader.end()
+        reader.end(damaged)
     return f"{runs} runs ({insns} instructions), {losses} losses"
 
 

@@ -47,17 +47,30 @@ WITHOUT_ROW: Mapping[str, str] = {
     "unknown": "a type that is not known",
 }
 
-# Fields that no row has. `id` and `stream` name the event: what it is of does not
-# change what a record says.
-NOT_KEPT: Mapping[str, tuple[str, ...]] = {
-    "*": ("id", "stream", "misc"),
-    "mmap2": ("maj", "min", "ino", "gen", "prot", "flags"),
-    "fork": ("ptid", "of_time"),
-    "exit": ("ppid", "ptid", "of_time"),
-    "lost": ("of_id",),
-    "switch": ("preempt",),
-    "switch_cpu_wide": ("preempt", "other_pid", "other_tid"),
-    "ksymbol": ("ksym",),
+# Of records that have a row: fields that it keeps, and those that it does not.
+# Which event a record is of changes nothing of what it says. Of a mapping, its file
+# has a name and a build-id; of the end of a thread, who created it is told before.
+FIELDS: Mapping[str, tuple[str, str]] = {
+    "*": ("time cpu pid tid", "id stream"),
+    "mmap": ("of_pid of_tid addr len pgoff misc name", ""),
+    "mmap2": ("of_pid of_tid addr len pgoff misc name buildid",
+              "maj min ino gen prot flags"),
+    "comm": ("of_pid of_tid exec name", ""),
+    "fork": ("of_pid of_tid ppid", "ptid of_time"),
+    "exit": ("of_pid of_tid", "ppid ptid of_time"),
+    "lost": ("lost", "of_id"),
+    "lost_samples": ("lost", ""),
+    "switch": ("out", "preempt"),
+    # Who else runs has a record of its own, or is who comes next if not.
+    "switch_cpu_wide": ("out other_pid other_tid", "preempt"),
+    "itrace_start": ("of_pid of_tid", ""),
+    # Where the bytes are in the ring is told as where they are in the stream.
+    "aux": ("aux_size aux_flags", "aux_offset"),
+    "ksymbol": ("addr len flags name", "ksym"),
+    "text_poke": ("addr old new", ""),
+    "cgroup": ("of_id name", ""),
+    "namespaces": ("of_pid of_tid count", ""),
+    "bpf_event": ("bpf of_id tag", ""),
 }
 
 # Bits of misc, and of flags.
@@ -92,6 +105,19 @@ class Record:
         return f"{self.kind} {said}"
 
 
+def _is_heard_of(pid: int, rows: Sequence[Row]) -> bool:
+    """Say whether rows tell of other threads of a process than the first."""
+    for row in rows:
+        if row.get("pid") != pid:
+            continue
+        if row["record_type"] == "fork":
+            # From here on it is another process.
+            return False
+        if row.get("tid") != pid:
+            return True
+    return False
+
+
 class Expected:
     """Rows for the records of one file."""
 
@@ -104,11 +130,12 @@ class Expected:
             if record.kind == "build_id":
                 self._build_ids[record.fields["name"]] = \
                     record.fields["buildid"]
-        self._poked: dict[int, int] = {}
-        # Old bytes hold from the start: their row has no time but 0.
+        self._poked: set[int] = set()
+        # Bytes of code that records hold so far.
         self._pokes = 0
         for record in records:
             self._add(record)
+        self._exits()
 
     def _add(self, record: Record) -> None:
         make = getattr(self, "_make_" + record.kind, None)
@@ -117,8 +144,23 @@ class Expected:
                 raise Malformed(f"a record of an unknown kind: {record}")
             self.without[record.kind] += 1
             return
+        known = " ".join([*FIELDS["*"], *FIELDS[record.kind]]).split()
+        for key in record.fields:
+            if key not in known:
+                raise Malformed(f"no row may keep {key} of '{record}'")
         for row in make(record):
             self.rows.append((row, record))
+
+    def _exits(self) -> None:
+        """The end of the first thread is that of its process if none is left."""
+        # Python's sort keeps the order of records of one time.
+        rows = sorted((row for row, _ in self.rows),
+                      key=lambda row: int(row.get("time_ns", 0)))
+        for number, row in enumerate(rows):
+            if row["record_type"] == "thread-exit" and \
+                    row["pid"] == row["tid"] and \
+                    not _is_heard_of(row["pid"], rows[number + 1:]):
+                row["record_type"] = "exit"
 
     @staticmethod
     def _place(record: Record) -> Row:
@@ -260,10 +302,11 @@ class Expected:
             row = {"record_type": "code", **self._kernel_code(record),
                    "length": size, "file_offset": self._pokes}
             if key == "old":
+                # They hold from the start.
                 row["time_ns"] = 0
             self._pokes += size
             yield row
-        self._poked[address] = 1
+        self._poked.add(address)
 
     def _note(self, record: Record, number: int, text: str) -> Row:
         return {"record_type": "unknown", **self._place(record),
