@@ -58,6 +58,8 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
             elif what == "t":
                 thread = (int(words[0]), int(words[1]))
                 comm = keys.get("comm")
+                if "on" in keys:
+                    queues[-1].parts.append(Part(line, what))
             elif what == "b":
                 queues[-1].parts.append(Part(line, what, {
                     "first": int(words[0], 16), "count": int(words[1]),
@@ -80,13 +82,19 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
 
 
 def comm_at(records: Sequence[Row], tid: int, time: int | None) -> str | None:
-    """Return the name that a thread has at a time."""
-    named = [record for record in records
-             if record["record_type"] == "thread-name" and
-             record.get("tid") == tid and
-             (time is None or record.get("time_ns", 0) <= time)]
-    named.sort(key=lambda record: record.get("time_ns", 0))
-    return str(named[-1]["name"]) if named else None
+    """Return the name that a thread has at a time: its own, or its parent's."""
+    names: dict[int, str] = {}
+    for record in sorted(records, key=lambda row: int(row.get("time_ns", 0))):
+        kind = record["record_type"]
+        if time is not None and record.get("time_ns", 0) > time:
+            break
+        if kind == "thread-name":
+            names[record["tid"]] = str(record["name"])
+        elif kind in ("fork", "thread-create"):
+            parent = record.get("value", record["pid"])
+            if parent in names and record["tid"] != parent:
+                names[record["tid"]] = names[parent]
+    return names.get(tid)
 
 
 class _Reader:
@@ -103,7 +111,7 @@ class _Reader:
         raise Fail(f"flow: {self._queue}: {said}, expected "
                    f"'{part.line}'")
 
-    def _between(self, part: Part | None) -> list[Row]:
+    def _between(self, part: Part) -> list[Row]:
         """Return rows up to the next instruction; gaps need be expected."""
         rows = []
         while self._at < len(self._rows) and \
@@ -112,11 +120,8 @@ class _Reader:
             self._at += 1
         gaps = [row for row in rows if row["kind"] == "gap"]
         if gaps:
-            said = f"a gap {gaps[0]['reason']} at {gaps[0]['offset']}"
-            if part is None:
-                raise Fail(f"flow: {self._queue}: {said} at the end is "
-                           "not expected")
-            self._fail(part, said)
+            self._fail(part, f"a gap {gaps[0]['reason']} at "
+                       f"{gaps[0]['offset']}")
         return rows
 
     def run(self, part: Part) -> int:
@@ -163,6 +168,12 @@ class _Reader:
             self._fail(part, f"rows are {kinds}")
         # Behind the last instruction, before the system call it ends with.
 
+    def on(self, part: Part) -> None:
+        """Tracing goes on while another thread comes."""
+        kinds = [row["kind"] for row in self._between(part)]
+        if "enable" in kinds or "disable" in kinds:
+            self._fail(part, f"rows are {kinds}")
+
     def loss(self, part: Part) -> None:
         """Compare one loss.
 
@@ -200,16 +211,16 @@ class _Reader:
                     after["stream"] == row["stream"] and
                     after["first"] == row["end"])
 
-    def end(self, damaged: bool) -> None:
-        """Nothing more may come."""
-        while damaged and self._at < len(self._rows) and \
-                self._rows[self._at].get("reason") == "file-damaged":
-            self._at += 1
-        self._between(None)
-        if self._at < len(self._rows):
-            raise Fail(f"flow: {self._queue}: "
-                       f"{self._rows[self._at]['ip']} executes, nothing more "
-                       "is expected")
+    def end(self, goes_on: bool) -> None:
+        """Nothing more may come, unless behind damage that was told."""
+        for row in self._rows[self._at:]:
+            if row["kind"] == "gap" and (not goes_on or
+                                         row["reason"] != "file-damaged"):
+                raise Fail(f"flow: {self._queue}: a gap {row['reason']} at "
+                           f"{row['offset']} is not expected")
+            if row["kind"] == "insn" and not goes_on:
+                raise Fail(f"flow: {self._queue}: {row['ip']} executes, "
+                           "nothing more is expected")
 
 
 def compare_flow(queues: Sequence[Queue], rows: Sequence[Row],
@@ -241,9 +252,11 @@ def compare_flow(queues: Sequence[Queue], rows: Sequence[Row],
             elif part.what == "x":
                 reader.loss(part)
                 losses += 1
+            elif part.what == "t":
+                reader.on(part)
             else:
                 reader.off(part)
-        reader.end(damaged)
+        reader.end(bool(damaged))
     return f"{runs} runs ({insns} instructions), {losses} losses"
 
 
