@@ -21,6 +21,8 @@ class Part:
     fields: dict[str, Any] = field(default_factory=dict)
     thread: tuple[int, int] | None = None
     comm: str | None = None
+    # Of the last instruction: the thread that comes while tracing goes on.
+    next_thread: tuple[int, int] | None = None
 
 
 @dataclass
@@ -59,6 +61,7 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
                 thread = (int(words[0]), int(words[1]))
                 comm = keys.get("comm")
                 if "on" in keys:
+                    queues[-1].parts[-1].next_thread = thread
                     queues[-1].parts.append(Part(line, what))
             elif what == "b":
                 queues[-1].parts.append(Part(line, what, {
@@ -141,7 +144,11 @@ class _Reader:
             if address != at or row["isa"] != part.fields["isa"]:
                 self._fail(part, f"{row['ip']} {row['isa']} executes in "
                            f"place of {at:#x}")
-            if (row.get("pid"), row.get("tid")) != part.thread:
+            # A branch is told by the packet behind it, which may be of the next.
+            last_one = number + 1 == part.fields["count"]
+            if (row.get("pid"), row.get("tid")) not in (
+                    part.thread,
+                    part.next_thread if last_one else part.thread):
                 self._fail(part, f"{row['ip']} executes in "
                            f"{row.get('pid')}/{row.get('tid')}, not in "
                            f"{part.thread}")

@@ -349,11 +349,32 @@ def differs(want: Row, have: Row) -> str | None:
         if words[0] == "namespaces" and len(words) == want["name"] + 1:
             want["name"] = have["name"]
     if want["record_type"] == "buffer":
-        # compare_offsets() compares them.
+        # _Offsets compares them.
         have.pop("offset", None)
     keys = (want.keys() | have.keys()) - set(_OURS)
     return next((key for key in sorted(keys)
                  if want.get(key) != have.get(key)), None)
+
+
+class _Offsets:
+    """Where buffers end: in the ring, and in the stream that we make of them."""
+
+    def __init__(self) -> None:
+        self._bases: dict[int, int] = {}
+
+    def compare(self, record: Record, row: Row) -> None:
+        """Both go on by as many bytes; a snapshot's place is not told."""
+        if "stream" not in row:
+            raise Fail(f"records: no stream for '{record}'")
+        at = record.number("aux_offset")
+        base = self._bases.setdefault(row["stream"], at)
+        want = at + record.number("aux_size") - base
+        if row.get("overwrite"):
+            if "offset" in row:
+                raise Fail(f"records: an offset of '{record}'")
+        elif row.get("offset") != want:
+            raise Fail(f"records: the offset of record {row['record']} is "
+                       f"{row.get('offset')}, expected {want} ('{record}')")
 
 
 def compare_records(expected: Expected, rows: Sequence[Row],
@@ -365,6 +386,7 @@ def compare_records(expected: Expected, rows: Sequence[Row],
     for number, row in enumerate(rows):
         if row.get("type") != "record" or row.get("record") != number:
             raise Fail(f"records: row {number} is {row}")
+    offsets = _Offsets()
     for pair, row in zip_longest(expected.rows, rows):
         if pair is None:
             if goes_on:
@@ -378,6 +400,8 @@ def compare_records(expected: Expected, rows: Sequence[Row],
             raise Fail(f"records: {key} of record {row['record']} is "
                        f"{row.get(key)!r}, expected {want.get(key)!r} "
                        f"('{record}')")
+        if record.kind == "aux":
+            offsets.compare(record, row)
     text = f"{len(rows)} records"
     if expected.without:
         kinds = ", ".join(f"{count} {kind}" for kind, count in
