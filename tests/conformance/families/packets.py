@@ -25,15 +25,15 @@ _PTW_SIZES = {4: 0, 8: 1}
 _IP_BITS = {1: 16, 2: 32, 3: 64, 4: 48, 6: 64}
 
 
-def run_tool(tools: Tools, case: Case, path: Path, options: Sequence[str]
-             ) -> Iterator[str]:
-    """Yield the lines that the command prints for a raw stream."""
+def run_tool(tools: Tools, case: Case, path: Path, options: Sequence[str],
+             raw: bool = True) -> Iterator[str]:
+    """Yield the lines that the command prints for a stream, raw or not."""
     trace = path.name
     if tools.cli is None:
         raise Skip("no hwtdecode beside hwtdecode-flow")
     out = case.temporary / "packets"
-    command = [str(tools.cli), "packets", "--tech=pt", *options,
-               f"--output={out}", str(path)]
+    command = [str(tools.cli), "packets", *(["--tech=pt"] if raw else []),
+               *options, f"--output={out}", str(path)]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True,
@@ -59,14 +59,14 @@ def cpu_options(cpu: object) -> list[str]:
     return [] if cpu is None else [f"--pt-cpu={cpu}"]
 
 
-def read_rows(lines: Iterable[str]) -> Iterator[Row]:
+def read_rows(lines: Iterable[str], stream: int = 0) -> Iterator[Row]:
     """Yield rows; fail where they do not cover the stream."""
     at = 0
     ips = _LastIp()
     for line in lines:
         try:
             row = json.loads(line)
-            if row["type"] != "packet" or row["stream"] != 0:
+            if row["type"] != "packet" or row["stream"] != stream:
                 raise Fail(f"packets: not of the stream: {line}")
             if row["offset"] != at:
                 raise Fail(f"packets: a row at {row['offset']:x}, "

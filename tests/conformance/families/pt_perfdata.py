@@ -1,12 +1,18 @@
-"""Intel PT inside perf.data: packets of each AUX buffer by libipt and perf."""
+"""Intel PT inside perf.data: its records, and the packets of each buffer."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from .case import Case, Fail, Malformed, Skip
-from .packets import Row, check_file, cpu_options, read_rows, run_tool
+from .cli import rows_of
+from .packets import (Row, check_file, compare_packets, cpu_options,
+                      read_rows, run_tool)
+from .perf_data import check_import, search_options
+from .perf_listing import build_ids, messages, perf_records, sample_infos
+from .perf_record import Expected, Record, compare_records
 from .tools import Tools
 
 # Source: Linux, tools/perf/Documentation/perf.data-file-format.txt.
@@ -100,6 +106,48 @@ def _perf_lists(lines: Sequence[str]) -> list[list[str]]:
     return found
 
 
+# Of a record of the kernel, and which field tells that it is such a one.
+_TYPES = {15: "switch_cpu_wide", 11: "aux"}
+
+
+def add_threads(records: Sequence[Record],
+                infos: Iterator[tuple[dict[str, int], int]]) -> None:
+    """Say of whom switches and buffers are: perf does not, quipper does."""
+    found: dict[tuple[str, int, int], list[dict[str, int]]] = {}
+    for info, kind in infos:
+        if kind in _TYPES:
+            found.setdefault((_TYPES[kind], info["sample_time_ns"],
+                              info["cpu"]), []).append(info)
+    for record in records:
+        if record.kind not in _TYPES.values():
+            continue
+        key = (record.kind, record.number("time"), record.number("cpu"))
+        info = found[key].pop(0)
+        record.fields.update(pid=info["pid"], tid=info["tid"])
+
+
+def check_records(case: Case, tools: Tools, trace: Path) -> str:
+    """Compare all records with the listing of perf, and with quipper's."""
+    records = perf_records(case.lines("expected/perf_records.txt"))
+    file = messages(case.lines("expected/quipper.pb_text"))
+    add_threads(records, sample_infos(file))
+    said = compare_records(Expected(records, build_ids(file)),
+                           rows_of(tools, case, "records", trace))
+    return f"{said}, {check_import(case, tools, trace, search_options(case))}"
+
+
+def check_stream(case: Case, tools: Tools, trace: Path, number: int,
+                 listed: Sequence[str]) -> str:
+    """Compare the packets of one buffer, read from the file as it is."""
+    options = ["--format=jsonl", f"--stream={number}"]
+    count = compare_packets(
+        case.lines(f"expected/aux{number}.packets.txt"),
+        read_rows(run_tool(tools, case, trace, options, raw=False), number))
+    more = compare_perf(listed, read_rows(
+        run_tool(tools, case, trace, options, raw=False), number))
+    return f"{count} and {more} by perf from perf.data itself"
+
+
 def run(case: Case, tools: Tools) -> str:
     """Compare the packets of each AUX buffer."""
     if tools.cli is None:
@@ -118,4 +166,7 @@ def run(case: Case, tools: Tools) -> str:
         rows = read_rows(run_tool(tools, case, trace, [
             "--format=jsonl", *cpu_options(cpu)]))
         said.append(f"{compare_perf(listed, rows)} by perf")
+        said.append(check_stream(case, tools, case.path("perf.data"), number,
+                                 listed))
+    said.append(check_records(case, tools, case.path("perf.data")))
     return ", ".join(said)
