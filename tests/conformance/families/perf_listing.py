@@ -173,9 +173,6 @@ _COMPACT = {
     "SWITCH": "",
     "SWITCH_CPU_WIDE": "other_pid/other_tid",
 }
-# ptdump prints these without 0x, in hexadecimal.
-_DUMP_HEX = ("addr", "len", "pgoff", "aux_offset", "aux_size", "aux_flags",
-             "time", "of_time")
 _VERBOSE = {"filename": "name", "comm": "name", "aux offset": "aux_offset",
             "aux size": "aux_size", "flags": "aux_flags", "stream id":
             "stream", "prev pid": "other_pid", "prev tid": "other_tid",
@@ -183,9 +180,8 @@ _VERBOSE = {"filename": "name", "comm": "name", "aux offset": "aux_offset",
 
 
 def _dump_value(key: str, text: str) -> Any:
-    if key == "name":
-        return text.strip('"')
-    return int(text, 16 if key in _DUMP_HEX else 10)
+    # All numbers are hexadecimal, without 0x.
+    return text if key == "name" else int(text, 16)
 
 
 def _compact(kind: str, said: str, sample_type: int) -> dict[str, Any]:
@@ -204,9 +200,9 @@ def _compact(kind: str, said: str, sample_type: int) -> dict[str, Any]:
         word = words.pop(0)
         if name == "thread":
             pid, _, tid = word.partition("/")
-            fields.update(pid=int(pid), tid=int(tid))
+            fields.update(pid=int(pid, 16), tid=int(tid, 16))
         elif name == "cpu":
-            fields[name] = int(word.removeprefix("cpu-"))
+            fields[name] = int(word.removeprefix("cpu-"), 16)
         elif name != "identifier":
             fields[name] = _dump_value(name, word)
     if words:
@@ -232,6 +228,7 @@ def ptdump_records(lines: Iterable[str], sample_type: int) -> list[Record]:
     """Read the records that ptdump lists between packets."""
     out: list[Record] = []
     more: list[str] = []
+    truncated: dict[int, bool] = {}
     for line in [*lines, "end"]:
         if line.startswith(" "):
             more.append(line)
@@ -252,8 +249,11 @@ def ptdump_records(lines: Iterable[str], sample_type: int) -> list[Record]:
             fields["exec"] = int(what == "EXEC")
         elif kind.startswith("SWITCH"):
             fields["out"] = int(what == "OUT")
-        elif kind == "AUX" and (what == "TRUNCATED") != (said and
-                                                        fields.get("aux_flags", int(what == "TRUNCATED")) == 1):
-            raise Malformed(f"ptdump.exp: flags are not as named: {line!r}")
+        elif kind == "AUX":
+            truncated[id(fields)] = what == "TRUNCATED"
         out.append(Record(int(offset, 16), kind.lower(), fields))
+    for record in out:
+        if record.kind == "aux" and \
+                truncated[id(record.fields)] != (record.number("aux_flags") & 1):
+            raise Malformed(f"ptdump.exp: another name of '{record}'")
     return out

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from . import pt_pevent
 from .case import Case, Fail, Malformed, Skip
 from .packets import check_packets, cpu_options, run_tool
 from .tools import Tools
@@ -131,11 +132,13 @@ def _cpus_of(section: Mapping[str, Any]) -> Sequence[object]:
 
 def run(case: Case, tools: Tools) -> str:
     """Compare the packets of one trace with both listings."""
-    if not case.has("expected/packets.txt"):
-        raise Skip("perf sideband, no packets.txt")
     if tools.cli is None:
         raise Skip("no hwtdecode beside hwtdecode-flow")
     trace = _trace_of(case)
+    if not case.has("expected/packets.txt"):
+        return "; ".join(pt_pevent.check_run(case, tools, entry, trace)
+                         for entry in case.data["runs"]
+                         if entry["tool"] == "ptdump")
     path = case.path(trace)
     runs, count = 0, 0
     for entry in case.data.get("runs", []):
