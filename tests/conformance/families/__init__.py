@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (coresight, cs_fixtures, etm_gen, perf_data, pt_captured,
-               pt_fixtures, pt_gen, pt_libxdc, pt_lldb, pt_perfdata, pt_probes, pt_ptt, spe,
-               spe_fixtures, spe_gen)
+from . import (coresight, cs_fixtures, cs_perf, etm_gen, perf_data,
+               pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
+               pt_perfdata, pt_probes, pt_ptt, spe, spe_fixtures, spe_gen)
 
 MODULES: dict[str, ModuleType] = {
     "coresight-ete": coresight,
     "coresight-etm": coresight,
+    "coresight-perf": cs_perf,
     "cs-bad": cs_fixtures,
     "cs-good": cs_fixtures,
     "etm-gen": etm_gen,
