@@ -27,8 +27,10 @@ take_part(struct hwtd_perf_records *records, const char *part)
 		records->cpu_plus_1 = (uint32_t)number + 1;
 		return (true);
 	}
-	records->big_endian = strcmp(part, "big-endian") == 0;
-	return (records->big_endian != 0);
+	if (strcmp(part, "big-endian") != 0)
+		return (false);
+	records->big_endian = 1;
+	return (true);
 }
 
 static bool
