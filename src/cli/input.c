@@ -29,18 +29,21 @@ say_log(void *arg, const struct hwtd_log_record *record)
 		say_warning("%s: %s", record->area, record->message);
 }
 
-/* The folder of a trace-and-debug snapshot can be opened as it is. */
+/* Some folders can be opened as they are: those that have a file of this name. */
 static bool
-has_snapshot(const char *path)
+has_file(const char *path, const char *name)
 {
-	const size_t n = strlen(path);
 	char text[4096];
+	const int n = snprintf(text, sizeof(text), "%s/%s", path, name);
 
-	if (n + sizeof("/snapshot.ini") > sizeof(text))
-		return (false);
-	memcpy(text, path, n);
-	memcpy(text + n, "/snapshot.ini", sizeof("/snapshot.ini"));
-	return (access(text, F_OK) == 0);
+	return (n > 0 && (size_t)n < sizeof(text) && access(text, F_OK) == 0);
+}
+
+/* A trace-and-debug snapshot, or what perf record --kcore makes. */
+static bool
+is_trace_folder(const char *path)
+{
+	return (has_file(path, "snapshot.ini") || has_file(path, "data"));
 }
 
 /* The library would say less, and opening a FIFO would wait for ever. */
@@ -68,7 +71,7 @@ check_readable(const char *path, const char *what)
 		say_hint("check the name of %s", what);
 		return (false);
 	}
-	if (S_ISDIR(st.st_mode) && has_snapshot(path))
+	if (S_ISDIR(st.st_mode) && is_trace_folder(path))
 		return (true);
 	if (S_ISDIR(st.st_mode)) {
 		say_error("%s: %s", path, strerror(EISDIR));
