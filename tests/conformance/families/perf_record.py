@@ -62,7 +62,7 @@ FIELDS: Mapping[str, tuple[str, str]] = {
     "lost": ("lost", "of_id"),
     "lost_samples": ("lost", ""),
     "switch": ("out", "preempt"),
-    # Who else runs has a record of its own, or is who comes next if not.
+    # Who was there before is not told; who comes next is, without its process.
     "switch_cpu_wide": ("out other_pid other_tid", "preempt"),
     "itrace_start": ("of_pid of_tid", ""),
     # Where the bytes are in the ring is told as where they are in the stream.
@@ -258,6 +258,9 @@ class Expected:
         row = {"record_type": "switch", **self._place(record)}
         if record.number("out"):
             row["switch_out"] = True
+            # Who comes next, if that is told.
+            if record.fields.get("other_tid", _NONE) & _NONE != _NONE:
+                row["value"] = record.number("other_tid")
         yield row
 
     def _make_switch_cpu_wide(self, record: Record) -> Iterator[Row]:
