@@ -130,9 +130,9 @@ def test_real_files_are_told(case: Case) -> None:
 
 
 def test_other_commands_need_nothing_else(case: Case) -> None:
-    for folder in fixtures(case):
+    for name in (PLAIN, PIPE, KERNEL, TWO):
         for command in ("records", "maps", "packets", "events", "insns"):
-            case.run(command, "-o", "out", folder / "perf.data").want(0)
+            case.run(command, "-o", "out", fixture(case, name)).want(0)
 
 
 def test_check_ends_with_3_where_bytes_are_lost(case: Case) -> None:
@@ -346,17 +346,14 @@ def test_four_gigabytes_open_in_little_memory(case: Case) -> None:
         assert read < 64 * MIB
         assert memory < before + 16 * 1024, (command, before, memory)
     assert f"bytes      {size}\n" in measured(case, "info", path)[0]
-    # Its first rows as well.
-    out, _, memory = measured(
-        case, "events", "--limit=5", *root(case, PIPE), path
-    )
+    # Its first packets as well: a window of some MiB.
+    out, read, memory = measured(case, "packets", "--limit=5", path)
     assert len(out.splitlines()) == 6
-    assert memory < before + 512 * 1024, (before, memory)
+    assert read < 256 * MIB
+    assert memory < before + 256 * 1024, (before, memory)
 
 
 def test_limited_address_space_is_enough(case: Case) -> None:
-    if os.environ.get("LSAN_OPTIONS") or os.environ.get("ASAN_OPTIONS"):
-        return
     path, _ = with_hole(case, 1 << 32)
     limit = 1 << 29
     done = subprocess.run(
@@ -371,7 +368,7 @@ def test_limited_address_space_is_enough(case: Case) -> None:
         check=False,
     )
     # A sanitizer wants more than any machine has.
-    if "AddressSanitizer" in done.stderr or "Sanitizer" in done.stderr:
+    if "Sanitizer" in done.stderr:
         return
     assert done.returncode == 0, done.stderr
 
