@@ -173,7 +173,6 @@ class _Reader:
         kinds = [row["kind"] for row in self._between(part)]
         if "enable" not in kinds:
             self._fail(part, f"rows are {kinds}")
-        # Behind the last instruction, before the system call it ends with.
 
     def on(self, part: Part) -> None:
         """Tracing goes on while another thread comes."""

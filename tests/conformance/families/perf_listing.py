@@ -228,7 +228,7 @@ def ptdump_records(lines: Iterable[str], sample_type: int) -> list[Record]:
     """Read the records that ptdump lists between packets."""
     out: list[Record] = []
     more: list[str] = []
-    truncated: dict[int, bool] = {}
+    named: list[str | None] = []
     for line in [*lines, "end"]:
         if line.startswith(" "):
             more.append(line)
@@ -249,11 +249,10 @@ def ptdump_records(lines: Iterable[str], sample_type: int) -> list[Record]:
             fields["exec"] = int(what == "EXEC")
         elif kind.startswith("SWITCH"):
             fields["out"] = int(what == "OUT")
-        elif kind == "AUX":
-            truncated[id(fields)] = what == "TRUNCATED"
         out.append(Record(int(offset, 16), kind.lower(), fields))
-    for record in out:
+        named.append(what)
+    for record, what in zip(out, named, strict=True):
         if record.kind == "aux" and \
-                truncated[id(record.fields)] != (record.number("aux_flags") & 1):
+                (what == "TRUNCATED") != bool(record.number("aux_flags") & 1):
             raise Malformed(f"ptdump.exp: another name of '{record}'")
     return out
