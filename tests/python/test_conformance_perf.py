@@ -14,7 +14,8 @@ sys.path.insert(
 from families import cs_perf, perf_flow, perf_listing  # noqa: E402
 from families.case import Fail, Malformed  # noqa: E402
 from families.perf_data import same_rows  # noqa: E402
-from families.perf_record import Expected, Record, compare_records  # noqa: E402
+from families.perf_record import (Expected, Record,  # noqa: E402
+                                  compare_records)
 
 Row = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""CoreSight inside perf.data: packets, ranges and branches, and what is missing."""
+"""CoreSight inside perf.data: packets, ranges, branches, missing buffers."""
 
 from __future__ import annotations
 

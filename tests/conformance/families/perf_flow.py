@@ -85,7 +85,7 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
 
 
 def comm_at(records: Sequence[Row], tid: int, time: int | None) -> str | None:
-    """Return the name that a thread has at a time: its own, or its parent's."""
+    """Return a thread's name at a time: its own, or that of its parent."""
     names: dict[int, str] = {}
     for record in sorted(records, key=lambda row: int(row.get("time_ns", 0))):
         kind = record["record_type"]
@@ -144,7 +144,7 @@ class _Reader:
             if address != at or row["isa"] != part.fields["isa"]:
                 self._fail(part, f"{row['ip']} {row['isa']} executes in "
                            f"place of {at:#x}")
-            # A branch is told by the packet behind it, which may be of the next.
+            # A branch is told by the packet behind it: it may be the next's.
             last_one = number + 1 == part.fields["count"]
             if (row.get("pid"), row.get("tid")) not in (
                     part.thread,
@@ -217,10 +217,10 @@ class _Reader:
                     after["stream"] == row["stream"] and
                     after["first"] == row["end"])
 
-    def end(self, goes_on: bool) -> None:
+    def end(self, damaged: bool, goes_on: bool) -> None:
         """Nothing more may come, unless behind damage that was told."""
         for row in self._rows[self._at:]:
-            if row["kind"] == "gap" and (not goes_on or
+            if row["kind"] == "gap" and (not damaged or
                                          row["reason"] != "file-damaged"):
                 raise Fail(f"flow: {self._queue}: a gap {row['reason']} at "
                            f"{row['offset']} is not expected")
@@ -234,15 +234,18 @@ def compare_flow(queues: Sequence[Queue], rows: Sequence[Row],
                  damaged: bool) -> str:
     """Compare all buffers; say what was compared.
 
-    A file that is damaged may say so, and lack trace at its end.
+    A file that is damaged may lack trace at its end; where it says so of
+    itself, we may read more than others.
     """
     by_stream = {stream["stream"]: queue for stream in streams
                  for queue in queues if queue.holds(stream)}
     by_queue: dict[int, list[Row]] = {}
+    goes_on = False
     for row in rows:
         if "stream" not in row:
             if not damaged:
                 raise Fail(f"flow: of the file itself: {row.get('text')}")
+            goes_on = True
         elif row["stream"] in by_stream:
             by_queue.setdefault(id(by_stream[row["stream"]]), []).append(row)
         else:
@@ -262,7 +265,7 @@ def compare_flow(queues: Sequence[Queue], rows: Sequence[Row],
                 reader.on(part)
             else:
                 reader.off(part)
-        reader.end(bool(damaged))
+        reader.end(damaged, goes_on)
     return f"{runs} runs ({insns} instructions), {losses} losses"
 
 

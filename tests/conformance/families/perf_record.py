@@ -1,8 +1,8 @@
 """What becomes of a record of Linux perf: the record that we make of it.
 
-`Record` is one of a listing by somebody else; `expected` says which rows of
-`hwtdecode records` have to tell it. A row has the keys that are expected, and no
-other ones.
+`Record` is one of a listing by somebody else; `Expected` says which rows of
+`hwtdecode records` have to tell it. A row has the keys that are expected, and
+no other ones.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ WITHOUT_ROW: Mapping[str, str] = {
 }
 
 # Of records that have a row: fields that it keeps, and those that it does not.
-# Which event a record is of changes nothing of what it says. Of a mapping, its file
-# has a name and a build-id; of the end of a thread, who created it is told before.
+# Which event a record is of changes nothing of what it says. The file of a
+# mapping has a name and a build-id; who created a thread was told before.
 FIELDS: Mapping[str, tuple[str, str]] = {
     "*": ("time cpu pid tid", "id stream"),
     "mmap": ("of_pid of_tid addr len pgoff misc name", ""),
@@ -155,7 +155,7 @@ class Expected:
             self.rows.append((row, record))
 
     def _exits(self) -> None:
-        """The end of the first thread is that of its process if none is left."""
+        """The first thread ends its process, if no other one is left."""
         # Python's sort keeps the order of records of one time.
         rows = sorted((row for row, _ in self.rows),
                       key=lambda row: int(row.get("time_ns", 0)))
@@ -360,7 +360,7 @@ def differs(want: Row, have: Row) -> str | None:
 
 
 class _Offsets:
-    """Where buffers end: in the ring, and in the stream that we make of them."""
+    """Where buffers end: in the ring, and in the stream made of them."""
 
     def __init__(self) -> None:
         self._bases: dict[int, int] = {}
@@ -384,8 +384,8 @@ def compare_records(expected: Expected, rows: Sequence[Row],
                     goes_on: bool = False, offsets: bool = True) -> str:
     """Compare all rows of `records`, in the order of the file.
 
-    Behind damage that is told ours may go on where others stop. Places of buffers are
-    compared if the trace is made of them.
+    Behind damage that is told ours may go on where others stop. Places of
+    buffers are compared if the trace is made of them.
     """
     for number, row in enumerate(rows):
         if row.get("type") != "record" or row.get("record") != number:
