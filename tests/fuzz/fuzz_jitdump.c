@@ -108,7 +108,10 @@ check_trace(struct hwtd_trace *trace, const struct input *in,
 static void
 run(struct hwtd_context *ctx, const struct input *in)
 {
-	const struct hwtd_clock clock = { 3, 1, 1000, 5 };
+	const struct hwtd_clock clock = { .counts_per = 3,
+		.ns_per = 1,
+		.base_count = 1000,
+		.base_ns = 5 };
 	struct hwtdi_jitdump_how how = {
 		.pid = (in->choices & HAS_PID) != 0 ? 5 : HWTD_NO_ID,
 		.same_clock = (in->choices & SAME_CLOCK) != 0,

@@ -196,7 +196,10 @@ static void
 stamps_tell_times_if_their_clock_is_known(void **state)
 {
 	/* 2 counts are 1 ns; count 1000 is at 500000 ns. */
-	const struct hwtd_clock clock = { 2, 1, 1000, 500000 };
+	const struct hwtd_clock clock = { .counts_per = 2,
+		.ns_per = 1,
+		.base_count = 1000,
+		.base_ns = 500000 };
 	const struct {
 		uint64_t flags;
 		struct hwtdi_jitdump_how how;
