@@ -89,6 +89,9 @@ accept_meta(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 			    &inner);
 		else if (f.tag == HWTDI_HWT_META_CLOCK)
 			rc = hwtdi_hwt_get_text(ctx, &f, &text->clock, &inner);
+		else if (f.tag == HWTDI_HWT_META_RELEASE)
+			rc = hwtdi_hwt_get_text(ctx, &f, &text->release,
+			    &inner);
 		if (rc != HWTD_OK)
 			break;
 	}

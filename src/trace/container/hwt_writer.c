@@ -348,6 +348,9 @@ hwtdi_writer_meta(struct hwtdi_writer *w, const struct hwtdi_trace_text *text,
 		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_WRITER, writer,
 		    err);
 	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_RELEASE,
+		    text->release, err);
+	if (rc == HWTD_OK)
 		rc = put_chunk(w, HWTDI_HWT_META, HWTDI_HWT_NO_ID, 0, 0,
 		    b.bytes, b.n, err);
 	hwtdi_array_free(w->library, b.bytes, b.cap, 1);

@@ -14,7 +14,9 @@
 
 #include "support/elf_writer.h"
 #include "support/mapped_trace.h"
+#include "support/saved_trace.h"
 #include "support/temp_dir.h"
+#include "trace/trace_internal.h"
 
 /* Where it was linked for, and where it runs: 0x1c000000 further on. */
 #define LINKED 0xffffffff81000000u
@@ -234,6 +236,61 @@ a_copy_of_memory_is_not_moved_and_has_modules(void **state)
 	temp_dir_remove(&dir);
 }
 
+/* What is saved tells the release too, so that the kernel is found again. */
+static void
+a_kernel_is_found_by_its_release(void **state)
+{
+	struct hwtd_record r = record_of(HWTD_REC_KERNEL, KERNEL, TEXT);
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_search search = { .size = sizeof(search),
+		.n_roots = 1,
+		.flags = HWTD_SEARCH_NO_ORIGINAL };
+	struct hwtd_trace_options how = { .size = sizeof(how),
+		.search = &search };
+	struct hwtd_open_options open = { .size = sizeof(open),
+		.search = &search };
+	struct temp_dir dir;
+	const char *roots[1] = { dir.path };
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	char path[300], other[300];
+
+	(void)state;
+	temp_dir_create(&dir);
+	search.roots = roots;
+	assert_int_equal(mkdir(temp_dir_file(&dir, "boot", path), 0755), 0);
+	write_vmlinux(&dir, true);
+	assert_int_equal(rename(temp_dir_file(&dir, "vmlinux", path),
+			     temp_dir_file(&dir, "boot/vmlinux-6.1", other)),
+	    0);
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_create(ctx, &how, &trace, &err), HWTD_OK);
+	trace->text.release = hwtdi_strdup(ctx, "6.1");
+	r.flags |= HWTD_RECF_VALUE;
+	r.value = TEXT;
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	mr_assert(trace, 5, NULL, TEXT + 8, KERNEL, 0x2008);
+	st_save(trace, temp_dir_file(&dir, "b.hwt", path), HWTD_SAVE_IMAGES);
+	st_save(trace, temp_dir_file(&dir, "a.hwt", path), 0);
+	hwtd_trace_close(trace);
+	assert_int_equal(hwtd_trace_open(ctx, path, &open, &trace, &err),
+	    HWTD_OK);
+	assert_string_equal(trace->text.release, "6.1");
+	mr_assert(trace, 5, NULL, TEXT + 8, KERNEL, 0x2008);
+	hwtd_trace_close(trace);
+	/* With its code, but without its symbols. */
+	search.n_roots = 0;
+	assert_int_equal(hwtd_trace_open(ctx,
+			     temp_dir_file(&dir, "b.hwt", path), &open, &trace,
+			     &err),
+	    HWTD_OK);
+	mr_assert(trace, 5, NULL, TEXT + 8, KERNEL, 0x2008);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	temp_dir_remove(&dir);
+}
+
 static void
 assert_state(const struct hwtd_trace *trace, uint32_t image, uint32_t state,
     const char *text)
@@ -373,6 +430,7 @@ main(void)
 		cmocka_unit_test(a_kernel_lies_where_its_symbol_says),
 		cmocka_unit_test(
 		    a_copy_of_memory_is_not_moved_and_has_modules),
+		cmocka_unit_test(a_kernel_is_found_by_its_release),
 		cmocka_unit_test(a_copy_of_another_boot_is_not_used),
 		cmocka_unit_test(names_of_no_file_are_missing_with_a_reason),
 		cmocka_unit_test(compressed_modules_are_unpacked_or_say_why),
