@@ -180,6 +180,7 @@ add_run(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
 {
 	struct hwtdi_perf_run *last = q->n_runs > 0 ? &q->runs[q->n_runs - 1]
 						    : NULL;
+	bool was_missing;
 	int rc;
 
 	/* However many pieces are missing in a row, that is one hole. */
@@ -193,7 +194,11 @@ add_run(struct hwtdi_perf_file *f, struct hwtdi_perf_queue *q,
 
 	if (rc != HWTD_OK)
 		return (rc);
+	/* A hole breaks as it is. */
+	was_missing = q->n_runs > 0 && q->runs[q->n_runs - 1].is_missing &&
+	    q->runs[q->n_runs - 1].cpu == run->cpu;
 	q->runs[q->n_runs] = *run;
+	q->runs[q->n_runs].breaks = run->breaks && !was_missing;
 	q->runs[q->n_runs].no = q->n_runs;
 	q->n_runs++;
 	return (HWTD_OK);
