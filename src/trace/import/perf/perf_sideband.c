@@ -477,7 +477,8 @@ read_text_poke(struct reading *r)
 	n_new = (size_t)hwtdi_perf_get(b, 2);
 	old = hwtdi_bytes_take(&b->rest, n_old);
 	new = hwtdi_bytes_take(&b->rest, n_new);
-	if (b->rest.bad)
+	/* Filled up to 8 bytes, as names are. */
+	if (b->rest.bad || b->rest.left >= 8)
 		return (bad(r, "old_len, new_len"));
 	r->out.type = HWTD_REC_CODE;
 	r->out.flags |= HWTD_RECF_ADDR | HWTD_RECF_LEN | HWTD_RECF_FILE_OFF |
