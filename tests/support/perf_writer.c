@@ -31,6 +31,8 @@ pw_init(struct pw *w, bool big, uint64_t sample_type)
 void
 pw_fini(struct pw *w)
 {
+	for (size_t i = 0; i < w->n_features; i++)
+		free(w->features[i].bytes);
 	free(w->bytes);
 	memset(w, 0, sizeof(*w));
 }
@@ -133,9 +135,35 @@ pw_pipe(struct pw *w, bool big, uint64_t sample_type)
 }
 
 void
+pw_feature(struct pw *w, unsigned no, const struct pw *content)
+{
+	const size_t i = w->n_features++;
+
+	assert_true(i < sizeof(w->features) / sizeof(w->features[0]));
+	w->features[i].no = no;
+	w->features[i].n = content->n;
+	w->features[i].bytes = malloc(content->n + 1);
+	assert_non_null(w->features[i].bytes);
+	memcpy(w->features[i].bytes, content->bytes, content->n);
+}
+
+void
 pw_finish(struct pw *w)
 {
+	uint64_t bits = 0;
+	size_t at;
+
 	pw_set(w, 48, w->n - w->data, 8);
+	at = w->n + 16 * w->n_features;
+	for (size_t i = 0; i < w->n_features; i++) {
+		bits |= (uint64_t)1 << w->features[i].no;
+		pw_put(w, at, 8);
+		pw_put(w, w->features[i].n, 8);
+		at += w->features[i].n;
+	}
+	pw_set(w, 72, bits, 8);
+	for (size_t i = 0; i < w->n_features; i++)
+		pw_bytes(w, w->features[i].bytes, w->features[i].n);
 }
 
 size_t

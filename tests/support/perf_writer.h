@@ -84,6 +84,13 @@ struct pw {
 	uint64_t sample_type;
 	/* Where the records of a file begin. */
 	size_t data;
+	/* Features of the header: pw_finish() puts them behind the records. */
+	struct {
+		unsigned no;
+		uint8_t *bytes;
+		size_t n;
+	} features[8];
+	size_t n_features;
 };
 
 /* Records alone. */
@@ -95,6 +102,12 @@ void pw_file(struct pw *w, bool big, uint64_t sample_type);
 
 /* The header of what comes through a pipe, and one event as pw_file() has it. */
 void pw_pipe(struct pw *w, bool big, uint64_t sample_type);
+
+/*
+ * A feature of the header of a file, which is what another one holds; in the order
+ * of their numbers.
+ */
+void pw_feature(struct pw *w, unsigned no, const struct pw *content);
 
 /* All records of a file are written. */
 void pw_finish(struct pw *w);

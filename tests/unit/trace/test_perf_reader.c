@@ -196,6 +196,38 @@ bytes_of_trace_are_no_records(void **state)
 	pw_fini(&fake);
 }
 
+static void
+index_of_trace_is_that_of_the_header(void **state)
+{
+	struct hwtd_trace *trace;
+	struct pw w, index;
+
+	(void)state;
+	pw_init(&index, false, 0);
+	pw_put(&index, 1, 8);
+	pw_put(&index, 1 << 30, 8);
+	pw_put(&index, 48, 8);
+	pw_file(&w, false, PW_USUAL);
+	pw_feature(&w, 18, &index);
+	/* Another one among the records is too late: it is in use. */
+	for (int i = 0; i < 200; i++) {
+		pw_begin(&w, PW_HEADER_FEATURE, 0);
+		pw_put(&w, 18, 8);
+		pw_put(&w, 50, 8);
+		for (int k = 0; k < 100; k++)
+			pw_put(&w, 16, 8);
+		pw_end(&w, NULL);
+		put_name(&w, "a");
+	}
+	pw_finish(&w);
+	trace = pw_open(&w, NULL);
+	pw_assert_no_damage(trace);
+	assert_int_equal(pw_n_records(trace), 200);
+	hwtd_trace_close(trace);
+	pw_fini(&w);
+	pw_fini(&index);
+}
+
 /* What is wrong with the record in the middle. */
 static const struct {
 	const char *name;
@@ -637,6 +669,7 @@ main(void)
 		cmocka_unit_test(records_in_memory_are_read_in_place),
 		cmocka_unit_test(damage_is_an_error_where_it_is_to_be),
 		cmocka_unit_test(bytes_of_trace_are_no_records),
+		cmocka_unit_test(index_of_trace_is_that_of_the_header),
 		cmocka_unit_test(records_go_on_behind_damage),
 		cmocka_unit_test(
 		    damage_that_is_longer_than_what_is_read_at_once_is_passed),

@@ -241,6 +241,9 @@ pass_piece(struct walk *w)
 	w->lost = w->lost || (p->flags & LOSS) != 0;
 	p->has_end = true;
 	p->end = w->n_put;
+	/* Without bytes, it may be where none came to. */
+	if (w->started && p->n == 0 && p->aux_off > w->at)
+		p->end += p->aux_off - w->at;
 }
 
 /* [start, end) of a buffer, or missing, where one piece is or none. */
@@ -462,7 +465,8 @@ is_snapshot(const struct walk *w)
 	if (w->file->aux.is_snapshot)
 		return (true);
 	for (size_t i = 0; i < w->n_pieces; i++)
-		if ((w->pieces[i]->flags & PERF_AUX_OVERWRITE) != 0)
+		if ((w->pieces[i]->flags & PERF_AUX_OVERWRITE) != 0 &&
+		    w->pieces[i]->n > 0)
 			return (true);
 	return (false);
 }
