@@ -140,22 +140,31 @@ has_times(const struct hwtdi_perf_file *f)
 	return (false);
 }
 
+/* The same for all streams. */
+static void
+complete_pt(struct hwtdi_perf_file *f)
+{
+	struct hwtd_pt_config *pt = &f->aux.pt;
+	struct hwtd_clock clock;
+
+	pt->size = sizeof(*pt);
+	set_processor(f, pt);
+	set_mtc(f, pt);
+	/* Times of another clock than that of records would be worse than none. */
+	if (!hwtdi_perf_clock(f, &clock) && has_times(f))
+		pt->nom_freq = 0;
+}
+
 static int
 make_pt(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
     uint32_t *out)
 {
 	struct hwtd_stream_desc desc = { .tech = HWTD_TECH_INTEL_PT,
-		.cpu = q->cpu };
-	struct hwtd_pt_config pt = f->aux.pt;
+		.cpu = q->cpu,
+		.pt = &f->aux.pt };
 	int rc;
 
-	pt.size = sizeof(pt);
-	set_processor(f, &pt);
-	set_mtc(f, &pt);
-	/* Times of another clock than that of records would be worse than none. */
-	if (!hwtdi_perf_clock(f, &desc.clock) && has_times(f))
-		pt.nom_freq = 0;
-	desc.pt = &pt;
+	(void)hwtdi_perf_clock(f, &desc.clock);
 	rc = add_stream(f, q, &desc, out);
 	return (rc == HWTD_OK ? place_runs(f, *out, q->runs, q->n_runs) : rc);
 }
@@ -516,6 +525,8 @@ hwtdi_perf_give_streams(struct hwtdi_perf_file *f)
 	}
 	if (rc == HWTD_OK && queues.n > 0)
 		rc = find_processes(f, &queues);
+	if (f->aux.kind == PERF_AUXTRACE_INTEL_PT)
+		complete_pt(f);
 	for (size_t i = 0; i < queues.n && rc == HWTD_OK; i++)
 		rc = make_stream(f, &queues.queues[i], &streams[i]);
 	/* Sinks come first, whatever sources they have. */
