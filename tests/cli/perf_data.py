@@ -95,6 +95,18 @@ def test_info_is_enough(case: Case) -> None:
                 "time of    the clock of Linux perf",
             ),
         )
+        rows = case.run("info", "--format=jsonl", path).want(0).objects()
+        assert rows[0]["format"] == "perf.data", rows[0]
+        assert rows[0]["clock"].startswith("the clock of Linux perf")
+        told = [row for row in rows if row["type"] == "stream"]
+        assert len(told) == rows[0]["streams"] > 0, path
+
+
+def test_what_is_refused_says_why(case: Case) -> None:
+    """Exit code 4, and the name of the file."""
+    path = case.write("first", b"PERFFILE" + bytes(200))
+    done = case.run("info", path).want(4, err_has=(str(path), "version"))
+    assert len(done.err.splitlines()) <= 2
 
 
 def test_info_tells_the_machine(case: Case) -> None:

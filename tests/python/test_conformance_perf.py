@@ -130,7 +130,7 @@ FLOW = ["q 0 cpu=0 tid=-", "s", "t 7 8 comm=app",
         "b 10 2 64 11 time=100", "b 20 1 64 20", "d", "b 30 1 64 30 time=200",
         "x truncated time=300", "b 40 1 64 40"]
 STREAMS = [{"stream": 0, "cpu": 0}]
-NAMES = [{"record_type": "thread-name", "tid": 8, "time_ns": 0,
+NAMES = [{"record_type": "thread-name", "pid": 7, "tid": 8, "time_ns": 0,
           "name": "app"}]
 
 
@@ -197,11 +197,11 @@ def test_file_that_is_damaged_may_say_so() -> None:
 def test_name_of_a_thread_is_that_of_its_parent_at_first() -> None:
     records = [*NAMES,
                {"record_type": "fork", "time_ns": 5, "pid": 9, "tid": 9,
-                "value": 8},
-               {"record_type": "thread-name", "time_ns": 7, "tid": 9,
+                "value": 7},
+               {"record_type": "thread-name", "time_ns": 7, "pid": 9, "tid": 9,
                 "name": "own"}]
     assert [perf_flow.comm_at(records, 9, time) for time in (4, 5, 6, 7)] == \
-        [None, "app", "app", "own"]
+        [set(), {"app"}, {"app"}, {"own"}]
 
 
 # Copies.

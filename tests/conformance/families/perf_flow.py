@@ -84,20 +84,29 @@ def read_flow(lines: Iterable[str]) -> list[Queue]:
     return queues
 
 
-def comm_at(records: Sequence[Row], tid: int, time: int | None) -> str | None:
-    """Return a thread's name at a time: its own, or that of its parent."""
-    names: dict[int, str] = {}
+def comm_at(records: Sequence[Row], tid: int, time: int | None) -> set[str]:
+    """Return the name that a thread has at a time.
+
+    Until it has its own it has that of the thread that created it, of which only
+    the process is told: any name of a thread there may be it.
+    """
+    names: dict[int, set[str]] = {}
+    threads: dict[int, set[int]] = {}
     for record in sorted(records, key=lambda row: int(row.get("time_ns", 0))):
         kind = record["record_type"]
         if time is not None and record.get("time_ns", 0) > time:
             break
         if kind == "thread-name":
-            names[record["tid"]] = str(record["name"])
+            names[record["tid"]] = {str(record["name"])}
         elif kind in ("fork", "thread-create"):
             parent = record.get("value", record["pid"])
-            if parent in names and record["tid"] != parent:
-                names[record["tid"]] = names[parent]
-    return names.get(tid)
+            names[record["tid"]] = set().union(
+                *(names.get(other, set()) for other in threads.get(parent, ())
+                  if other != record["tid"]))
+        else:
+            continue
+        threads.setdefault(record["pid"], set()).add(record["tid"])
+    return names.get(tid, set())
 
 
 class _Reader:
@@ -163,9 +172,9 @@ class _Reader:
             self._fail(part, f"its time is {row.get('time_ns')}")
         if part.comm is None or part.thread is None:
             return
-        comm = comm_at(self._records, part.thread[1], row.get("time_ns"))
-        if comm is None or comm.replace(" ", "_") != part.comm:
-            self._fail(part, f"the thread's name is {comm!r}, not "
+        names = comm_at(self._records, part.thread[1], row.get("time_ns"))
+        if part.comm not in [name.replace(" ", "_") for name in names]:
+            self._fail(part, f"the thread's name is {names}, not "
                        f"{part.comm!r}")
 
     def off(self, part: Part) -> None:
