@@ -29,7 +29,7 @@ def fixtures(case: Case) -> list[Path]:
     found = [
         folder
         for folder in folders
-        if (folder / "perf.data").is_file()
+        if (folder / "perf.data").exists()
         and not (folder / "expected/refused.txt").exists()
     ]
     assert len(found) > 40
@@ -77,7 +77,7 @@ def corpus_files(case: Case) -> list[Path]:
                 ["zstd", "-qdf", str(packed), "-o", str(out)], check=True
             )
             found.append(out)
-        elif (folder / "perf.data").is_file():
+        elif (folder / "perf.data").exists():
             found.append(folder / "perf.data")
     assert len(found) >= 4
     return found

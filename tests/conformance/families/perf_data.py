@@ -25,12 +25,27 @@ TRACE = "perf.data"
 _OF_THE_FILE = ("file", "format", "file_first", "file_end")
 
 
+def trace_of(case: Case) -> Path:
+    """Return the file, or the folder that it is in."""
+    inside = f"{TRACE}/data"
+    if case.has(inside):
+        return case.path(inside).parent
+    return case.path(TRACE)
+
+
 def search_options(case: Case) -> list[str | Path]:
     """Return where the files are that records name."""
     options: list[str | Path] = ["--no-original-paths"]
     if (case.folder / "root").is_dir():
         options += ["--root", case.folder / "root"]
     return options
+
+
+def _engine(case: Case, tools: Tools) -> list[str]:
+    """Return the option for the engine, which is for Intel PT."""
+    if tools.engine is None or case.section("params").get("trace") != "pt":
+        return []
+    return [f"--engine={tools.engine}"]
 
 
 def _order(case: Case, tools: Tools, trace: Path, insns: Sequence[Row]) -> str:
@@ -183,12 +198,13 @@ def _refused(case: Case, tools: Tools, trace: Path) -> str:
 
 def run(case: Case, tools: Tools) -> str:
     """Read one file in every way, and compare."""
-    trace = case.path(TRACE)
+    trace = trace_of(case)
     if case.has("expected/refused.txt"):
         return _refused(case, tools, trace)
     options = search_options(case)
     features = case.section("params").get("features", {})
-    insns = rows_of(tools, case, "insns", trace, options)
+    insns = rows_of(tools, case, "insns", trace,
+                    [*options, *_engine(case, tools)])
     damaged = bool(case.section("params").get("damaged"))
     goes_on = damaged and any("stream" not in row for row in insns)
     records = rows_of(tools, case, "records", trace)
