@@ -337,9 +337,12 @@ from pathlib import Path
 ours = Path(__file__).parent / "ours"
 args = sys.argv[1:]
 (ours / "called").open("a").write(" ".join(args) + "\\n")
-out = next(a for a in args if a.startswith("--output="))
+out = next((a for a in args if a.startswith("--output=")), None)
 name = "jsonl" if "--format=jsonl" in args else "text"
-Path(out[9:]).write_text((ours / name).read_text())
+if out is None:
+    sys.stdout.write((ours / "cli-stdout").read_text())
+else:
+    Path(out[9:]).write_text((ours / name).read_text())
 if (ours / "cli-stderr").exists():
     sys.stderr.write((ours / "cli-stderr").read_text())
 sys.exit(int((ours / "cli-code").read_text())
@@ -404,16 +407,42 @@ def test_tool_that_fails_fails_the_case(ptt: World, ours: dict[str, str],
     assert lines[0].startswith("FAIL pt-ptt/a ") and why in lines[0]
 
 
-def test_sideband_and_a_tool_that_is_not_there_are_skipped(ptt: World
-                                                           ) -> None:
-    ptt.case("pt-ptt/pevent", {"a.pt": "x"}, {"expected/ptdump.exp": ""})
-    assert ptt.run()[1][1] == \
-        "SKIP pt-ptt/pevent perf sideband, no packets.txt"
+def test_tool_that_is_not_there_skips(ptt: World) -> None:
     (ptt.tool.parent / "hwtdecode").unlink()
     assert ptt.run() == (0, [
         "SKIP pt-ptt/a no hwtdecode beside hwtdecode-flow",
-        "SKIP pt-ptt/pevent perf sideband, no packets.txt",
-        "0 passed, 0 failed, 2 skipped"])
+        "0 passed, 0 failed, 1 skipped"])
+
+
+PEVENT = {
+    "tool": "ptdump", "expected": "expected/ptdump.exp",
+    "args": ["--pevent:sample-type", "0x4", "--pevent:time-zero", "0x0",
+             "--pevent:time-shift", "0x1", "--pevent:time-mult", "0x3",
+             "--pevent:primary", "a,b=c.sb", "a.pt"]}
+
+
+def test_sideband_is_that_of_the_listing(ptt: World) -> None:
+    dump = ("0000000000000000  psb\n"
+            "0000000000000000  PERF_RECORD_ITRACE_START 1/a { 5 }\n")
+    ptt.case("pt-ptt/pevent", {"a.pt": "x", "a,b=c.sb": "y"},
+             {"expected/ptdump.exp": dump}, runs=[PEVENT])
+    record = {"schema": 1, "type": "record", "record": 0,
+              "record_type": "switch", "pid": 1, "tid": 10, "time_ns": 5}
+    packet = {"type": "packet", "stream": 0, "offset": 0, "bytes": 16,
+              "kind": "psb"}
+    ptt.say(**{"cli-stdout": json.dumps(record) + "\n",
+               "jsonl": json.dumps(packet) + "\n"})
+    case = ("--case", "pt-ptt/pevent")
+    assert ptt.run(*case)[1][0] == "PASS pt-ptt/pevent 1 records"
+    called = (ptt.ours / "called").read_text().splitlines()
+    assert all("a,b=c.sb,sample-type=0x4 --clock=2/3@0=0" in line
+               for line in called)
+    for rows in ("", json.dumps({**record, "tid": 11}) + "\n",
+                 json.dumps({**record, "cpu": 0}) + "\n"):
+        ptt.say(**{"cli-stdout": rows})
+        code, lines = ptt.run(*case)
+        assert code == 1
+        assert lines[0].startswith("FAIL pt-ptt/pevent records: ")
 
 
 def test_captures_compare_their_packets(ptt: World) -> None:
