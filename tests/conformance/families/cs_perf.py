@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from . import cs_packets
+from . import coresight, cs_packets
 from .case import Case, Fail, Malformed
 from .cli import Row, rows_of, run_cli
 from .cs_packets import Packet
 from .perf_data import check_import
-from .tools import Tools
+from .ppl import parse_listing
+from .tools import Tools, decode_file
 
 TRACE = "perf.data"
 _NOTE = re.compile(r"perf\.data AUXTRACE payload, AUX record offset (\d+) "
@@ -66,6 +67,30 @@ def compare_packets(case: Case, tools: Tools, streams: Sequence[Row],
             for trace_id in of_id]
     if left:
         raise Fail(f"packets: none of {left}")
+    return count
+
+
+def compare_events(case: Case, tools: Tools, streams: Sequence[Row],
+                   told: Sequence[tuple[str, str, int]]) -> int:
+    """Compare exceptions, returns and missing code with what OpenCSD tells.
+
+    No code is at hand, as it was not when the listings were made.
+    """
+    count = 0
+    for stream in streams:
+        if "sink" not in stream:
+            continue
+        elements = [element for name, cpu, _ in told
+                    if cpu == f"cpu{stream['cpu']}"
+                    for trace_id, element in parse_listing(
+                        case.lines(f"expected/{name}.ppl"))
+                    if int(trace_id, 16) == stream["trace_id"]]
+        events = case.temporary / "events"
+        decode_file(tools, case.path(TRACE), [
+            "--open", "--stream", str(stream["stream"]),
+            "--events", str(events)])
+        count += coresight.compare_rows(
+            elements, events.read_text(encoding="utf-8").splitlines())
     return count
 
 
@@ -204,5 +229,8 @@ def run(case: Case, tools: Tools) -> str:
     if case.has("expected/autofdo.txt"):
         said.append(f"{compare_ranges(case, told, blocks)} ranges")
         said.append(compare_autofdo(case, records, blocks))
+    elif told:
+        said.append(f"{compare_events(case, tools, streams, told)} rows "
+                    "other than code")
     said.append(check_import(case, tools, trace, options))
     return ", ".join(said)
