@@ -128,44 +128,37 @@ read_path(struct hwtdi_side_file *out, struct hwtd_trace *trace, char *path,
 	return (rc);
 }
 
-static int
-read_beside(struct hwtdi_side_file *out, struct hwtd_trace *trace,
-    const char *name, uint64_t most, bool named, struct hwtd_error *err)
-{
-	char *path = NULL;
-	int rc;
-
-	memset(out, 0, sizeof(*out));
-	rc = hwtdi_side_path(trace->library, trace->file.path, name, &path,
-	    err);
-	return (rc == HWTD_OK ? read_path(out, trace, path, most, named, err)
-			      : rc);
-}
-
 int
 hwtdi_side_file_read(struct hwtdi_side_file *file, struct hwtd_trace *trace,
     const char *name, uint64_t most, struct hwtd_error *err)
 {
-	return (read_beside(file, trace, name, most, true, err));
+	char *path = NULL;
+	int rc;
+
+	memset(file, 0, sizeof(*file));
+	rc = hwtdi_side_path(trace->library, trace->file.path, name, &path,
+	    err);
+	return (rc == HWTD_OK ? read_path(file, trace, path, most, true, err)
+			      : rc);
 }
 
 int
 hwtdi_side_code_read(struct hwtdi_side_file *file, struct hwtd_trace *trace,
-    const char *name, uint64_t most, struct hwtd_error *err)
-{
-	return (read_beside(file, trace, name, most, false, err));
-}
-
-int
-hwtdi_side_file_read_as(struct hwtdi_side_file *out, struct hwtd_trace *trace,
-    const char *path, struct hwtd_error *err)
+    const char *path, uint64_t most, struct hwtd_error *err)
 {
 	char *copy = hwtdi_strdup(trace->library, path);
 
-	memset(out, 0, sizeof(*out));
+	memset(file, 0, sizeof(*file));
 	if (copy == NULL)
 		return (hwtdi_fail_nomem(err, strlen(path)));
-	return (read_path(out, trace, copy, UINT64_MAX, false, err));
+	return (read_path(file, trace, copy, most, false, err));
+}
+
+int
+hwtdi_side_file_read_as(struct hwtdi_side_file *file, struct hwtd_trace *trace,
+    const char *path, struct hwtd_error *err)
+{
+	return (hwtdi_side_code_read(file, trace, path, UINT64_MAX, err));
 }
 
 void

@@ -29,11 +29,11 @@ int hwtdi_side_file_read(struct hwtdi_side_file *file,
     struct hwtd_error *err);
 
 /*
- * The same of code that a program made, or of names of code: wherever it lies,
- * it may be saved with the trace, as that of programs may.
+ * The same of code that a program made, or of names of code, at a path as it is:
+ * wherever it lies, it may be saved with the trace, as that of programs may.
  */
 int hwtdi_side_code_read(struct hwtdi_side_file *file,
-    struct hwtd_trace *trace, const char *name, uint64_t most,
+    struct hwtd_trace *trace, const char *path, uint64_t most,
     struct hwtd_error *err);
 
 /* The same of a path that is not named by the file that was opened. */
