@@ -208,11 +208,13 @@ def run(case: Case, tools: Tools) -> str:
     damaged = bool(case.section("params").get("damaged"))
     goes_on = damaged and any("stream" not in row for row in insns)
     records = rows_of(tools, case, "records", trace)
+    copy = trace / "kcore_dir" / "kcore"
+    kernel = str(copy) if copy.is_file() else None
     said = []
     if case.has("expected/records.txt"):
         said.append(compare_records(Expected(
             fixture_records(case.lines("expected/records.txt")),
-            features.get("build_ids")), records, goes_on))
+            features.get("build_ids"), kernel), records, goes_on))
     # Bytes of a sink are told apart only where they are looked at.
     info = rows_of(tools, case, "info", trace, [*options, "--time-span"])
     streams = [row for row in info if row["type"] == "stream"]

@@ -122,11 +122,17 @@ def _is_heard_of(pid: int, rows: Sequence[Row]) -> bool:
 
 
 class Expected:
-    """Rows for the records of one file."""
+    """Rows for the records of one file.
+
+    `kernel` is where a copy of the memory of the kernel lies, which is then its
+    file.
+    """
 
     def __init__(self, records: Sequence[Record],
-                 build_ids: Mapping[str, str] | None = None) -> None:
+                 build_ids: Mapping[str, str] | None = None,
+                 kernel: str | None = None) -> None:
         self.without: Counter[str] = Counter()
+        self._copy = kernel
         self.rows: list[tuple[Row, Record]] = []
         self._build_ids = dict(build_ids or {})
         for record in records:
@@ -205,6 +211,10 @@ class Expected:
                                 if name.startswith("[kernel") else name)
         if build_id:
             row["build_id"] = build_id
+        if row["record_type"] == "kernel" and self._copy is not None:
+            # Memory has no build-id.
+            row["name"] = self._copy
+            row.pop("build_id", None)
         yield row
 
     _make_mmap2 = _make_mmap
