@@ -164,7 +164,8 @@ damaged_switch_records_are_refused_with_their_offset(void **state)
 		{ "size 0", 15, 0, 32, "at 32 of type 15 has 0 bytes" },
 		{ "smaller than its header", 99, 7, 32,
 		    "at 32 of type 99 has 7 bytes" },
-		{ "without time", 15, 16, 32, "8 bytes are less than the sample id of 16" },
+		{ "without time", 15, 16, 32,
+		    "8 bytes are less than the sample id of 16" },
 		{ "of another size", 14, 32, 32, "32 bytes, not 24" },
 	};
 	struct bundle_fixture *f = *state;
