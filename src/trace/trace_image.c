@@ -340,6 +340,10 @@ read_file(struct hwtdi_named_files *files, const char *name,
 	int rc;
 
 	hwtdi_named_files_places(files, &places);
+	/* What is part of the trace is not a file of some machine. */
+	if (files->trace->owns_folder &&
+	    hwtdi_side_is_beside(files->trace->file.path, name))
+		places.as_is = true;
 	memcpy(wanted.bytes, image->build_id, wanted.n);
 	found = hwtdi_alloc(ctx, sizeof(*found));
 	if (found == NULL)

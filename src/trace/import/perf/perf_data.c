@@ -472,6 +472,9 @@ fini(struct hwtdi_perf_file *f)
 	    sizeof(*aux->buffers));
 	hwtdi_array_free(ctx, aux->pieces, aux->cap_pieces,
 	    sizeof(*aux->pieces));
+	hwtdi_array_free(ctx, f->bpf.bytes, f->bpf.cap, 1);
+	hwtdi_array_free(ctx, f->bpf.functions, f->bpf.cap_functions,
+	    sizeof(*f->bpf.functions));
 	hwtdi_array_free(ctx, f->pokes.bytes, f->pokes.cap, 1);
 	hwtdi_array_free(ctx, f->pokes.records, f->pokes.cap_records,
 	    sizeof(*f->pokes.records));
@@ -506,6 +509,8 @@ hwtdi_perf_data_import(struct hwtd_trace *trace,
 	if (rc == HWTD_OK && f.has_exits)
 		rc = hwtdi_perf_give_exits(&f);
 	hwtdi_perf_give_build_ids(&f);
+	if (rc == HWTD_OK)
+		rc = hwtdi_perf_give_bpf(&f);
 	if (rc == HWTD_OK)
 		rc = hwtdi_perf_give_kernel(&f);
 	if (rc == HWTD_OK)

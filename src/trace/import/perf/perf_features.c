@@ -238,6 +238,9 @@ hwtdi_perf_feature(struct hwtdi_perf_file *f, unsigned feature, uint64_t off,
 	case PERF_HEADER_AUXTRACE:
 		rc = read_index(f, &b);
 		break;
+	case PERF_HEADER_BPF_PROG_INFO:
+		rc = hwtdi_perf_bpf_read(f, &b);
+		break;
 	case PERF_HEADER_CLOCK_DATA:
 		rc = read_clock_data(f, &b);
 		break;

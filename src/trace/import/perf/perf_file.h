@@ -106,6 +106,20 @@ struct hwtdi_perf_pokes {
 	struct hwtdi_index addresses;
 };
 
+/* A function of a BPF program: [off, off + n) of what is kept of all. */
+struct hwtdi_perf_function {
+	uint64_t address;
+	uint64_t off;
+	uint64_t n;
+};
+
+struct hwtdi_perf_bpf {
+	uint8_t *bytes;
+	size_t n, cap;
+	struct hwtdi_perf_function *functions;
+	size_t n_functions, cap_functions;
+};
+
 struct hwtdi_perf_file {
 	struct hwtd_trace *trace;
 	const struct hwtd_open_options *opts;
@@ -132,6 +146,7 @@ struct hwtdi_perf_file {
 	bool has_time;
 	struct hwtdi_perf_aux aux;
 	struct hwtdi_perf_pokes pokes;
+	struct hwtdi_perf_bpf bpf;
 };
 
 /* Features: sections of a file, or records. */
@@ -171,6 +186,11 @@ int hwtdi_perf_give_perf_maps(struct hwtdi_perf_file *f);
 
 /* The clock of counts of the hardware; false: not known. */
 bool hwtdi_perf_clock(const struct hwtdi_perf_file *f, struct hwtd_clock *out);
+
+/* The feature of BPF programs; and when all is read, their code. */
+int hwtdi_perf_bpf_read(struct hwtdi_perf_file *f,
+    struct hwtdi_perf_bytes *bytes);
+int hwtdi_perf_give_bpf(struct hwtdi_perf_file *f);
 
 /* When all are read: the code that was changed. */
 int hwtdi_perf_give_pokes(struct hwtdi_perf_file *f);

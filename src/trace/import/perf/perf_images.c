@@ -75,6 +75,7 @@ give_copy(struct hwtdi_perf_file *f, const char *path)
 	struct hwtdi_record_list *list = &f->trace->records;
 	int rc = HWTD_OK;
 
+	f->trace->owns_folder = true;
 	for (size_t i = 0; rc == HWTD_OK && i < list->n; i++) {
 		struct hwtd_record *r = &list->records[i];
 
