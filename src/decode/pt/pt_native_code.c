@@ -401,13 +401,18 @@ time_at(struct hwtdi_decoder *d, uint64_t off)
 	return (hwtdi_pt_time_pass(&d->code_time, off));
 }
 
-/* The first byte behind `off` at which the count is told, or a first count. */
+/*
+ * The first byte behind `off` at which the count is told, or a first count; or
+ * `limit`, behind which time is not looked at: it is asked for there, and does not
+ * go back.
+ */
 static int
 byte_of_count(struct hwtdi_decoder *d, uint64_t off, uint64_t count,
-    uint64_t *out)
+    uint64_t limit, uint64_t *out)
 {
 	const struct hwtdi_pt_time *time = &d->code_time;
-	const uint64_t end = d->segment.stream_off + d->segment.n;
+	const uint64_t last = d->segment.stream_off + d->segment.n;
+	const uint64_t end = limit < last ? limit : last;
 	int rc;
 
 	for (off++; off < end;) {
@@ -451,7 +456,7 @@ find_horizon(struct hwtdi_decoder *d)
 	d->code.until(d->code.arg, &query, &until_off, &until_count);
 	if (d->timed && (!d->has_count || until_count != UINT64_MAX)) {
 		rc = byte_of_count(d, off, d->has_count ? until_count : 0,
-		    &byte);
+		    until_off, &byte);
 		if (rc != HWTD_OK)
 			return (rc);
 		if (byte < until_off)
