@@ -358,8 +358,11 @@ hwtdi_perf_auxtrace(struct hwtdi_perf_file *f,
 	buffer.idx = hwtdi_perf_u32(&b);
 	buffer.tid = hwtdi_perf_u32(&b);
 	buffer.cpu = hwtdi_perf_u32(&b);
-	if (b.rest.bad || record->unpacked)
+	if (b.rest.bad)
 		return (hwtdi_perf_bad_record(f, record, "size"));
+	if (record->unpacked)
+		return (hwtdi_perf_bad_record(f, record,
+		    "its bytes do not follow where it is compressed"));
 	if (buffer.n_told > UINT64_MAX - buffer.aux_off)
 		return (hwtdi_perf_bad_record(f, record, "size, offset"));
 	if (aux->n_buffers >= UINT32_MAX - 1)

@@ -230,8 +230,8 @@ hwtdi_perf_events_sample_id(const struct hwtdi_perf_events *e,
 		return (HWTD_OK);
 	if (out->size > b.rest.left)
 		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, record->off,
-		    "%zu bytes are less than the sample id of %zu that "
-		    "sample_type %#" PRIx64 " says",
+		    "%zu bytes, less than %zu of a sample id of "
+		    "sample_type %#" PRIx64,
 		    b.rest.left, out->size, event->sample_type));
 	b.rest.at += b.rest.left - out->size;
 	b.rest.left = out->size;
