@@ -401,6 +401,36 @@ pieces_without_sample_ids_are_of_the_only_buffer(void **state)
 }
 
 static void
+pieces_that_can_be_of_several_buffers_are_of_none(void **state)
+{
+	static const uint32_t cpus[] = { 5, ANY }, tids[] = { ANY, 5 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct hwtd_trace *trace;
+		char text[256];
+		struct pw w;
+
+		pw_file(&w, false, 0);
+		pw_info_pt(&w, false);
+		pw_aux(&w, NULL, 0, 2, PW_TRUNCATED);
+		pw_auxtrace(&w, 4, 0, 0, cpus[i], tids[i], "\0\1\2\3", 4);
+		pw_auxtrace(&w, 4, 0, 1, cpus[i] + 1, tids[i] + 1, "\0\1\2\3",
+		    4);
+		pw_finish(&w);
+		trace = pw_open(&w, NULL);
+		/* What is there is not called missing. */
+		pw_assert_no_damage(trace);
+		tell_stream(trace, 0, text, sizeof(text));
+		assert_string_equal(text,
+		    i == 0 ? "cpu 5: new 0-4" : "thread 5: new 0-4");
+		assert_int_equal(buffer_record(trace, 0).stream, HWTD_NO_ID);
+		hwtd_trace_close(trace);
+		pw_fini(&w);
+	}
+}
+
+static void
 sizes_that_cannot_be_are_damage(void **state)
 {
 	static const struct pw_who who = { 7, 7, 1000, 1, 0 };
@@ -649,6 +679,8 @@ main(void)
 		cmocka_unit_test(streams_know_their_cpu_or_thread),
 		cmocka_unit_test(
 		    pieces_without_sample_ids_are_of_the_only_buffer),
+		cmocka_unit_test(
+		    pieces_that_can_be_of_several_buffers_are_of_none),
 		cmocka_unit_test(sizes_that_cannot_be_are_damage),
 		cmocka_unit_test(holes_of_any_size_are_told_and_limited),
 		cmocka_unit_test(trace_of_no_known_kind_is_told),

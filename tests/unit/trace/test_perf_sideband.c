@@ -802,6 +802,53 @@ records_beside_raw_bytes_are_on_its_clock(void **state)
 	}
 }
 
+static void
+ring_buffer_has_records_of_the_kernel_only(void **state)
+{
+	static const uint32_t types[] = { PW_HEADER_ATTR, PW_AUXTRACE_INFO,
+		PW_AUXTRACE, PW_COMPRESSED, PW_HEADER_FEATURE, 99 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct hwtd_perf_records records = { .size = sizeof(records),
+			.sample_type = PW_TID | PW_TIME };
+		const struct hwtd_open_options opts = { .size = sizeof(opts),
+			.tech = HWTD_TECH_INTEL_PT,
+			.perf_records = &records,
+			.n_perf_records = 1 };
+		struct hwtd_damage d = { .size = sizeof(d) };
+		struct hwtd_context *ctx;
+		struct hwtd_trace *trace;
+		char raw[300], side[300];
+		struct temp_dir dir;
+		struct pw w;
+
+		pw_init(&w, false, PW_TID | PW_TIME);
+		pw_begin(&w, types[i], 0);
+		for (size_t k = 0; k < 16; k++)
+			pw_put(&w, 64, 8);
+		pw_end(&w, NULL);
+		/* Nothing of it swallows what is behind it. */
+		pw_comm(&w, &who, 0, 8, 8, "a");
+		temp_dir_create(&dir);
+		write_file(temp_dir_file(&dir, "raw", raw), "\2\202", 2);
+		write_file(temp_dir_file(&dir, "side", side), w.bytes, w.n);
+		records.path = side;
+		assert_int_equal(hwtd_context_create(NULL, &ctx, NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_open(ctx, raw, &opts, &trace,
+				     NULL),
+		    HWTD_OK);
+		assert_string_equal(pw_record(trace, 0).name, "a");
+		assert_int_equal(hwtd_trace_damage(trace, 0, &d), HWTD_OK);
+		assert_non_null(strstr(d.text, "no kernel writes"));
+		hwtd_trace_close(trace);
+		hwtd_context_destroy(ctx);
+		temp_dir_remove(&dir);
+		pw_fini(&w);
+	}
+}
+
 int
 main(void)
 {
@@ -831,6 +878,7 @@ main(void)
 		    wrong_sample_type_is_told_with_record_and_field),
 		cmocka_unit_test(records_that_are_cut_are_damage_and_no_more),
 		cmocka_unit_test(records_beside_raw_bytes_are_on_its_clock),
+		cmocka_unit_test(ring_buffer_has_records_of_the_kernel_only),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));

@@ -404,6 +404,10 @@ take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 	    record->type != PERF_RECORD_SWITCH_CPU_WIDE &&
 	    record->type != PERF_RECORD_ITRACE_START)
 		return (HWTD_OK);
+	/* What perf makes of ring buffers is not in one. */
+	if (f->opts == NULL && record->type >= PERF_RECORD_USER)
+		return (hwtdi_perf_bad_record(f, record,
+		    "no kernel writes such a record"));
 	switch (record->type) {
 	case PERF_RECORD_HEADER_ATTR:
 		return (read_attr(f, record));

@@ -117,15 +117,18 @@ static bool
 queue_of(const struct owners *o, const struct hwtdi_perf_piece *piece,
     uint32_t *out)
 {
-	/* Without sample ids there is nothing to tell several apart. */
-	if (o->queues->n == 1 && piece->cpu == HWTD_NO_ID &&
-	    piece->tid == HWTD_NO_ID) {
-		*out = 0;
-		return (true);
-	}
 	return ((piece->cpu != HWTD_NO_ID &&
 		    find_owner(o, piece->cpu, HWTD_NO_ID, out)) ||
 	    find_owner(o, HWTD_NO_ID, piece->tid, out));
+}
+
+/* Buffers are of CPUs, or of threads where they are not. */
+static bool
+are_of_cpus(const struct hwtdi_perf_queues *queues,
+    const struct hwtdi_perf_piece *piece)
+{
+	return (queues->n > 0 ? queues->queues[0].cpu != HWTD_NO_ID
+			      : piece->cpu != HWTD_NO_ID);
 }
 
 /* Pieces of which there is no buffer at all are a queue too: what it lacks. */
@@ -133,8 +136,7 @@ static int
 add_lacking(struct owners *o, struct hwtdi_perf_queues *queues,
     const struct hwtdi_perf_piece *piece, uint32_t *out)
 {
-	const bool by_cpu = piece->cpu != HWTD_NO_ID &&
-	    (queues->n == 0 || queues->queues[0].cpu != HWTD_NO_ID);
+	const bool by_cpu = are_of_cpus(queues, piece);
 	const struct hwtdi_perf_queue new = {
 		.cpu = by_cpu ? piece->cpu : HWTD_NO_ID,
 		.tid = by_cpu ? HWTD_NO_ID : piece->tid,
@@ -147,6 +149,30 @@ add_lacking(struct owners *o, struct hwtdi_perf_queues *queues,
 	return (rc == HWTD_OK ? add_owner(o, *out) : rc);
 }
 
+/* The queue of a piece, + 1; 0: it is of none, or nothing tells of which. */
+static int
+give_piece(struct owners *o, struct hwtdi_perf_queues *queues,
+    struct hwtdi_perf_piece *piece)
+{
+	const bool by_cpu = are_of_cpus(queues, piece);
+	uint32_t no = 0;
+	int rc = HWTD_OK;
+
+	if (queues->n > 0 &&
+	    (by_cpu ? piece->cpu : piece->tid) == HWTD_NO_ID) {
+		piece->queue_plus_1 = queues->n == 1 ? 1 : 0;
+		return (HWTD_OK);
+	}
+	if (!queue_of(o, piece, &no)) {
+		/* Of nothing nothing is missing. */
+		if (piece->n == 0)
+			return (HWTD_OK);
+		rc = add_lacking(o, queues, piece, &no);
+	}
+	piece->queue_plus_1 = no + 1;
+	return (rc);
+}
+
 static int
 give_pieces(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
 {
@@ -156,18 +182,8 @@ give_pieces(struct hwtdi_perf_file *f, struct hwtdi_perf_queues *queues)
 
 	for (uint32_t i = 0; i < queues->n && rc == HWTD_OK; i++)
 		rc = add_owner(&owners, i);
-	for (size_t i = 0; i < aux->n_pieces && rc == HWTD_OK; i++) {
-		struct hwtdi_perf_piece *piece = &aux->pieces[i];
-		uint32_t no = 0;
-
-		if (!queue_of(&owners, piece, &no)) {
-			/* Of nothing nothing is missing. */
-			if (piece->n == 0)
-				continue;
-			rc = add_lacking(&owners, queues, piece, &no);
-		}
-		piece->queue_plus_1 = no + 1;
-	}
+	for (size_t i = 0; i < aux->n_pieces && rc == HWTD_OK; i++)
+		rc = give_piece(&owners, queues, &aux->pieces[i]);
 	hwtdi_index_fini(&owners.index, f->trace->library);
 	return (rc);
 }

@@ -380,7 +380,10 @@ find_data(struct hwtdi_perf_reader *r, struct hwtdi_perf_record *record,
 	struct hwtdi_perf_bytes body = record->body;
 	uint64_t n = 0;
 
-	if (record->type == PERF_RECORD_AUXTRACE)
+	/* In memory are records of a ring buffer alone. */
+	if (r->range.bytes != NULL)
+		n = 0;
+	else if (record->type == PERF_RECORD_AUXTRACE)
 		n = hwtdi_perf_u64(&body);
 	else if (record->type == PERF_RECORD_HEADER_TRACING_DATA)
 		n = ((uint64_t)hwtdi_perf_u32(&body) + 7) & ~(uint64_t)7;
@@ -477,8 +480,9 @@ hwtdi_perf_reader_next(struct hwtdi_perf_reader *r,
 			rc = HWTD_END;
 			continue;
 		}
-		if (out->type != PERF_RECORD_COMPRESSED &&
-		    out->type != PERF_RECORD_COMPRESSED2)
+		if (r->range.bytes != NULL ||
+		    (out->type != PERF_RECORD_COMPRESSED &&
+			out->type != PERF_RECORD_COMPRESSED2))
 			break;
 		rc = begin_packed(r, out, err);
 		if (rc != HWTD_OK)
