@@ -147,6 +147,9 @@ def check_import(case: Case, tools: Tools, trace: Path,
                  options: Sequence[str | Path]) -> str:
     """A file of ours has the same rows, and a second copy is the same."""
     copy = case.temporary / "copy.hwt"
+    if trace.is_dir():
+        # What is beside the data belongs to it, and is recorded for the copy.
+        options = [word for word in options if word != "--no-original-paths"]
     run_cli(tools, case, "import", *options, trace, "-o", copy)
     count = 0
     for command in ("info", "records", "maps", "packets", "events"):

@@ -376,7 +376,7 @@ class _Offsets:
         self._bases: dict[int, int] = {}
         # Where snapshots overlap bytes are left out: no place is told there.
         self._snapshots = {row.get("stream") for row in rows
-                           if row.get("overwrite")}
+                           if row.get("overwrite") and row.get("length")}
 
     def compare(self, record: Record, row: Row) -> None:
         """Both go on by as many bytes."""

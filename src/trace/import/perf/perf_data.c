@@ -206,6 +206,7 @@ read_events(struct hwtdi_perf_file *f, struct section attrs, uint64_t size)
 	struct hwtdi_perf_bytes b;
 	struct section s = attrs;
 	uint64_t n_ids = f->trace->file.size;
+	const uint64_t file_size = f->trace->file.size;
 	uint8_t *bytes;
 	int rc;
 
@@ -213,6 +214,12 @@ read_events(struct hwtdi_perf_file *f, struct section attrs, uint64_t size)
 		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, 16,
 		    "perf.data header: attr_size %" PRIu64 " at 16 is none",
 		    size));
+	/* Without events nothing of the records can be read. */
+	if (attrs.off > file_size || attrs.n > file_size - attrs.off)
+		return (hwtdi_fail_at(f->err, HWTD_E_CORRUPT, 24,
+		    "perf.data header: attrs at 24 are %" PRIu64
+		    " bytes at %" PRIu64 ", the file ends at %" PRIu64,
+		    attrs.n, attrs.off, file_size));
 	rc = load(f, &s, "list of events", &bytes);
 	if (rc != HWTD_OK)
 		return (rc);

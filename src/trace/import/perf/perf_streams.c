@@ -476,7 +476,7 @@ place_records(struct hwtdi_perf_file *f, const uint32_t *streams)
 		r->stream = streams[p->queue_plus_1 - 1];
 		/* Those of snapshots and of several CPUs are of no place. */
 		if (!p->has_end || r->stream == HWTD_NO_ID ||
-		    (p->flags & PERF_AUX_OVERWRITE) != 0)
+		    ((p->flags & PERF_AUX_OVERWRITE) != 0 && p->n > 0))
 			continue;
 		r->flags |= HWTD_RECF_STREAM_OFF;
 		r->stream_off = p->end;
