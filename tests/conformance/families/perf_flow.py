@@ -173,7 +173,8 @@ class _Reader:
         if part.comm is None or part.thread is None:
             return
         names = comm_at(self._records, part.thread[1], row.get("time_ns"))
-        if part.comm not in [name.replace(" ", "_") for name in names]:
+        if part.comm not in [name.replace("\\", "\\\\").replace(" ", "\\s")
+                             for name in names]:
             self._fail(part, f"the thread's name is {names}, not "
                        f"{part.comm!r}")
 
