@@ -276,6 +276,8 @@ class Machine:
         A piece of trace ends with a packet, since the kernel stops tracing for
         it; perf fills it up, which does not count in offsets.
         """
+        # The kernel tells of a buffer when what is in it was executed.
+        self.tick()
         order = list(self.cpus)
         self.chance.shuffle(order)
         add = self.rec.file.add
