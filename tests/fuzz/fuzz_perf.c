@@ -64,6 +64,8 @@ check_record(uint64_t no, const struct hwtd_record *r, uint32_t n_streams)
 		FUZZ_CHECK((r->flags & range) == range &&
 			r->image != HWTD_NO_ID,
 		    "record %" PRIu64 ": code without bytes", no);
+		FUZZ_CHECK(r->len - 1 <= UINT64_MAX - r->addr,
+		    "record %" PRIu64 ": code over the end", no);
 		break;
 	case HWTD_REC_KERNEL:
 	case HWTD_REC_MODULE_LOAD:

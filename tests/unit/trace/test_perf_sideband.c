@@ -549,6 +549,37 @@ poke_beyond_its_record_is_damage(void **state)
 }
 
 static void
+nothing_lies_behind_the_last_address(void **state)
+{
+	struct pw w = begin();
+	struct hwtd_damage d = { .size = sizeof(d) };
+	struct hwtd_trace *trace;
+	size_t n = 0;
+
+	(void)state;
+	/* Up to it all is well. */
+	pw_mmap(&w, &who, PW_USER, 8, 0xfffffffffffff000, 0x1000, "/bin/a");
+	put_poke(&w, 5000, UINT64_MAX - 4, "ABCDE", "FGHIJ");
+	pw_mmap(&w, &who, PW_USER, 8, 0xfffffffffffff000, 0x1001, "/bin/a");
+	put_poke(&w, 5000, UINT64_MAX - 3, "", "FGHIJ");
+	put_poke(&w, 5000, UINT64_MAX - 3, "ABCDE", "");
+	pw_begin(&w, PW_KSYMBOL, PW_KERNEL);
+	pw_put(&w, UINT64_MAX - 6, 8);
+	pw_put(&w, 8, 4);
+	pw_put(&w, 1, 4);
+	pw_text(&w, "bpf_prog_1");
+	pw_end(&w, &who);
+	trace = finish(&w);
+	while (hwtd_trace_damage(trace, n, &d) == HWTD_OK)
+		n++;
+	assert_int_equal(n, 4);
+	assert_non_null(strstr(d.text, "KSYMBOL at"));
+	/* The mapping, and what was there and is. */
+	assert_int_equal(pw_n_records(trace), 3);
+	hwtd_trace_close(trace);
+}
+
+static void
 what_decoding_does_not_need_is_told_in_words(void **state)
 {
 	struct pw w = begin();
@@ -870,6 +901,7 @@ main(void)
 		cmocka_unit_test(
 		    code_that_the_kernel_changes_is_old_and_then_new),
 		cmocka_unit_test(poke_beyond_its_record_is_damage),
+		cmocka_unit_test(nothing_lies_behind_the_last_address),
 		cmocka_unit_test(what_decoding_does_not_need_is_told_in_words),
 		cmocka_unit_test(mapping_at_time_0_holds_from_the_start),
 		cmocka_unit_test(child_of_time_0_keeps_what_it_has_mapped),

@@ -79,6 +79,13 @@ read_name(struct reading *r)
 	return (text);
 }
 
+/* It ends where addresses do, or before. */
+static bool
+is_range(const struct hwtd_record *r)
+{
+	return (r->len == 0 || r->len - 1 <= UINT64_MAX - r->addr);
+}
+
 /* Mappings. */
 
 static bool
@@ -163,7 +170,7 @@ read_mmap(struct reading *r, bool is_2)
 	if (out->name == NULL)
 		return (bad(r, "filename"));
 	out->flags |= HWTD_RECF_ADDR | HWTD_RECF_LEN | HWTD_RECF_FILE_OFF;
-	if (out->len != 0 && out->len - 1 > UINT64_MAX - out->addr)
+	if (!is_range(out))
 		return (bad(r, "len"));
 	if (is_kernel(r, out->pid))
 		kernel_mapping(r, out->pid, out->name);
@@ -392,6 +399,8 @@ read_ksymbol(struct reading *r)
 	r->out.name = read_name(r);
 	if (r->out.name == NULL)
 		return (bad(r, "name"));
+	if (!is_range(&r->out))
+		return (bad(r, "len"));
 	r->out.pid = r->out.tid = HWTD_NO_ID;
 	r->out.flags |= HWTD_RECF_ADDR | HWTD_RECF_LEN |
 	    HWTD_RECF_KERNEL_SPACE;
@@ -480,6 +489,9 @@ read_text_poke(struct reading *r)
 	/* Filled up to 8 bytes, as names are. */
 	if (b->rest.bad || b->rest.left >= 8)
 		return (bad(r, "old_len, new_len"));
+	r->out.len = n_old > n_new ? n_old : n_new;
+	if (!is_range(&r->out))
+		return (bad(r, "addr"));
 	r->out.type = HWTD_REC_CODE;
 	r->out.flags |= HWTD_RECF_ADDR | HWTD_RECF_LEN | HWTD_RECF_FILE_OFF |
 	    HWTD_RECF_KERNEL_SPACE;
