@@ -165,7 +165,7 @@ damaged_switch_records_are_refused_with_their_offset(void **state)
 		{ "smaller than its header", 99, 7, 32,
 		    "at 32 of type 99 has 7 bytes" },
 		{ "without time", 15, 16, 32,
-		    "8 bytes are less than the sample id of 16" },
+		    "8 bytes, less than 16 of a sample id" },
 		{ "of another size", 14, 32, 32, "32 bytes, not 24" },
 	};
 	struct bundle_fixture *f = *state;

@@ -615,6 +615,8 @@ header_that_lies_is_refused(void **state)
 		{ "size", 8, 24, "size 24 at 8" },
 		{ "attr_size of less", 16, 79, "attr_size 79 at 16" },
 		{ "attr_size of more", 16, 65536, "attr_size 65536 at 16" },
+		{ "attributes", 24, 1 << 20,
+		    "attrs at 24 are 128 bytes at 1048576" },
 		{ "records", 40, 1 << 20, "records begin at 1048576" },
 	};
 	struct hwtd_context *ctx;
