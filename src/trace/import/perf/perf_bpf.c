@@ -163,7 +163,7 @@ hwtdi_perf_give_bpf(struct hwtdi_perf_file *f)
 			continue;
 		found = bsearch(&wanted, bpf->functions, bpf->n_functions,
 		    sizeof(*bpf->functions), by_address);
-		if (found == NULL)
+		if (found == NULL || found->n == 0)
 			continue;
 		r->image = image;
 		r->file_off = found->off;
