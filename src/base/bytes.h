@@ -1,5 +1,6 @@
 /*
- * Checked little-endian reads from untrusted bytes, and writes.
+ * Checked reads from untrusted bytes, and writes; little-endian where nothing else is
+ * said.
  */
 #ifndef HWTDI_BYTES_H
 #define HWTDI_BYTES_H
@@ -21,7 +22,20 @@ hwtdi_le(const uint8_t *p, size_t n)
 	return (v);
 }
 
-/* The same of fixed sizes, each one load. */
+/* The same in the byte order of a file. */
+static inline uint64_t
+hwtdi_uint(bool big, const uint8_t *p, size_t n)
+{
+	uint64_t v = 0;
+
+	if (!big)
+		return (hwtdi_le(p, n));
+	for (size_t i = 0; i < n; i++)
+		v = v << 8 | p[i];
+	return (v);
+}
+
+/* Little-endian ones of fixed sizes, each one load. */
 static inline uint16_t
 hwtdi_le16(const uint8_t *p)
 {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/index.h"
@@ -64,11 +65,7 @@ struct reader {
 static uint64_t
 number(const struct reader *r, size_t at, size_t n)
 {
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v = v << 8 | r->bytes[at + (r->big ? i : n - 1 - i)];
-	return (v);
+	return (hwtdi_uint(r->big, r->bytes + at, n));
 }
 
 /* A place that cannot be used: told as long as there are few of them. */

@@ -33,7 +33,7 @@ struct program {
 static uint64_t
 field(const struct program *p, size_t at, size_t n)
 {
-	return (hwtdi_perf_uint(p->file->big, p->info + at, n));
+	return (hwtdi_uint(p->file->big, p->info + at, n));
 }
 
 /* `n` bytes of the array that a field points to, or NULL. */
@@ -88,13 +88,13 @@ add_program(const struct program *p)
 	if (code == NULL || addresses == NULL || lengths == NULL)
 		return (HWTD_OK);
 	for (uint64_t i = 0; i < n && rc == HWTD_OK; i++) {
-		const uint64_t length = hwtdi_perf_uint(p->file->big,
+		const uint64_t length = hwtdi_uint(p->file->big,
 		    lengths + i * 4, 4);
 
 		if (length > n_code - used)
 			break;
 		rc = add_function(p->file,
-		    hwtdi_perf_uint(p->file->big, addresses + i * 8, 8),
+		    hwtdi_uint(p->file->big, addresses + i * 8, 8),
 		    code + used, (uint32_t)length);
 		used += length;
 	}

@@ -247,13 +247,13 @@ static void
 read_bits(const struct hwtdi_perf_file *f, const uint8_t *at,
     bool bits[PERF_HEADER_FEATURES])
 {
-	const uint64_t first = hwtdi_perf_uint(f->big, at, 8);
+	const uint64_t first = hwtdi_uint(f->big, at, 8);
 	const size_t word = !f->big || (first >> PERF_HEADER_HOSTNAME & 1) != 0
 	    ? 8
 	    : 4;
 
 	for (size_t i = 0; i < PERF_HEADER_FEATURES; i++)
-		bits[i] = (hwtdi_perf_uint(f->big, at + i / (8 * word) * word,
+		bits[i] = (hwtdi_uint(f->big, at + i / (8 * word) * word,
 			       word) >>
 				  i % (8 * word) &
 			      1) != 0;

@@ -65,25 +65,23 @@ hwtdi_perf_events_add(struct hwtdi_perf_events *e, struct hwtd_context *ctx,
 		return (rc);
 	event = &e->events[e->n];
 	memset(event, 0, sizeof(*event));
-	event->type = (uint32_t)hwtdi_perf_uint(big, attr, 4);
-	event->config = hwtdi_perf_uint(big, attr + ATTR_CONFIG, 8);
-	event->sample_type = hwtdi_perf_uint(big, attr + ATTR_SAMPLE_TYPE, 8);
-	event->read_format = hwtdi_perf_uint(big, attr + ATTR_READ_FORMAT, 8);
-	flags = hwtdi_perf_uint(big, attr + ATTR_FLAGS, 8);
+	event->type = (uint32_t)hwtdi_uint(big, attr, 4);
+	event->config = hwtdi_uint(big, attr + ATTR_CONFIG, 8);
+	event->sample_type = hwtdi_uint(big, attr + ATTR_SAMPLE_TYPE, 8);
+	event->read_format = hwtdi_uint(big, attr + ATTR_READ_FORMAT, 8);
+	flags = hwtdi_uint(big, attr + ATTR_FLAGS, 8);
 	event->has_sample_id = has_flag(flags, big, FLAG_SAMPLE_ID_ALL);
 	event->has_clockid = has_flag(flags, big, FLAG_USE_CLOCKID);
 	if (n >= ATTR_CLOCKID + 4)
-		event->clockid = (int32_t)hwtdi_perf_uint(big,
-		    attr + ATTR_CLOCKID, 4);
+		event->clockid = (int32_t)hwtdi_uint(big, attr + ATTR_CLOCKID,
+		    4);
 	if (n >= ATTR_BRANCH_TYPE + 8)
-		event->branch_type = hwtdi_perf_uint(big,
-		    attr + ATTR_BRANCH_TYPE, 8);
+		event->branch_type = hwtdi_uint(big, attr + ATTR_BRANCH_TYPE,
+		    8);
 	if (n >= ATTR_REGS_USER + 8)
-		event->regs_user = hwtdi_perf_uint(big, attr + ATTR_REGS_USER,
-		    8);
+		event->regs_user = hwtdi_uint(big, attr + ATTR_REGS_USER, 8);
 	if (n >= ATTR_REGS_INTR + 8)
-		event->regs_intr = hwtdi_perf_uint(big, attr + ATTR_REGS_INTR,
-		    8);
+		event->regs_intr = hwtdi_uint(big, attr + ATTR_REGS_INTR, 8);
 	*event_out = (uint32_t)e->n++;
 	return (HWTD_OK);
 }
@@ -185,8 +183,7 @@ event_of(const struct hwtdi_perf_events *e, const struct hwtd_context *ctx,
 	if (e->n == 1 || place == 0 || place > body->left)
 		return (&e->events[0]);
 	found = hwtdi_perf_events_find(e, ctx,
-	    hwtdi_perf_uint(record->body.big, body->at + body->left - place,
-		8));
+	    hwtdi_uint(record->body.big, body->at + body->left - place, 8));
 	return (found != NULL ? found : &e->events[0]);
 }
 

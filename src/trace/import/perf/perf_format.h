@@ -110,18 +110,6 @@ enum {
 	PERF_HEADER_FEATURES = 256
 };
 
-static inline uint64_t
-hwtdi_perf_uint(bool big, const uint8_t *p, size_t n)
-{
-	uint64_t v = 0;
-
-	if (!big)
-		return (hwtdi_le(p, n));
-	for (size_t i = 0; i < n; i++)
-		v = v << 8 | p[i];
-	return (v);
-}
-
 /* Reads off the front, in the byte order of a file. */
 struct hwtdi_perf_bytes {
 	struct hwtdi_bytes rest;
@@ -133,7 +121,7 @@ hwtdi_perf_get(struct hwtdi_perf_bytes *b, size_t n)
 {
 	const uint8_t *p = hwtdi_bytes_take(&b->rest, n);
 
-	return (p == NULL ? 0 : hwtdi_perf_uint(b->big, p, n));
+	return (p == NULL ? 0 : hwtdi_uint(b->big, p, n));
 }
 
 static inline uint32_t

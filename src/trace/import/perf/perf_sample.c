@@ -287,8 +287,7 @@ add_switch(struct hwtdi_perf_file *f, const struct sample *s)
 	if ((s->id.has & needed) != needed ||
 	    s->raw.left < SWITCH_NEXT_PID + 4)
 		return (HWTD_OK);
-	r.tid = (uint32_t)hwtdi_perf_uint(f->big, s->raw.at + SWITCH_NEXT_PID,
-	    4);
+	r.tid = (uint32_t)hwtdi_uint(f->big, s->raw.at + SWITCH_NEXT_PID, 4);
 	if (r.tid == 0)
 		r.pid = 0;
 	return (hwtd_trace_add_record(f->trace, &r, f->err));

@@ -588,7 +588,7 @@ read_bpf_event(struct reading *r)
 	(void)snprintf(text, sizeof(text),
 	    "bpf program %" PRIu32 " %s, tag %016" PRIx64, id,
 	    what[type < sizeof(what) / sizeof(what[0]) ? type : 0],
-	    hwtdi_perf_uint(true, tag, 8));
+	    hwtdi_uint(true, tag, 8));
 	return (add_note(r, text));
 }
 
