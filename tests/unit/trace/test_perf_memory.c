@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 #include <zstd.h>
 
 #include "support/failing_allocator.h"
 #include "support/perf_writer.h"
+#include "support/temp_dir.h"
 
 #define ANY HWTD_NO_ID
 
@@ -29,7 +31,8 @@ put_records(struct pw *w)
 	pw_end(w, NULL);
 	pw_mmap(w, &who, 2, 7, 0x400000, 0x1000, "/bin/a");
 	pw_mmap(w, &who, 1, ANY, 0x80000000, 0x1000, "[kernel.kallsyms]_text");
-	pw_mmap(w, &who, 2, 7, 0x600000, 0x1000, "/tmp/jit-7.dump");
+	pw_mmap(w, &who, 2, 7, 0x600000, 0x1000, "/none/jit-7.dump");
+	pw_mmap(w, &who, 2, 7, 0x700000, 0x1000, "//anon");
 	pw_comm(w, &who, PW_COMM_EXEC, 7, 7, "program");
 	pw_task(w, &who, PW_FORK, 8, 7, 8, 7);
 	for (uint64_t i = 0; i < 3; i++) {
@@ -212,6 +215,70 @@ memory_that_is_refused_is_told_and_all_is_given_back(void **state)
 	}
 }
 
+/* A folder with files beside the data: of the kernel, and of process 7. */
+static void
+make_folder(struct temp_dir *dir)
+{
+	static const char kallsyms[] = "ffffffff81000000 T _text\n"
+				       "ffffffff81000100 T start\n";
+	static const char map[] = "700000 10 one\n700010 20 two\n";
+	static const char dump[] = "DTiJ and nothing";
+	char path[300];
+	struct pw w;
+
+	temp_dir_create(dir);
+	assert_int_equal(mkdir(temp_dir_file(dir, "kcore_dir", path), 0700),
+	    0);
+	write_file(temp_dir_file(dir, "kcore_dir/kcore", path), "\177ELF", 4);
+	write_file(temp_dir_file(dir, "kcore_dir/kallsyms", path), kallsyms,
+	    sizeof(kallsyms) - 1);
+	write_file(temp_dir_file(dir, "perf-7.map", path), map,
+	    sizeof(map) - 1);
+	write_file(temp_dir_file(dir, "jit-7.dump", path), dump,
+	    sizeof(dump) - 1);
+	make_pt(&w);
+	write_file(temp_dir_file(dir, "data", path), w.bytes, w.n);
+	pw_fini(&w);
+}
+
+static void
+so_it_is_with_files_beside_the_data(void **state)
+{
+	const struct hwtd_search search = { .size = sizeof(search),
+		.flags = HWTD_SEARCH_NO_ORIGINAL };
+	const struct hwtd_open_options opts = { .size = sizeof(opts),
+		.search = &search };
+	struct hwtd_context_options o = { .size = sizeof(o) };
+	struct failing_allocator f;
+	struct hwtd_context *ctx;
+	struct temp_dir dir;
+	char path[300];
+	int rc = HWTD_E_NOMEM;
+
+	(void)state;
+	make_folder(&dir);
+	(void)temp_dir_file(&dir, "data", path);
+	failing_allocator_init(&f);
+	o.allocator = &f.allocator;
+	assert_int_equal(hwtd_context_create(&o, &ctx, NULL), HWTD_OK);
+	for (uint64_t n = 1; rc != HWTD_OK; n++) {
+		struct hwtd_error err = { .size = sizeof(err) };
+		struct hwtd_trace *trace;
+
+		failing_allocator_arm(&f, n, n % 2 != 0);
+		rc = hwtd_trace_open(ctx, path, &opts, &trace, &err);
+		failing_allocator_arm(&f, 0, false);
+		if (rc == HWTD_OK)
+			hwtd_trace_close(trace);
+		else
+			assert_int_equal(rc, HWTD_E_NOMEM);
+		assert_true(n < 5000);
+	}
+	hwtd_context_destroy(ctx);
+	assert_int_equal(f.blocks, 0);
+	temp_dir_remove(&dir);
+}
+
 static void
 little_memory_is_a_limit_and_no_more(void **state)
 {
@@ -271,6 +338,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 		    memory_that_is_refused_is_told_and_all_is_given_back),
+		cmocka_unit_test(so_it_is_with_files_beside_the_data),
 		cmocka_unit_test(little_memory_is_a_limit_and_no_more),
 		cmocka_unit_test(number_of_streams_is_limited),
 	};

@@ -95,18 +95,17 @@ hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
 {
 	struct hwtd_context *ctx = f->trace->library;
 	struct hwtd_error why = { .size = sizeof(why) };
-	char *path;
+	char *path = NULL;
 	int rc;
 
 	rc = in_kcore_folder(f, "kcore_dir/kcore", &path);
 	if (rc == HWTD_OK && is_file(path))
 		rc = give_copy(f, path);
-	hwtdi_strfree(ctx, rc == HWTD_OK ? path : NULL);
+	hwtdi_strfree(ctx, path);
+	path = NULL;
 	if (rc == HWTD_OK)
 		rc = in_kcore_folder(f, "kcore_dir/kallsyms", &path);
-	if (rc != HWTD_OK)
-		return (rc);
-	if (is_file(path) &&
+	if (rc == HWTD_OK && is_file(path) &&
 	    hwtdi_trace_read_kallsyms(f->trace, HWTD_NO_ID, path, &why) !=
 		HWTD_OK)
 		rc = missing(f, &why, "symbols of the kernel");
@@ -230,7 +229,7 @@ read_perf_map(struct hwtdi_perf_file *f, uint32_t pid)
 	if (rc == HWTD_OK && is_file(path) &&
 	    hwtdi_trace_read_perf_map(f->trace, pid, path, &why) != HWTD_OK)
 		rc = missing(f, &why, "names of code");
-	hwtdi_strfree(f->trace->library, rc == HWTD_OK ? path : NULL);
+	hwtdi_strfree(f->trace->library, path);
 	return (rc);
 }
 
