@@ -115,7 +115,7 @@ def test_info_tells_the_machine(case: Case) -> None:
         out_has=(
             "origin     perf 6.1, on fixture, Linux 6.1.0, by perf record",
             "abi        Linux x86_64\n",
-            "cpu        Fixture CPU, GenuineIntel,6,85,4\n",
+            "cpu        Fixture CPU, GenuineIntel,6,85,4, 1 of 1 CPUs online\n",
             "time of    the clock of Linux perf\n",
         ),
     )
@@ -127,7 +127,9 @@ def test_info_tells_the_machine(case: Case) -> None:
     assert row["format"] == "perf.data"
     assert row["origin"].startswith("perf 6.1, on fixture, Linux 6.1.0")
     assert row["abi"] == "Linux x86_64"
-    assert row["cpu_model"] == "Fixture CPU, GenuineIntel,6,85,4"
+    assert row["cpu_model"] == (
+        "Fixture CPU, GenuineIntel,6,85,4, 1 of 1 CPUs online"
+    )
     assert row["clock"] == "the clock of Linux perf"
 
 

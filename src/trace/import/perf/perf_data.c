@@ -468,6 +468,8 @@ fini(struct hwtdi_perf_file *f)
 	hwtdi_strfree(ctx, t->arch);
 	hwtdi_strfree(ctx, t->cpu_model);
 	hwtdi_strfree(ctx, t->cpuid);
+	hwtdi_strfree(ctx, t->cpus);
+	hwtdi_strfree(ctx, t->sockets);
 	hwtdi_strfree(ctx, t->command);
 	hwtdi_strfree(ctx, t->clock);
 	for (size_t i = 0; i < f->n_build_ids; i++)

@@ -64,6 +64,31 @@ read_command(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
 	return (keep(f, &f->texts.command, line));
 }
 
+static int
+read_cpus(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
+{
+	const uint32_t available = hwtdi_perf_u32(b);
+	const uint32_t online = hwtdi_perf_u32(b);
+	char text[64];
+
+	(void)snprintf(text, sizeof(text),
+	    "%" PRIu32 " of %" PRIu32 " CPUs online", online, available);
+	return (b->rest.bad ? HWTD_OK : keep(f, &f->texts.cpus, text));
+}
+
+/* A list of CPUs for each socket, and what is of no use comes behind. */
+static int
+read_topology(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
+{
+	const uint32_t n = hwtdi_perf_u32(b);
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu32 " socket%s", n,
+	    n == 1 ? "" : "s");
+	return (b->rest.bad || n == 0 ? HWTD_OK
+				      : keep(f, &f->texts.sockets, text));
+}
+
 /* Which events there are: by their ids, what they are called. */
 static int
 read_event_desc(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
@@ -229,6 +254,12 @@ hwtdi_perf_feature(struct hwtdi_perf_file *f, unsigned feature, uint64_t off,
 	case PERF_HEADER_CPUID:
 		rc = keep(f, &f->texts.cpuid, read_text(&b));
 		break;
+	case PERF_HEADER_NRCPUS:
+		rc = read_cpus(f, &b);
+		break;
+	case PERF_HEADER_CPU_TOPOLOGY:
+		rc = read_topology(f, &b);
+		break;
 	case PERF_HEADER_CMDLINE:
 		rc = read_command(f, &b);
 		break;
@@ -345,7 +376,8 @@ hwtdi_perf_give_texts(struct hwtdi_perf_file *f)
 	const char *const origin[] = { "perf ", t->version, "on ", t->hostname,
 		"Linux ", t->release, "by ", t->command };
 	const char *const abi[] = { "Linux ", t->arch };
-	const char *const model[] = { "", t->cpu_model, "", t->cpuid };
+	const char *const model[] = { "", t->cpu_model, "", t->cpuid, "",
+		t->cpus, "", t->sockets };
 	const char *const clock[] = { "", clock_name(f), "", t->clock };
 	struct hwtdi_trace_text *out = &f->trace->text;
 	int rc;
@@ -354,7 +386,7 @@ hwtdi_perf_give_texts(struct hwtdi_perf_file *f)
 	if (rc == HWTD_OK)
 		rc = join(f, &out->abi, abi, 2);
 	if (rc == HWTD_OK)
-		rc = join(f, &out->cpu_model, model, 4);
+		rc = join(f, &out->cpu_model, model, 8);
 	if (rc == HWTD_OK)
 		rc = join(f, &out->clock, clock, 4);
 	if (rc == HWTD_OK)

@@ -17,6 +17,9 @@ struct hwtdi_perf_texts {
 	char *cpu_model;
 	/* "GenuineIntel,6,78,3"; of Arm the MIDR. */
 	char *cpuid;
+	/* How many there are, and in how many sockets. */
+	char *cpus;
+	char *sockets;
 	char *command;
 	/* Of the clock of records, beside its name. */
 	char *clock;

@@ -90,6 +90,26 @@ give_copy(struct hwtdi_perf_file *f, const char *path)
 	return (rc);
 }
 
+/* perf record --threads puts records into more files than the one with the header. */
+static int
+note_threads(struct hwtdi_perf_file *f)
+{
+	const char *slash = strrchr(f->trace->file.path, '/');
+	char *path = NULL;
+	int rc;
+
+	if (slash == NULL || strcmp(slash, "/data") != 0)
+		return (HWTD_OK);
+	rc = in_kcore_folder(f, "data.0", &path);
+	if (rc == HWTD_OK && is_file(path))
+		rc = hwtdi_trace_note_damage(f->trace, 0, 0, HWTD_NO_ID, 0, 0,
+		    f->err,
+		    "data.0 and others beside it (perf record --threads) are "
+		    "not read");
+	hwtdi_strfree(f->trace->library, path);
+	return (rc);
+}
+
 int
 hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
 {
@@ -110,7 +130,7 @@ hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
 		HWTD_OK)
 		rc = missing(f, &why, "symbols of the kernel");
 	hwtdi_strfree(ctx, path);
-	return (rc);
+	return (rc == HWTD_OK ? note_threads(f) : rc);
 }
 
 /* jit-PID.dump: a runtime maps the file to tell that it writes one. */
