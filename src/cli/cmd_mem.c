@@ -83,6 +83,29 @@ note_loss(struct mem_report *report, const struct hwtd_stats *stats)
 		report->gaps[i] += stats->gaps[i];
 }
 
+/* What records tell of buffers, where they do. */
+static void
+note_buffers(struct mem_report *report, const struct input *input)
+{
+	const uint64_t lost = HWTD_BUFFERF_TRUNCATED | HWTD_BUFFERF_PARTIAL;
+
+	for (uint64_t i = 0; i < input->info.n_records; i++) {
+		struct hwtd_stream_desc stream = { .size = sizeof(stream) };
+		struct hwtd_record r = { .size = sizeof(r) };
+
+		if (hwtd_trace_record(input->trace, i, &r) != HWTD_OK ||
+		    r.type != HWTD_REC_BUFFER ||
+		    (r.flags & HWTD_RECF_VALUE) == 0 ||
+		    hwtd_trace_stream(input->trace, r.stream, &stream) !=
+			HWTD_OK ||
+		    stream.tech != HWTD_TECH_SPE)
+			continue;
+		report->buffers++;
+		report->collided += (r.value & HWTD_BUFFERF_COLLISION) != 0;
+		report->cut_short += (r.value & lost) != 0;
+	}
+}
+
 static int
 open_tables(const struct mem_report *report, struct hwtd_trace *trace,
     struct hwtd_memory **out, struct hwtd_error *err)
@@ -123,6 +146,7 @@ add_input(struct mem_report *report, const struct options *options,
 		code = read_rows(&input, options, HWTD_LEVEL_BLOCK, &reader,
 		    &stats);
 		note_loss(report, &stats);
+		note_buffers(report, &input);
 	}
 	if (report->memory == NULL) {
 		report->memory = adding.memory;

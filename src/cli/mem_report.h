@@ -23,6 +23,10 @@ struct mem_report {
 	uint64_t bytes;
 	uint64_t gap_bytes;
 	uint64_t gaps[HWTD_GAP_REASONS];
+	/* Buffers of samples that records tell of, and what happened to them. */
+	uint64_t buffers;
+	uint64_t collided;
+	uint64_t cut_short;
 };
 
 /* Sort the table and print it.  Returns an exit code. */

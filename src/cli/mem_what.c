@@ -333,7 +333,13 @@ mem_text_notes(struct mem_report *report, const struct hwtd_memory_info *info)
 		    " times\n",
 		    report->gap_bytes, report->bytes,
 		    report->gaps[HWTD_GAP_TRUNCATED]);
-	output_text(out, "# collisions not told by the trace\n");
+	if (report->buffers == 0)
+		output_text(out, "# collisions not told by the trace\n");
+	else
+		output_format(out,
+		    "# collisions in %" PRIu64 " of %" PRIu64
+		    " buffers; in %" PRIu64 " samples were lost\n",
+		    report->collided, report->buffers, report->cut_short);
 	text_interval(out, info);
 	text_cpu(out, info);
 	if (info->saturated != 0)
@@ -380,8 +386,14 @@ mem_json_notes(struct mem_report *report, const struct hwtd_memory_info *info)
 	json_u64(out, "bytes", report->bytes);
 	json_u64(out, "gap_bytes", report->gap_bytes);
 	json_u64(out, "truncations", report->gaps[HWTD_GAP_TRUNCATED]);
-	json_key(out, "collisions");
-	output_text(out, "null");
+	if (report->buffers == 0) {
+		json_key(out, "collisions");
+		output_text(out, "null");
+	} else {
+		json_u64(out, "collisions", report->collided);
+		json_u64(out, "buffers", report->buffers);
+		json_u64(out, "buffers_cut_short", report->cut_short);
+	}
 	if (info->interval_max != 0) {
 		json_u64(out, "interval_min", info->interval_min);
 		json_u64(out, "interval_max", info->interval_max);

@@ -173,6 +173,20 @@ def test_samples_have_a_table(case: Case) -> None:
     case.run("mem", fixture(case, name)).want(0)
 
 
+def test_samples_that_are_missing_are_told(case: Case) -> None:
+    """Two of three buffers have collisions, one of them was cut short."""
+    path = fixture(case, "spe-buffers-tell-collisions-and-losses")
+    case.run("mem", path).want(
+        0,
+        out_has=(
+            "# collisions in 2 of 3 buffers; in 1 samples were lost\n",
+        ),
+    )
+    info = case.run("mem", "--format=jsonl", path).want(0).objects()[0]
+    assert (info["collisions"], info["buffers"]) == (2, 3)
+    assert info["buffers_cut_short"] == 1
+
+
 # Where it comes from.
 
 
