@@ -262,7 +262,7 @@ hwtdi_perf_give_perf_maps(struct hwtdi_perf_file *f)
 	size_t n = 0;
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < list->n && n < MAX_PERF_MAPS; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		const struct hwtd_record *r = &list->records[i];
 		size_t k = 0;
 
@@ -271,6 +271,13 @@ hwtdi_perf_give_perf_maps(struct hwtdi_perf_file *f)
 			continue;
 		while (k < n && pids[k] != r->pid)
 			k++;
+		if (k == MAX_PERF_MAPS) {
+			hwtdi_log(f->trace->library, HWTD_LOG_WARNING, "perf",
+			    "names of code: over %u processes; those of the "
+			    "rest are not read",
+			    MAX_PERF_MAPS);
+			break;
+		}
 		if (k == n)
 			pids[n++] = r->pid;
 	}
