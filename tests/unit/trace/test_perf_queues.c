@@ -673,6 +673,59 @@ snapshot_that_is_the_one_before_again_adds_nothing(void **state)
 	pw_fini(&w);
 }
 
+/* Two ids of one event, counted on CPUs 3 and 5: pieces tell their id alone. */
+static void
+pieces_are_of_the_cpu_that_the_index_of_ids_tells(void **state)
+{
+	static const struct {
+		uint64_t id, cpu;
+	} ids[] = { { 31, 3 }, { 32, 5 } };
+	const uint8_t bytes[16] = { 0 };
+	struct hwtd_trace *trace;
+	struct pw w;
+
+	(void)state;
+	pw_init(&w, false, PW_TIME | PW_IDENTIFIER);
+	pw_put(&w, UINT64_C(0x32454c4946524550), 8);
+	pw_put(&w, 16, 8);
+	pw_begin(&w, PW_HEADER_ATTR, 0);
+	pw_attr(&w, 112, 8, 0, PW_TIME | PW_IDENTIFIER);
+	pw_put(&w, 31, 8);
+	pw_put(&w, 32, 8);
+	pw_end(&w, NULL);
+	pw_begin(&w, PW_ID_INDEX, 0);
+	pw_put(&w, 2, 8);
+	for (size_t i = 0; i < 2; i++) {
+		pw_put(&w, ids[i].id, 8);
+		pw_put(&w, i, 8);
+		pw_put(&w, ids[i].cpu, 8);
+		pw_put(&w, UINT64_MAX, 8);
+	}
+	pw_end(&w, NULL);
+	pw_info_spe(&w);
+	for (size_t i = 0; i < 2; i++) {
+		const struct pw_who who = { .time = 100 + i,
+			.id = ids[1 - i].id };
+
+		pw_aux(&w, &who, 0, 8 + 8 * i, 0);
+	}
+	for (size_t i = 0; i < 2; i++)
+		pw_auxtrace(&w, 16, 0, (uint32_t)i, (uint32_t)ids[i].cpu,
+		    HWTD_NO_ID, bytes, sizeof(bytes));
+	trace = pw_open(&w, NULL);
+	pw_assert_no_damage(trace);
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct hwtd_record r = pw_record(trace, i);
+
+		assert_int_equal(r.type, HWTD_REC_BUFFER);
+		assert_int_equal(r.cpu, ids[1 - i].cpu);
+		assert_int_equal(r.stream, 1 - i);
+		assert_int_equal(r.stream_off, 8 + 8 * i);
+	}
+	hwtd_trace_close(trace);
+	pw_fini(&w);
+}
+
 int
 main(void)
 {
@@ -685,6 +738,8 @@ main(void)
 		    pieces_without_sample_ids_are_of_the_only_buffer),
 		cmocka_unit_test(
 		    pieces_that_can_be_of_several_buffers_are_of_none),
+		cmocka_unit_test(
+		    pieces_are_of_the_cpu_that_the_index_of_ids_tells),
 		cmocka_unit_test(sizes_that_cannot_be_are_damage),
 		cmocka_unit_test(holes_of_any_size_are_told_and_limited),
 		cmocka_unit_test(trace_of_no_known_kind_is_told),

@@ -404,6 +404,31 @@ read_feature(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 		: HWTD_OK);
 }
 
+/* PERF_RECORD_ID_INDEX: where the event of each id is counted. */
+static int
+read_id_index(struct hwtdi_perf_file *f,
+    const struct hwtdi_perf_record *record)
+{
+	struct hwtdi_perf_bytes b = record->body;
+	const uint64_t n = hwtdi_perf_u64(&b);
+
+	/* Newer ones have a second list behind the first. */
+	if (b.rest.bad || n > b.rest.left / 32)
+		return (hwtdi_perf_bad_record(f, record, "nr"));
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t id = hwtdi_perf_u64(&b);
+		uint64_t cpu, tid;
+
+		(void)hwtdi_perf_u64(&b);
+		cpu = hwtdi_perf_u64(&b);
+		tid = hwtdi_perf_u64(&b);
+		hwtdi_perf_events_place_id(&f->events, f->trace->library, id,
+		    cpu < HWTD_NO_ID ? (uint32_t)cpu : HWTD_NO_ID,
+		    tid < HWTD_NO_ID ? (uint32_t)tid : HWTD_NO_ID);
+	}
+	return (HWTD_OK);
+}
+
 static int
 take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 {
@@ -422,6 +447,8 @@ take_record(struct hwtdi_perf_file *f, const struct hwtdi_perf_record *record)
 		return (read_feature(f, record));
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return (hwtdi_perf_build_id(f, record->misc, record->body));
+	case PERF_RECORD_ID_INDEX:
+		return (read_id_index(f, record));
 	case PERF_RECORD_AUXTRACE_INFO:
 		return (hwtdi_perf_auxtrace_info(f, record));
 	case PERF_RECORD_AUXTRACE:

@@ -100,9 +100,9 @@ hwtdi_perf_events_add_plain(struct hwtdi_perf_events *e,
 	return (rc);
 }
 
-struct hwtdi_perf_event *
-hwtdi_perf_events_find(const struct hwtdi_perf_events *e,
-    const struct hwtd_context *ctx, uint64_t id)
+static struct hwtdi_perf_event_id *
+find_id(const struct hwtdi_perf_events *e, const struct hwtd_context *ctx,
+    uint64_t id)
 {
 	const uint64_t hash = hwtdi_hash(ctx, &id, sizeof(id));
 	size_t tries = 0;
@@ -110,8 +110,29 @@ hwtdi_perf_events_find(const struct hwtdi_perf_events *e,
 
 	while (hwtdi_index_next(&e->by_id, hash, &tries, &no))
 		if (e->ids[no].id == id)
-			return (&e->events[e->ids[no].event]);
+			return (&e->ids[no]);
 	return (NULL);
+}
+
+struct hwtdi_perf_event *
+hwtdi_perf_events_find(const struct hwtdi_perf_events *e,
+    const struct hwtd_context *ctx, uint64_t id)
+{
+	const struct hwtdi_perf_event_id *found = find_id(e, ctx, id);
+
+	return (found != NULL ? &e->events[found->event] : NULL);
+}
+
+void
+hwtdi_perf_events_place_id(struct hwtdi_perf_events *e,
+    const struct hwtd_context *ctx, uint64_t id, uint32_t cpu, uint32_t tid)
+{
+	struct hwtdi_perf_event_id *found = find_id(e, ctx, id);
+
+	if (found == NULL)
+		return;
+	found->cpu = cpu;
+	found->tid = tid;
 }
 
 int
@@ -128,7 +149,8 @@ hwtdi_perf_events_add_id(struct hwtdi_perf_events *e, struct hwtd_context *ctx,
 		    sizeof(*e->ids), err);
 	if (rc != HWTD_OK)
 		return (rc);
-	e->ids[e->n_ids] = (struct hwtdi_perf_event_id){ id, event };
+	e->ids[e->n_ids] = (struct hwtdi_perf_event_id){ id, event, HWTD_NO_ID,
+		HWTD_NO_ID };
 	hwtdi_index_put(&e->by_id, hwtdi_hash(ctx, &id, sizeof(id)),
 	    (uint32_t)e->n_ids++);
 	return (HWTD_OK);
@@ -219,9 +241,11 @@ hwtdi_perf_events_sample_id(const struct hwtdi_perf_events *e,
     struct hwtdi_perf_sample_id *out, struct hwtd_error *err)
 {
 	const struct hwtdi_perf_event *event = event_of(e, ctx, record);
+	const struct hwtdi_perf_event_id *found;
 	struct hwtdi_perf_bytes b = record->body;
 
 	memset(out, 0, sizeof(*out));
+	out->event_cpu = out->event_tid = HWTD_NO_ID;
 	out->size = id_bytes(event);
 	if (out->size == 0)
 		return (HWTD_OK);
@@ -236,6 +260,11 @@ hwtdi_perf_events_sample_id(const struct hwtdi_perf_events *e,
 	for (size_t i = 0; i < N_ID_FIELDS; i++)
 		if ((event->sample_type & id_fields[i]) != 0)
 			read_field(&b, id_fields[i], out);
+	if ((out->has & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER)) != 0 &&
+	    (found = find_id(e, ctx, out->id)) != NULL) {
+		out->event_cpu = found->cpu;
+		out->event_tid = found->tid;
+	}
 	/* perf writes this where it knows no time. */
 	if (out->time == UINT64_MAX)
 		out->has &= ~(uint64_t)PERF_SAMPLE_TIME;

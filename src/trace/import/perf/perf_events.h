@@ -29,6 +29,9 @@ struct hwtdi_perf_event {
 struct hwtdi_perf_event_id {
 	uint64_t id;
 	uint32_t event;
+	/* What it counts on, or HWTD_NO_ID. */
+	uint32_t cpu;
+	uint32_t tid;
 };
 
 /* All zero: none. */
@@ -51,6 +54,9 @@ struct hwtdi_perf_sample_id {
 	uint32_t cpu;
 	/* Bytes. */
 	size_t size;
+	/* What the event with that id is counted on, or HWTD_NO_ID. */
+	uint32_t event_cpu;
+	uint32_t event_tid;
 };
 
 /* Events of one file at the most. */
@@ -72,6 +78,10 @@ int hwtdi_perf_events_add_plain(struct hwtdi_perf_events *events,
 int hwtdi_perf_events_add_id(struct hwtdi_perf_events *events,
     struct hwtd_context *ctx, uint64_t id, uint32_t event,
     struct hwtd_error *err);
+
+/* What the event of an id, if there is one, is counted on. */
+void hwtdi_perf_events_place_id(struct hwtdi_perf_events *events,
+    const struct hwtd_context *ctx, uint64_t id, uint32_t cpu, uint32_t tid);
 
 /* The event of an id, or NULL. */
 struct hwtdi_perf_event *hwtdi_perf_events_find(const struct hwtdi_perf_events

@@ -325,10 +325,10 @@ read_aux(struct reading *r)
 	piece.flags = hwtdi_perf_u64(&r->body);
 	if (piece.n > UINT64_MAX - piece.aux_off)
 		return (bad(r, "aux_size"));
-	if ((r->id.has & PERF_SAMPLE_CPU) != 0)
-		piece.cpu = r->id.cpu;
-	if ((r->id.has & PERF_SAMPLE_TID) != 0)
-		piece.tid = r->id.tid;
+	piece.cpu = (r->id.has & PERF_SAMPLE_CPU) != 0 ? r->id.cpu
+						       : r->id.event_cpu;
+	piece.tid = (r->id.has & PERF_SAMPLE_TID) != 0 ? r->id.tid
+						       : r->id.event_tid;
 	r->out.type = HWTD_REC_BUFFER;
 	r->out.flags |= HWTD_RECF_LEN | HWTD_RECF_VALUE;
 	r->out.len = piece.n;
@@ -614,7 +614,9 @@ set_place(struct reading *r)
 		r->out.pid = id->pid;
 		r->out.tid = id->tid;
 	}
-	r->out.cpu = (id->has & PERF_SAMPLE_CPU) != 0 ? id->cpu : r->file->cpu;
+	r->out.cpu = (id->has & PERF_SAMPLE_CPU) != 0 ? id->cpu
+	    : id->event_cpu != HWTD_NO_ID	      ? id->event_cpu
+						      : r->file->cpu;
 }
 
 /* Types whose bodies have one size only. */
