@@ -283,6 +283,8 @@ struct hwtd_gap {
 #define HWTD_GAPF_TIME_BEFORE 0x8
 #define HWTD_GAPF_TIME_AFTER 0x10
 #define HWTD_GAPF_FILE 0x20
+/** Of an earlier file than this one: see HWTD_DAMAGEF_EARLIER_FILE. */
+#define HWTD_GAPF_EARLIER_FILE 0x40
 
 /** Detail of HWTD_EV_MARKER. */
 struct hwtd_marker {

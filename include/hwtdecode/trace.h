@@ -204,13 +204,22 @@ struct hwtd_damage {
 	uint64_t file_bytes;
 	/** Stream whose bytes are missing, or HWTD_NO_ID when not known. */
 	uint32_t stream;
-	uint32_t reserved;
+	/** HWTD_DAMAGEF_* bits. */
+	uint32_t flags;
 	/** Bytes of that stream, [first, end). */
 	uint64_t first;
 	uint64_t end;
 	/** What is wrong; one line, lower case. */
 	char text[96];
 };
+
+/**
+ * The file is not this one but an earlier one, in which the damage was found:
+ * the trace was read from it, and saved.
+ */
+#define HWTD_DAMAGEF_EARLIER_FILE 0x1
+/** The last one: it says that there are more, which are not listed. */
+#define HWTD_DAMAGEF_MORE 0x2
 
 /** Counts of a trace. */
 struct hwtd_trace_info {

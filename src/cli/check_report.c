@@ -8,6 +8,7 @@
 #include "cli/check_report.h"
 #include "cli/color.h"
 #include "cli/coresight_report.h"
+#include "cli/damage_writer.h"
 #include "cli/json_line.h"
 #include "cli/loss.h"
 
@@ -262,9 +263,10 @@ text_damage(struct check_report *report)
 			output_format(out, "\n%sdamage of the file%s\n",
 			    paint(report, COLOR_TITLE),
 			    paint(report, COLOR_OFF));
-		output_format(out,
-		    "  file bytes 0x%" PRIx64 "-0x%" PRIx64 "  ",
-		    damage.file_off, damage.file_off + damage.file_bytes);
+		output_text(out, "  ");
+		damage_bytes(out, damage.file_off, damage.file_bytes,
+		    (damage.flags & HWTD_DAMAGEF_EARLIER_FILE) != 0);
+		output_text(out, "  ");
 		output_escaped(out, damage.text);
 		output_char(out, '\n');
 	}
@@ -356,16 +358,7 @@ json_account(struct check_report *report, const struct account *account)
 		if (hwtd_trace_damage(report->input->trace, i, &damage) !=
 		    HWTD_OK)
 			break;
-		json_begin(out, "damage");
-		json_u64(out, "file_first", damage.file_off);
-		json_u64(out, "file_end", damage.file_off + damage.file_bytes);
-		if (damage.stream != HWTD_NO_ID) {
-			json_u64(out, "stream", damage.stream);
-			json_u64(out, "first", damage.first);
-			json_u64(out, "end", damage.end);
-		}
-		json_string(out, "text", damage.text);
-		json_end(out);
+		json_damage(out, &damage);
 	}
 	for (size_t i = 0; i < account->n_pages; i++) {
 		json_begin(out, "missing_code");

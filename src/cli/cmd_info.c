@@ -5,6 +5,7 @@
 
 #include "cli/color.h"
 #include "cli/coresight_report.h"
+#include "cli/damage_writer.h"
 #include "cli/image_report.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
@@ -245,9 +246,10 @@ text_rest(struct report *report)
 			title(report, "damage");
 			output_char(out, '\n');
 		}
-		output_format(out,
-		    "  file bytes 0x%" PRIx64 "-0x%" PRIx64 "  ",
-		    damage.file_off, damage.file_off + damage.file_bytes);
+		output_text(out, "  ");
+		damage_bytes(out, damage.file_off, damage.file_bytes,
+		    (damage.flags & HWTD_DAMAGEF_EARLIER_FILE) != 0);
+		output_text(out, "  ");
 		if (damage.stream != HWTD_NO_ID)
 			output_format(out,
 			    "stream %" PRIu32 " bytes 0x%" PRIx64 "-0x%" PRIx64
@@ -494,16 +496,7 @@ write_json(struct report *report)
 
 		if (hwtd_trace_damage(trace, i, &damage) != HWTD_OK)
 			break;
-		json_begin(out, "damage");
-		json_u64(out, "file_first", damage.file_off);
-		json_u64(out, "file_end", damage.file_off + damage.file_bytes);
-		if (damage.stream != HWTD_NO_ID) {
-			json_u64(out, "stream", damage.stream);
-			json_u64(out, "first", damage.first);
-			json_u64(out, "end", damage.end);
-		}
-		json_string(out, "text", damage.text);
-		json_end(out);
+		json_damage(out, &damage);
 	}
 }
 

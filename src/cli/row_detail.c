@@ -1,6 +1,7 @@
 /*
  * What is special about a row, in words: the last column of text and CSV.
  */
+#include "cli/damage_writer.h"
 #include "cli/marker_fields.h"
 #include "cli/sample_fields.h"
 #include "cli/record_writer.h"
@@ -75,9 +76,9 @@ describe_gap(struct words *words, const struct hwtd_gap *gap)
 	if ((gap->flags & HWTD_GAPF_IP_AFTER) != 0)
 		word_hex(words, "goes on at", gap->ip_after);
 	if ((gap->flags & HWTD_GAPF_FILE) != 0) {
-		word_hex(words, "file bytes", gap->file_off);
-		output_char(words->out, '-');
-		output_hex(words->out, gap->file_off + gap->file_bytes);
+		word(words, "");
+		damage_bytes(words->out, gap->file_off, gap->file_bytes,
+		    (gap->flags & HWTD_GAPF_EARLIER_FILE) != 0);
 	}
 	if (gap->text[0] != '\0') {
 		output_text(words->out, ": ");

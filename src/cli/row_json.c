@@ -1,6 +1,7 @@
 /*
  * Rows as JSON, one object per line, with only the keys that are known.
  */
+#include "cli/damage_writer.h"
 #include "cli/json_line.h"
 #include "cli/marker_fields.h"
 #include "cli/record_writer.h"
@@ -22,10 +23,9 @@ write_gap(struct output *out, const struct hwtd_gap *gap)
 		json_u64(out, "time_before_ns", gap->time_before_ns);
 	if ((gap->flags & HWTD_GAPF_TIME_AFTER) != 0)
 		json_u64(out, "time_after_ns", gap->time_after_ns);
-	if ((gap->flags & HWTD_GAPF_FILE) != 0) {
-		json_u64(out, "file_first", gap->file_off);
-		json_u64(out, "file_end", gap->file_off + gap->file_bytes);
-	}
+	if ((gap->flags & HWTD_GAPF_FILE) != 0)
+		json_damage_bytes(out, gap->file_off, gap->file_bytes,
+		    (gap->flags & HWTD_GAPF_EARLIER_FILE) != 0);
 	if (gap->text[0] != '\0')
 		json_string(out, "text", gap->text);
 }

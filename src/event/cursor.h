@@ -17,7 +17,10 @@ struct hwtd_trace *hwtdi_events_trace(const struct hwtd_events *ev);
 bool hwtdi_stray_damage(const struct hwtd_trace *trace,
     const struct hwtdi_filter *filter, size_t *no_inout,
     struct hwtd_damage *out);
-/* The same as a gap. */
+/* Where in the file a gap comes from. */
+void hwtdi_gap_set_file(struct hwtd_gap *gap,
+    const struct hwtd_damage *damage);
+/* Such damage as a gap. */
 void hwtdi_stray_gap(const struct hwtd_damage *damage, struct hwtd_gap *out);
 
 #endif /* HWTDI_CURSOR_H */

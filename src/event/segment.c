@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "event/cursor.h"
 
 /* Bytes of a slot to look at first; a sync point mostly is near its start. */
 #define FIRST_LOOK 65536
@@ -66,9 +67,7 @@ add_file_range(const struct hwtdi_segments *s, struct hwtd_gap *gap)
 
 	if (d == NULL)
 		return;
-	gap->file_off = d->file_off;
-	gap->file_bytes = d->file_bytes;
-	gap->flags |= HWTD_GAPF_FILE;
+	hwtdi_gap_set_file(gap, d);
 	(void)snprintf(gap->text, sizeof(gap->text), "%.63s", d->text);
 }
 
@@ -126,11 +125,9 @@ damage_gap(struct hwtdi_segments *s, struct hwtdi_part *out)
 	out->kind = HWTDI_PART_GAP;
 	memset(gap, 0, sizeof(*gap));
 	gap->reason = HWTD_GAP_FILE_DAMAGED;
-	gap->flags = HWTD_GAPF_FILE;
 	gap->first = s->damage.first;
 	gap->end = s->damage.end;
-	gap->file_off = s->damage.file_off;
-	gap->file_bytes = s->damage.file_bytes;
+	hwtdi_gap_set_file(gap, &s->damage);
 	(void)snprintf(gap->text, sizeof(gap->text), "%.63s", s->damage.text);
 	s->at = s->damage.end;
 	s->damaged = false;

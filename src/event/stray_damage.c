@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "event/cursor.h"
+#include "trace/trace_model.h"
 
 bool
 hwtdi_stray_damage(const struct hwtd_trace *trace,
@@ -16,7 +17,7 @@ hwtdi_stray_damage(const struct hwtd_trace *trace,
 		if (filter->o.n_streams != 0 ||
 		    hwtd_trace_damage(trace, *no_inout, out) != HWTD_OK)
 			return (false);
-		if (out->stream == HWTD_NO_ID || out->first == out->end)
+		if (hwtdi_damage_is_stray(out))
 			break;
 	}
 	++*no_inout;
@@ -24,12 +25,20 @@ hwtdi_stray_damage(const struct hwtd_trace *trace,
 }
 
 void
+hwtdi_gap_set_file(struct hwtd_gap *gap, const struct hwtd_damage *damage)
+{
+	gap->flags |= HWTD_GAPF_FILE;
+	if ((damage->flags & HWTD_DAMAGEF_EARLIER_FILE) != 0)
+		gap->flags |= HWTD_GAPF_EARLIER_FILE;
+	gap->file_off = damage->file_off;
+	gap->file_bytes = damage->file_bytes;
+}
+
+void
 hwtdi_stray_gap(const struct hwtd_damage *damage, struct hwtd_gap *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->reason = HWTD_GAP_FILE_DAMAGED;
-	out->flags = HWTD_GAPF_FILE;
-	out->file_off = damage->file_off;
-	out->file_bytes = damage->file_bytes;
+	hwtdi_gap_set_file(out, damage);
 	memcpy(out->text, damage->text, sizeof(out->text) - 1);
 }

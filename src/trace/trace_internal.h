@@ -273,6 +273,10 @@ int hwtdi_trace_put_part(struct hwtd_trace *trace,
 /* Whether its bytes are of a file that is no program and that a trace named. */
 bool hwtdi_trace_is_stranger(const struct hwtdi_image *image);
 
+/* Damage as it is told, without a look at the file. */
+int hwtdi_trace_add_damage(struct hwtd_trace *trace,
+    const struct hwtd_damage *damage, struct hwtd_error *err);
+
 /*
  * Note damage of the file: [file_off, file_off + file_bytes).  `stream` may
  * be HWTD_NO_ID.

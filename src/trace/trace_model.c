@@ -419,12 +419,10 @@ hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
 }
 
 int
-hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
-    uint64_t file_bytes, uint32_t stream, uint64_t first, uint64_t end,
-    struct hwtd_error *err, const char *fmt, ...)
+hwtdi_trace_add_damage(struct hwtd_trace *trace,
+    const struct hwtd_damage *damage, struct hwtd_error *err)
 {
 	struct hwtd_damage *d;
-	va_list ap;
 	int rc;
 
 	if (trace->n_damages == HWTDI_MAX_DAMAGES)
@@ -434,30 +432,46 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	    err);
 	if (rc != HWTD_OK)
 		return (rc);
+	d = &trace->damages[trace->n_damages++];
+	if (trace->n_damages < HWTDI_MAX_DAMAGES) {
+		*d = *damage;
+		return (HWTD_OK);
+	}
+	memset(d, 0, sizeof(*d));
+	d->size = sizeof(*d);
+	d->file_off = damage->file_off;
+	d->flags = damage->flags | HWTD_DAMAGEF_MORE;
+	d->stream = HWTD_NO_ID;
+	(void)snprintf(d->text, sizeof(d->text),
+	    "more than %u damaged places: others are not listed",
+	    HWTDI_MAX_DAMAGES - 1);
+	return (HWTD_OK);
+}
+
+int
+hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
+    uint64_t file_bytes, uint32_t stream, uint64_t first, uint64_t end,
+    struct hwtd_error *err, const char *fmt, ...)
+{
+	struct hwtd_damage d = {
+		.size = sizeof(d),
+		.stream = stream,
+		.first = first,
+		.end = end,
+	};
+	va_list ap;
+
 	/* What a chunk claims to have may not be there. */
 	if (file_off > trace->file.size)
 		file_off = trace->file.size;
 	if (file_bytes > trace->file.size - file_off)
 		file_bytes = trace->file.size - file_off;
-	d = &trace->damages[trace->n_damages++];
-	memset(d, 0, sizeof(*d));
-	d->size = sizeof(*d);
-	d->file_off = file_off;
-	d->stream = HWTD_NO_ID;
-	if (trace->n_damages == HWTDI_MAX_DAMAGES) {
-		(void)snprintf(d->text, sizeof(d->text),
-		    "more than %u damaged places: others are not listed",
-		    HWTDI_MAX_DAMAGES - 1);
-		return (HWTD_OK);
-	}
-	d->file_bytes = file_bytes;
-	d->stream = stream;
-	d->first = first;
-	d->end = end;
+	d.file_off = file_off;
+	d.file_bytes = file_bytes;
 	va_start(ap, fmt);
-	(void)vsnprintf(d->text, sizeof(d->text), fmt, ap);
+	(void)vsnprintf(d.text, sizeof(d.text), fmt, ap);
 	va_end(ap);
-	return (HWTD_OK);
+	return (hwtdi_trace_add_damage(trace, &d, err));
 }
 
 size_t

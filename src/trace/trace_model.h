@@ -45,6 +45,13 @@ int hwtdi_window_see(struct hwtdi_window *window, uint64_t off, size_t n,
 int hwtdi_window_sink_off(struct hwtdi_window *window, uint64_t off,
     uint64_t *sink_off_out, struct hwtd_error *err);
 
+/* It is no hole of a stream. */
+static inline bool
+hwtdi_damage_is_stray(const struct hwtd_damage *damage)
+{
+	return (damage->stream == HWTD_NO_ID || damage->first == damage->end);
+}
+
 /*
  * Damage of the file where bytes of a stream from `first` on are missing, or
  * NULL.  O(log n).

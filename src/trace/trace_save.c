@@ -69,6 +69,10 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 		rc = hwtdi_trace_archive(trace, any_file, w, err);
 	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++)
 		rc = hwtdi_writer_record(w, &trace->records.records[i], err);
+	/* Holes of streams are told by where their bytes lie. */
+	for (size_t i = 0; rc == HWTD_OK && i < trace->n_damages; i++)
+		if (hwtdi_damage_is_stray(&trace->damages[i]))
+			rc = hwtdi_writer_damage(w, &trace->damages[i], err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_writer_flush(w, err);
 	return (rc);

@@ -231,6 +231,39 @@ def test_damage_of_no_stream_is_a_gap(case: Case) -> None:
     )
 
 
+def test_damage_of_the_file_before_is_told_by_a_copy(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    case.run("import", *code, trace, "-o", "good.hwt").want(0)
+    good = (case.folder / "good.hwt").read_bytes()
+    case.write("longer.hwt", good + b"x" * 100)
+    case.run("import", "longer.hwt", "-o", "copy.hwt").want(0)
+    case.run("import", "copy.hwt", "-o", "again.hwt").want(0)
+    text = "bytes after the end chunk are not read"
+    place = f"{len(good):#x}-{len(good) + 100:#x}"
+    told = {
+        "file_first": len(good),
+        "file_end": len(good) + 100,
+        "earlier_file": True,
+        "text": text,
+    }
+    for name in ("copy.hwt", "again.hwt"):
+        run = case.run("info", "--format=jsonl", name).want(0)
+        rows = [row for row in run.objects() if row["type"] == "damage"]
+        assert len(rows) == 1 and rows[0].items() >= told.items(), rows
+        run = case.run("events", "--kind=gap", "--format=jsonl", name)
+        rows = run.want(0).objects()
+        assert len(rows) == 1 and rows[0].items() >= told.items(), rows
+        case.run("info", name).want(
+            0, out_has=f"bytes of an earlier file {place}  {text}\n"
+        )
+        case.run("events", "--kind=gap", name).want(
+            0, out_has=f"bytes of an earlier file {place}: {text}\n"
+        )
+        case.run("check", name).want(
+            3, err="", out_has=f"bytes of an earlier file {place}  {text}\n"
+        )
+
+
 # A .hwt file of 16 chunks of one byte, each of a stream that nothing else
 # tells of: 4095, 8191, ... 65535.  Packed with zlib and base 85.
 MANY_STREAMS = (

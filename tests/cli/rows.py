@@ -51,6 +51,7 @@ GAP_KEYS = {
     "time_after_ns",
     "file_first",
     "file_end",
+    "earlier_file",
     "text",
 }
 OTHER_KEYS = {

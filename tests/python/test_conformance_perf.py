@@ -210,7 +210,8 @@ def test_copy_has_the_same_rows() -> None:
     rows = [{"kind": "gap", "reason": "file-damaged", "file_first": 1,
              "text": "missing"}, {"type": "record", "value": 3}]
     copy = [{"kind": "gap", "reason": "file-damaged", "file_first": 9,
-             "text": "was missing"}, {"type": "record", "value": 3}]
+             "earlier_file": True, "text": "was missing"},
+            {"type": "record", "value": 3}]
     assert same_rows("events", rows, copy) == 2
     for other in (copy[:1], [*copy, copy[1]],
                   [copy[0], {"type": "record", "value": 4}],

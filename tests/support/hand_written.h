@@ -18,6 +18,7 @@
 #define HAND_IMAGE_DATA 6
 #define HAND_INDEX 7
 #define HAND_END 8
+#define HAND_DAMAGE 9
 
 #define HAND_ZSTD 1
 #define HAND_CRITICAL 2

@@ -1,5 +1,6 @@
 /*
- * Payloads of .hwt chunks to and from bytes: fields, streams, images, records.
+ * Payloads of .hwt chunks to and from bytes: fields, streams, images, records,
+ * damages.
  */
 #include "trace/container/hwt_fields.h"
 
@@ -242,6 +243,30 @@ hwtdi_hwt_put_record(struct hwtdi_hwt_buffer *to, const struct hwtd_record *r,
 	hwtdi_put_le(at + 132, 0, 4);
 	if (n_name != 0)
 		memcpy(at + HWTDI_HWT_RECORD_SIZE, r->name, n_name);
+	return (HWTD_OK);
+}
+
+int
+hwtdi_hwt_put_damage(struct hwtdi_hwt_buffer *to, const struct hwtd_damage *d,
+    struct hwtd_error *err)
+{
+	const size_t n_text = strlen(d->text);
+	uint8_t *at;
+
+	at = extend(to, HWTDI_HWT_DAMAGE_SIZE + n_text, err);
+	if (at == NULL)
+		return (HWTD_E_NOMEM);
+	hwtdi_put_le(at, HWTDI_HWT_DAMAGE_SIZE + n_text, 4);
+	hwtdi_put_le(at + 4, HWTDI_HWT_DAMAGE_SIZE, 2);
+	hwtdi_put_le(at + 6,
+	    (d->flags & HWTD_DAMAGEF_MORE) != 0 ? HWTDI_HWT_DAMAGE_MORE : 0,
+	    2);
+	hwtdi_put_le(at + 8, d->stream, 4);
+	hwtdi_put_le(at + 12, 0, 4);
+	hwtdi_put_le(at + 16, d->first, 8);
+	hwtdi_put_le(at + 24, d->file_off, 8);
+	hwtdi_put_le(at + 32, d->file_bytes, 8);
+	memcpy(at + HWTDI_HWT_DAMAGE_SIZE, d->text, n_text);
 	return (HWTD_OK);
 }
 
@@ -588,4 +613,45 @@ hwtdi_hwt_get_record(struct hwtd_context *ctx, struct hwtdi_bytes *from,
 	if ((hwtdi_le(at + 6, 2) & HWTDI_HWT_RECORD_NAMED) == 0)
 		return (HWTD_OK);
 	return (copy_text(ctx, at + fixed, n - fixed, name_out, err));
+}
+
+int
+hwtdi_hwt_get_damage(struct hwtdi_bytes *from, struct hwtd_damage *d,
+    struct hwtd_error *err)
+{
+	const uint8_t *at;
+	size_t n, fixed, n_text;
+
+	if (from->left == 0)
+		return (HWTD_END);
+	if (from->left < HWTDI_HWT_DAMAGE_SIZE)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "damage goes past the end of its chunk"));
+	n = (size_t)hwtdi_le(from->at, 4);
+	fixed = (size_t)hwtdi_le(from->at + 4, 2);
+	at = hwtdi_bytes_take(from, n);
+	if (at == NULL || fixed < HWTDI_HWT_DAMAGE_SIZE || n < fixed)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "damage of %zu bytes with a text at %zu", n, fixed));
+	memset(d, 0, sizeof(*d));
+	d->size = sizeof(*d);
+	d->flags = HWTD_DAMAGEF_EARLIER_FILE;
+	if ((hwtdi_le(at + 6, 2) & HWTDI_HWT_DAMAGE_MORE) != 0)
+		d->flags |= HWTD_DAMAGEF_MORE;
+	d->stream = (uint32_t)hwtdi_le(at + 8, 4);
+	d->first = d->end = hwtdi_le(at + 16, 8);
+	d->file_off = hwtdi_le(at + 24, 8);
+	d->file_bytes = hwtdi_le(at + 32, 8);
+	if (d->first > INT64_MAX || d->file_off > INT64_MAX ||
+	    d->file_bytes > INT64_MAX - d->file_off)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "damage lies out of reach"));
+	n_text = n - fixed;
+	if (memchr(at + fixed, 0, n_text) != NULL)
+		return (hwtdi_fail(err, HWTD_E_CORRUPT,
+		    "text of %zu bytes has a 0 byte in it", n_text));
+	if (n_text > sizeof(d->text) - 1)
+		n_text = sizeof(d->text) - 1;
+	memcpy(d->text, at + fixed, n_text);
+	return (HWTD_OK);
 }

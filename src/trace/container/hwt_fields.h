@@ -1,5 +1,6 @@
 /*
- * Payloads of .hwt chunks to and from bytes: fields, streams, images, records.
+ * Payloads of .hwt chunks to and from bytes: fields, streams, images, records,
+ * damages.
  */
 #ifndef HWTDI_HWT_FIELDS_H
 #define HWTDI_HWT_FIELDS_H
@@ -26,6 +27,9 @@ int hwtdi_hwt_put_stream(struct hwtdi_hwt_buffer *to,
     const struct hwtd_stream_desc *desc, struct hwtd_error *err);
 int hwtdi_hwt_put_record(struct hwtdi_hwt_buffer *to,
     const struct hwtd_record *record, struct hwtd_error *err);
+/* One that is no hole of its stream. */
+int hwtdi_hwt_put_damage(struct hwtdi_hwt_buffer *to,
+    const struct hwtd_damage *damage, struct hwtd_error *err);
 
 /* What the file says about an image. */
 struct hwtdi_hwt_image {
@@ -82,5 +86,9 @@ int hwtdi_hwt_get_image(struct hwtd_context *ctx, struct hwtdi_bytes from,
 /* The next record: HWTD_OK, HWTD_END or another; `*name_out` may be NULL. */
 int hwtdi_hwt_get_record(struct hwtd_context *ctx, struct hwtdi_bytes *from,
     struct hwtd_record *record, char **name_out, struct hwtd_error *err);
+
+/* The next damage: HWTD_OK, HWTD_END or HWTD_E_CORRUPT. */
+int hwtdi_hwt_get_damage(struct hwtdi_bytes *from, struct hwtd_damage *damage,
+    struct hwtd_error *err);
 
 #endif /* HWTDI_HWT_FIELDS_H */

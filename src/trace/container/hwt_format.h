@@ -32,7 +32,8 @@ enum hwtdi_hwt_type {
 	HWTDI_HWT_IMAGE = 5,
 	HWTDI_HWT_IMAGE_DATA = 6,
 	HWTDI_HWT_INDEX = 7,
-	HWTDI_HWT_END = 8
+	HWTDI_HWT_END = 8,
+	HWTDI_HWT_DAMAGE = 9
 };
 
 /* Flags of a chunk. */
@@ -94,10 +95,14 @@ enum hwtdi_hwt_image_tag {
 /* Of older files: without the virtual machine, and without the build-id. */
 #define HWTDI_HWT_RECORD_WITH_ID 128
 #define HWTDI_HWT_RECORD_LEAST 96
+#define HWTDI_HWT_DAMAGE_SIZE 40
 #define HWTDI_HWT_INDEX_ENTRY_SIZE 40
 #define HWTDI_HWT_END_SIZE 32
 
 /* Flag of a record in the file: it has a name, which may be empty. */
 #define HWTDI_HWT_RECORD_NAMED 0x0001
+
+/* Flag of a damage in the file: others beside are not listed. */
+#define HWTDI_HWT_DAMAGE_MORE 0x0001
 
 #endif /* HWTDI_HWT_FORMAT_H */

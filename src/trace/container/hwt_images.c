@@ -142,7 +142,7 @@ hwtdi_hwt_finish_images(struct hwtdi_hwt_reader *r, struct hwtd_error *err)
 		fault = "image does not match its checksum";
 	if (fault != NULL) {
 		/* Once is enough if a damaged chunk was noted already. */
-		if (r->trace->n_damages == l->damages_before)
+		if (hwtdi_hwt_n_own_damages(r) == l->damages_before)
 			rc = hwtdi_trace_note_damage(r->trace, l->file_off,
 			    HWTDI_HWT_HEADER_SIZE, HWTD_NO_ID, 0, 0, err, "%s",
 			    fault);
@@ -278,7 +278,7 @@ add_image(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	r->loading.active = true;
 	r->loading.id = h->id;
 	r->loading.file_off = h->file_off;
-	r->loading.damages_before = r->trace->n_damages;
+	r->loading.damages_before = hwtdi_hwt_n_own_damages(r);
 	return (HWTD_OK);
 }
 
@@ -329,7 +329,7 @@ hwtdi_hwt_accept_image_data(struct hwtdi_hwt_reader *r,
 
 	/* Of an image whose description is lost: that was noted. */
 	if (!l->active || l->id != h->id)
-		return (r->trace->n_damages != 0
+		return (hwtdi_hwt_n_own_damages(r) != 0
 			? HWTD_OK
 			: hwtdi_hwt_refuse(r, h,
 			      "bytes of an image that is not there", err));
@@ -338,7 +338,7 @@ hwtdi_hwt_accept_image_data(struct hwtdi_hwt_reader *r,
 	if (h->position != l->bytes.n ||
 	    h->raw_size > at_id(r, l->id)->n_bytes - l->bytes.n) {
 		l->broken = true;
-		return (r->trace->n_damages != l->damages_before
+		return (hwtdi_hwt_n_own_damages(r) != l->damages_before
 			? HWTD_OK
 			: hwtdi_hwt_refuse(r, h,
 			      "bytes of an image are out of place", err));

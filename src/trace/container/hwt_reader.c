@@ -222,7 +222,7 @@ note_hole(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	const uint64_t after = stream_file_end(s);
 	struct hwtd_trace *trace = r->trace;
 
-	for (size_t i = trace->n_damages; i-- > 0;) {
+	for (size_t i = trace->n_damages; i-- > r->own_from;) {
 		struct hwtd_damage *d = &trace->damages[i];
 
 		/* They are noted in the order of the file. */
@@ -268,7 +268,7 @@ accept_data(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	rc = check_stream_id(r, h, &ok, err);
 	if (rc != HWTD_OK || !ok)
 		return (rc);
-	if (h->id >= r->trace->n_streams && r->trace->n_damages == 0) {
+	if (h->id >= r->trace->n_streams && hwtdi_hwt_n_own_damages(r) == 0) {
 		rc = hwtdi_trace_note_damage(r->trace, h->file_off, 0,
 		    HWTD_NO_ID, 0, 0, err,
 		    "stream %" PRIu32 " is not described", h->id);
@@ -385,6 +385,66 @@ accept_records(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 	return (rc);
 }
 
+/* All damages of a chunk, or only a check that they are well formed. */
+static int
+take_damages(struct hwtdi_hwt_reader *r, struct hwtdi_bytes from, bool add,
+    bool *bad_ids, struct hwtd_error *err)
+{
+	struct hwtd_trace *trace = r->trace;
+	struct hwtd_damage d;
+	int rc;
+
+	while ((rc = hwtdi_hwt_get_damage(&from, &d, err)) == HWTD_OK) {
+		if (!add)
+			continue;
+		r->next_damage++;
+		if (d.stream != HWTD_NO_ID && d.stream >= trace->n_streams) {
+			d.stream = HWTD_NO_ID;
+			d.first = d.end = 0;
+			*bad_ids = true;
+		}
+		if ((d.flags & HWTD_DAMAGEF_MORE) != 0) {
+			r->has_more = true;
+			r->more = d;
+			continue;
+		}
+		rc = hwtdi_trace_add_damage(trace, &d, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	return (rc == HWTD_END ? HWTD_OK : rc);
+}
+
+static int
+accept_damages(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
+    struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	const size_t before = r->trace->n_damages;
+	struct hwtdi_bytes from;
+	bool bad_ids = false;
+	bool ok;
+	int rc;
+
+	if (h->position < r->next_damage)
+		return (hwtdi_hwt_refuse(r, h, "damage numbers go back", err));
+	rc = hwtdi_hwt_take_payload(r, h, &from, &ok, err);
+	if (rc != HWTD_OK || !ok)
+		return (rc);
+	/* Either the whole chunk or nothing. */
+	rc = take_damages(r, from, false, &bad_ids, &inner);
+	if (rc != HWTD_OK)
+		return (hwtdi_hwt_refuse_for(r, h, &inner, err));
+	r->next_damage = h->position;
+	rc = take_damages(r, from, true, &bad_ids, err);
+	r->n_earlier += r->trace->n_damages - before;
+	r->own_from = r->trace->n_damages;
+	if (rc == HWTD_OK && bad_ids)
+		rc = hwtdi_hwt_refuse(r, h,
+		    "damages name streams that are not in the file", err);
+	return (rc);
+}
+
 int
 hwtdi_hwt_accept(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
     struct hwtd_error *err)
@@ -398,6 +458,8 @@ hwtdi_hwt_accept(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		return (accept_data(r, h, err));
 	case HWTDI_HWT_RECORDS:
 		return (accept_records(r, h, err));
+	case HWTDI_HWT_DAMAGE:
+		return (accept_damages(r, h, err));
 	case HWTDI_HWT_IMAGE:
 		return (hwtdi_hwt_accept_image(r, h, err));
 	case HWTDI_HWT_IMAGE_DATA:
@@ -517,7 +579,8 @@ end_with_damage(struct hwtd_trace *trace, struct hwtd_error *err)
 		struct hwtdi_stream *stream;
 		int rc;
 
-		if (d->stream >= trace->n_streams)
+		/* What is no hole may be told of any byte. */
+		if (d->stream >= trace->n_streams || d->first == d->end)
 			continue;
 		stream = trace->streams[d->stream];
 		if (d->end <= stream->end)
@@ -556,6 +619,8 @@ hwtdi_hwt_read(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 		rc = hwtdi_hwt_finish_images(&r, err);
 	if (rc == HWTD_OK)
 		rc = end_with_damage(trace, err);
+	if (rc == HWTD_OK && r.has_more)
+		rc = hwtdi_trace_add_damage(trace, &r.more, err);
 	hwtdi_hwt_drop_images(&r);
 	hwtdi_hwt_unpacker_fini(&r.unpacker);
 	if (rc == HWTD_OK)

@@ -48,8 +48,18 @@ struct hwtdi_hwt_loading {
 struct hwtdi_hwt_reader {
 	struct hwtd_trace *trace;
 	struct hwtdi_hwt_unpacker unpacker;
-	/* Number of the next record. */
+	/* Numbers of the next record, and of the next damage that the file tells of. */
 	uint64_t next_record;
+	uint64_t next_damage;
+	/*
+	 * So many damages of the trace are of an earlier file; none comes
+	 * after number `own_from`.
+	 */
+	size_t n_earlier;
+	size_t own_from;
+	/* It says that others are not listed: the last one, whatever comes. */
+	bool has_more;
+	struct hwtd_damage more;
 	/* Unpacked bytes that the trace keeps in memory. */
 	struct hwtdi_hwt_kept kept;
 	struct hwtdi_hwt_loading loading;
@@ -57,6 +67,13 @@ struct hwtdi_hwt_reader {
 	struct hwtdi_hwt_image_id *image_ids;
 	size_t n_image_ids, cap_image_ids;
 };
+
+/* Damages of this file that were noted so far. */
+static inline size_t
+hwtdi_hwt_n_own_damages(const struct hwtdi_hwt_reader *reader)
+{
+	return (reader->trace->n_damages - reader->n_earlier);
+}
 
 /* Note that a chunk was not taken in. */
 int hwtdi_hwt_refuse(struct hwtdi_hwt_reader *reader,

@@ -21,8 +21,8 @@
 #define DEFAULT_LEVEL 3
 #define DEFAULT_CHUNK ((uint32_t)1 << 20)
 
-/* Records are written when this many bytes have come together. */
-#define RECORDS_BYTES ((size_t)64 << 10)
+/* Entries are written when this many bytes have come together. */
+#define ENTRIES_BYTES ((size_t)64 << 10)
 
 /* Entries of one INDEX chunk. */
 #define INDEX_ENTRIES ((size_t)16384)
@@ -36,6 +36,15 @@ struct writer_stream {
 	bool pending;
 	uint32_t why;
 	uint64_t start;
+};
+
+/* Entries of a list that were not written yet. */
+struct entries {
+	uint16_t type;
+	struct hwtdi_hwt_buffer buffer;
+	/* All that there were, and the number of the first in the buffer. */
+	uint64_t n;
+	uint64_t position;
 };
 
 struct hwtdi_writer {
@@ -55,9 +64,8 @@ struct hwtdi_writer {
 	uint32_t n_images;
 	struct hwtdi_hwt_stored stored;
 	struct hwtdi_hwt_kept kept;
-	uint64_t n_records;
-	uint64_t records_position;
-	struct hwtdi_hwt_buffer records;
+	struct entries records;
+	struct entries damages;
 	struct hwtdi_hwt_buffer index;
 	/* Header and stored payload of one chunk. */
 	uint8_t *chunk;
@@ -273,7 +281,10 @@ hwtdi_writer_create(struct hwtd_context *ctx, const char *path,
 	if (w == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*w)));
 	w->library = hwtdi_context_hold(ctx);
-	w->records.library = ctx;
+	w->records.type = HWTDI_HWT_RECORDS;
+	w->records.buffer.library = ctx;
+	w->damages.type = HWTDI_HWT_DAMAGE;
+	w->damages.buffer.library = ctx;
 	w->index.library = ctx;
 	w->fd = -1;
 	w->level = opts->level != 0 ? opts->level : DEFAULT_LEVEL;
@@ -316,7 +327,10 @@ hwtdi_writer_destroy(struct hwtdi_writer *w)
 	hwtdi_strfree(ctx, w->path);
 	hwtdi_array_free(ctx, w->streams, w->cap_streams, sizeof(*w->streams));
 	hwtdi_hwt_stored_fini(&w->stored, ctx);
-	hwtdi_array_free(ctx, w->records.bytes, w->records.cap, 1);
+	hwtdi_array_free(ctx, w->records.buffer.bytes, w->records.buffer.cap,
+	    1);
+	hwtdi_array_free(ctx, w->damages.buffer.bytes, w->damages.buffer.cap,
+	    1);
 	hwtdi_array_free(ctx, w->index.bytes, w->index.cap, 1);
 	hwtdi_array_free(ctx, w->chunk, w->cap_chunk, 1);
 	(void)ZSTD_freeCCtx(w->zstd);
@@ -591,20 +605,29 @@ hwtdi_writer_same_file(struct hwtdi_writer *w, const struct hwtdi_image *image,
 	return (rc);
 }
 
-int
-hwtdi_writer_flush(struct hwtdi_writer *w, struct hwtd_error *err)
+static int
+flush_entries(struct hwtdi_writer *w, struct entries *e,
+    struct hwtd_error *err)
 {
 	int rc;
 
-	if (w->records.n == 0)
+	if (e->buffer.n == 0)
 		return (HWTD_OK);
-	rc = put_chunk(w, HWTDI_HWT_RECORDS, HWTDI_HWT_NO_ID, 0,
-	    w->records_position, w->records.bytes, w->records.n, err);
+	rc = put_chunk(w, e->type, HWTDI_HWT_NO_ID, 0, e->position,
+	    e->buffer.bytes, e->buffer.n, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	w->records.n = 0;
-	w->records_position = w->n_records;
+	e->buffer.n = 0;
+	e->position = e->n;
 	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_flush(struct hwtdi_writer *w, struct hwtd_error *err)
+{
+	int rc = flush_entries(w, &w->records, err);
+
+	return (rc == HWTD_OK ? flush_entries(w, &w->damages, err) : rc);
 }
 
 int
@@ -613,12 +636,27 @@ hwtdi_writer_record(struct hwtdi_writer *w, const struct hwtd_record *record,
 {
 	int rc = hwtdi_trace_check_text("record name", record->name, err);
 
-	if (rc == HWTD_OK && w->records.n >= RECORDS_BYTES)
-		rc = hwtdi_writer_flush(w, err);
+	if (rc == HWTD_OK && w->records.buffer.n >= ENTRIES_BYTES)
+		rc = flush_entries(w, &w->records, err);
 	if (rc == HWTD_OK)
-		rc = hwtdi_hwt_put_record(&w->records, record, err);
+		rc = hwtdi_hwt_put_record(&w->records.buffer, record, err);
 	if (rc == HWTD_OK)
-		w->n_records++;
+		w->records.n++;
+	return (rc);
+}
+
+int
+hwtdi_writer_damage(struct hwtdi_writer *w, const struct hwtd_damage *damage,
+    struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	if (w->damages.buffer.n >= ENTRIES_BYTES)
+		rc = flush_entries(w, &w->damages, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_damage(&w->damages.buffer, damage, err);
+	if (rc == HWTD_OK)
+		w->damages.n++;
 	return (rc);
 }
 

@@ -68,6 +68,9 @@ int hwtdi_writer_same_file(struct hwtdi_writer *writer,
 /* Append a record; its ids are not checked.  It is in the file after hwtdi_writer_flush(). */
 int hwtdi_writer_record(struct hwtdi_writer *writer,
     const struct hwtd_record *record, struct hwtd_error *err);
+/* The same of damage that is no hole of a stream. */
+int hwtdi_writer_damage(struct hwtdi_writer *writer,
+    const struct hwtd_damage *damage, struct hwtd_error *err);
 int hwtdi_writer_flush(struct hwtdi_writer *writer, struct hwtd_error *err);
 
 /* Write index and end, make it durable, let the file appear. */

@@ -22,7 +22,8 @@ from .tools import Tools
 TRACE = "perf.data"
 
 # Where bytes lie in the file is not the same in another one.
-_OF_THE_FILE = ("file", "format", "file_first", "file_end")
+_OF_THE_FILE = ("file", "format", "file_first", "file_end",
+                "earlier_file")
 
 
 def trace_of(case: Case) -> Path:
@@ -162,10 +163,12 @@ def check_import(case: Case, tools: Tools, trace: Path,
 
 def check_check(case: Case, tools: Tools, trace: Path,
                 options: Sequence[str | Path]) -> str:
-    """`check` ends with 3 where bytes are lost, else with 0."""
+    """`check` ends with 3 where bytes are lost or the file is damaged."""
     rows = rows_of(tools, case, "events", trace, [*options, "--kind=gap"])
     lost = sum(row["end"] - row["first"] for row in rows)
-    run_cli(tools, case, "check", *options, trace, code=3 if lost else 0)
+    damaged = any(row["reason"] == "file-damaged" for row in rows)
+    run_cli(tools, case, "check", *options, trace,
+            code=3 if lost or damaged else 0)
     return f"check finds {lost} bytes lost"
 
 
