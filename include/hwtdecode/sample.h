@@ -73,7 +73,10 @@ extern "C" {
 #define HWTD_SAMPLEF_TOTAL_SATURATED 0x20
 #define HWTD_SAMPLEF_ISSUE_SATURATED 0x40
 #define HWTD_SAMPLEF_XLAT_SATURATED 0x80
-/** The count of the timestamp is below that of the record before. */
+/**
+ * The count of the timestamp is below that of the record before, unless it only
+ * began again: see hwtd_clock.wrap_mask.
+ */
 #define HWTD_SAMPLEF_COUNT_BACK 0x100
 
 /** What ends a record.  Numbers are pinned for ever. */

@@ -210,6 +210,9 @@ struct hwtdi_decoder_args {
 	struct hwtdi_code_graph *graph;
 	/* Counts are those of 64 bits that are nearest to this one. */
 	uint64_t near_count;
+	/* As of hwtd_clock: where counts begin again; a mask of 0: nowhere. */
+	uint64_t wrap_base;
+	uint64_t wrap_mask;
 	/*
 	 * Tokens may be runs, in which tracing may go off and on again, and
 	 * there are no anchors but those that rare events need.  An engine that has no `run` does as without it.

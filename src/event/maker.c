@@ -113,6 +113,8 @@ open_decoder(struct hwtdi_maker *maker, struct hwtd_error *err)
 	args.code.arg = maker;
 	args.code.fixed = hwtdi_trace_is_fixed(maker->trace);
 	args.near_count = desc.clock.base_count;
+	args.wrap_base = desc.clock.wrap_base;
+	args.wrap_mask = desc.clock.wrap_mask;
 	args.timed = maker->timed;
 	args.runs = maker->sink != NULL;
 	rc = hwtdi_idle_take(maker->trace, &args, &use, err);

@@ -20,6 +20,8 @@ struct hwtdi_decoder {
 	struct hwtdi_code_graph *graph;
 	bool timed;
 	unsigned int counter_bits;
+	uint64_t wrap_base;
+	uint64_t wrap_mask;
 	struct hwtdi_segment segment;
 	struct hwtdi_spe_reader reader;
 	struct hwtdi_spe_branches branches;
@@ -44,6 +46,8 @@ spe_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 	d->library = args->library;
 	d->graph = args->graph;
 	d->timed = args->timed;
+	d->wrap_base = args->wrap_base;
+	d->wrap_mask = args->wrap_mask;
 	hwtdi_spe_branches_init(&d->branches, &args->code, &args->context);
 	if (args->spe != NULL)
 		d->counter_bits = args->spe->counter_bits;
@@ -67,6 +71,7 @@ spe_start(struct hwtdi_decoder *d, const struct hwtdi_segment *segment,
 	d->left = 0;
 	d->has_held = false;
 	hwtdi_spe_reader_init(&d->reader, d->counter_bits);
+	hwtdi_spe_reader_wrap(&d->reader, d->wrap_base, d->wrap_mask);
 	hwtdi_spe_reader_begin(&d->reader, segment->stream_off);
 	return (HWTD_OK);
 }

@@ -318,12 +318,15 @@ learn(struct hwtdi_spe_reader *r, const struct hwtd_sample *s, uint64_t end)
 static void
 note_count(struct hwtdi_spe_reader *r, struct hwtd_sample *s)
 {
+	uint64_t since;
+
 	if ((s->present & HWTD_SAMPLE_COUNT) == 0)
 		return;
-	if (r->has_before && s->count < r->count_before)
+	since = (s->count - r->wrap_base) & r->wrap_mask;
+	if (r->has_before && since < r->since_before)
 		s->flags |= HWTD_SAMPLEF_COUNT_BACK;
 	r->has_before = true;
-	r->count_before = s->count;
+	r->since_before = since;
 	/* A single count that is far off is rather a wrong one. */
 	if (!near_count(r, s->count) && !r->odd_count) {
 		r->odd_count = true;
@@ -712,7 +715,15 @@ hwtdi_spe_reader_init(struct hwtdi_spe_reader *r, unsigned int counter_bits)
 {
 	memset(r, 0, sizeof(*r));
 	r->counter_bits = (uint8_t)counter_bits;
+	r->wrap_mask = UINT64_MAX;
 	r->first = true;
+}
+
+void
+hwtdi_spe_reader_wrap(struct hwtdi_spe_reader *r, uint64_t base, uint64_t mask)
+{
+	r->wrap_base = mask != 0 ? base : 0;
+	r->wrap_mask = mask != 0 ? mask : UINT64_MAX;
 }
 
 void

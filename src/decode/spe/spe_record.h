@@ -36,9 +36,12 @@ struct hwtdi_spe_reader {
 	/* Where the record before began, if one did. */
 	bool has_last;
 	uint64_t last_start;
-	/* Timestamp of the record before, in this buffer. */
+	/* Where counts begin again; a mask of all bits: nowhere. */
+	uint64_t wrap_base;
+	uint64_t wrap_mask;
+	/* Counts from the base to the record before, in this buffer. */
 	bool has_before;
-	uint64_t count_before;
+	uint64_t since_before;
 	/* Timestamp that others are near to; one since then was not. */
 	bool has_count;
 	bool odd_count;
@@ -61,6 +64,13 @@ struct hwtdi_spe_reader {
 /* `counter_bits` is 12, 16, or 0. */
 void hwtdi_spe_reader_init(struct hwtdi_spe_reader *r,
     unsigned int counter_bits);
+
+/*
+ * Counts begin again, as wrap_base and wrap_mask of hwtd_clock say: one that did
+ * is not below the one before it.  A mask of 0: they do not.
+ */
+void hwtdi_spe_reader_wrap(struct hwtdi_spe_reader *r, uint64_t base,
+    uint64_t mask);
 
 /*
  * A buffer begins at an offset of the stream.  Records never go on from one

@@ -413,6 +413,45 @@ timestamps_may_be_equal_go_back_and_be_large(void **state)
 	}
 }
 
+/*
+ * A counter of 16 bits.  Counts are whole from 0xfff0 on, so up to 0x1ffef: 5 is
+ * 0x10005, 3 is 0x10003 and back, 0xfff0 is where it all begins and back, and
+ * 0xffef is the last, 0x1ffef.
+ */
+static void
+timestamps_that_begin_again_are_not_back(void **state)
+{
+	static const uint64_t counts[] = { 0xfff0, 0xffff, 5, 3, 0xffef,
+		0xfff0, 0xfff0 };
+	static const bool back[] = { false, false, false, true, false, true,
+		false };
+	static const bool raw_back[] = { false, false, true, true, false,
+		false, false };
+	struct hwtdi_spe_reader r;
+	struct hwtd_sample s[8];
+	uint8_t bytes[7 * SPE_SLOT];
+
+	(void)state;
+	for (size_t i = 0; i < 7; i++)
+		spe_slot(bytes + i * SPE_SLOT, 0x1000, counts[i]);
+	for (unsigned int wraps = 0; wraps < 2; wraps++) {
+		hwtdi_spe_reader_init(&r, 0);
+		hwtdi_spe_reader_wrap(&r, 0xfff0, wraps ? 0xffff : 0);
+		hwtdi_spe_reader_begin(&r, 0);
+		assert_int_equal(hwtdi_spe_read(&r, bytes, sizeof(bytes), true,
+				     s, 8),
+		    7);
+		for (size_t i = 0; i < 7; i++) {
+			/* What is told is the count as it was read. */
+			assert_int_equal(s[i].count, counts[i]);
+			assert_int_equal(s[i].flags & BAD, 0);
+			assert_int_equal((s[i].flags &
+					     HWTD_SAMPLEF_COUNT_BACK) != 0,
+			    (wraps ? back : raw_back)[i]);
+		}
+	}
+}
+
 static void
 alignment_and_padding_change_nothing(void **state)
 {
@@ -452,6 +491,7 @@ main(void)
 		    a_predicate_is_empty_if_both_events_are_there),
 		cmocka_unit_test(a_part_of_an_address_is_no_small_one),
 		cmocka_unit_test(timestamps_may_be_equal_go_back_and_be_large),
+		cmocka_unit_test(timestamps_that_begin_again_are_not_back),
 		cmocka_unit_test(alignment_and_padding_change_nothing),
 	};
 
