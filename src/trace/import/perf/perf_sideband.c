@@ -249,6 +249,14 @@ read_exit(struct reading *r)
 	return (add(r));
 }
 
+/* Of the CPU that the event is counted on, where the record does not tell. */
+static void
+set_cpu(struct reading *r)
+{
+	if (r->out.cpu == HWTD_NO_ID)
+		r->out.cpu = r->id.event_cpu;
+}
+
 /*
  * Who runs is what the sample id says.  What SWITCH_CPU_WIDE says about the other
  * thread, the next one where it tells who stops, may be -1; that one has a record
@@ -265,6 +273,7 @@ read_switch(struct reading *r, bool is_wide)
 		tid = hwtdi_perf_u32(&r->body);
 	}
 	r->out.type = HWTD_REC_SWITCH;
+	set_cpu(r);
 	if ((r->id.has & PERF_SAMPLE_TID) == 0) {
 		/* All there is: who comes next. */
 		if (!is_wide)
@@ -290,6 +299,7 @@ static int
 read_itrace_start(struct reading *r)
 {
 	r->out.type = HWTD_REC_SWITCH;
+	set_cpu(r);
 	if ((r->id.has & PERF_SAMPLE_TID) == 0) {
 		r->out.pid = hwtdi_perf_u32(&r->body);
 		r->out.tid = hwtdi_perf_u32(&r->body);
@@ -330,6 +340,7 @@ read_aux(struct reading *r)
 	piece.tid = (r->id.has & PERF_SAMPLE_TID) != 0 ? r->id.tid
 						       : r->id.event_tid;
 	r->out.type = HWTD_REC_BUFFER;
+	set_cpu(r);
 	r->out.flags |= HWTD_RECF_LEN | HWTD_RECF_VALUE;
 	r->out.len = piece.n;
 	r->out.value = piece.flags &
@@ -614,9 +625,7 @@ set_place(struct reading *r)
 		r->out.pid = id->pid;
 		r->out.tid = id->tid;
 	}
-	r->out.cpu = (id->has & PERF_SAMPLE_CPU) != 0 ? id->cpu
-	    : id->event_cpu != HWTD_NO_ID	      ? id->event_cpu
-						      : r->file->cpu;
+	r->out.cpu = (id->has & PERF_SAMPLE_CPU) != 0 ? id->cpu : r->file->cpu;
 }
 
 /* Types whose bodies have one size only. */
