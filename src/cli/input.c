@@ -225,13 +225,15 @@ find_buffers(struct hwtd_context *library, const char *path,
 	return (HWTD_OK);
 }
 
-/* What these tell lies beside the bytes of trace. */
+/*
+ * What these tell lies beside the bytes of trace.  Streams that info lists are
+ * those that other commands have, by the same numbers.
+ */
 static bool
 is_sideband_only(const struct options *options)
 {
-	const uint32_t bits = COMMAND_RECORDS | COMMAND_MAPS | COMMAND_INFO;
-
-	return ((options->command->bit & bits) != 0 && !options->time_span);
+	return ((options->command->bit & (COMMAND_RECORDS | COMMAND_MAPS)) !=
+	    0);
 }
 
 int

@@ -102,6 +102,20 @@ def test_info_is_enough(case: Case) -> None:
         assert len(told) == rows[0]["streams"] > 0, path
 
 
+def test_streams_of_info_are_those_of_other_commands(case: Case) -> None:
+    """Of a sink only the trace IDs that it has bytes of are streams."""
+    data = fixture(case, "one-sink-holds-trace-of-several-processors")
+    rows = case.run("info", "--format=jsonl", data).want(0).objects()
+    told = [row for row in rows if row["type"] == "stream"]
+    assert [row.get("sink") for row in told] == [None, 0, 0], told
+    assert all(row["bytes"] > 0 for row in told), told
+    for number in range(len(told)):
+        case.run("events", f"--stream={number}", data).want(0)
+    case.run("events", f"--stream={len(told)}", data).want(
+        2, err_has="it has streams 0 to 2"
+    )
+
+
 def test_what_is_refused_says_why(case: Case) -> None:
     """Exit code 4, and the name of the file."""
     path = case.write("first", b"PERFFILE" + bytes(200))
