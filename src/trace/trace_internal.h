@@ -70,6 +70,8 @@ struct hwtdi_stream {
 	bool has_spe;
 	/* Of a stream with frames; made at seal. */
 	struct hwtdi_sink *sink;
+	/* And which trace IDs streams have of it: a bit each. */
+	uint64_t source_ids[2];
 	/* A file named the stream but its description is lost. */
 	bool undescribed;
 	/* What comes next starts an extent, for this reason. */

@@ -283,6 +283,10 @@ check_sink(const struct hwtd_trace *trace, const struct hwtdi_stream *stream,
 	if (id == 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "no trace ID says which bytes of the sink are meant"));
+	if ((trace->streams[d->sink_plus_1 - 1]->source_ids[id / 64] >>
+		    id % 64 &
+		1) == 0)
+		return (HWTD_OK);
 	for (size_t i = d->sink_plus_1; i < trace->n_streams; i++)
 		if (trace->streams[i]->desc.sink_plus_1 == d->sink_plus_1 &&
 		    trace->streams[i]->coresight.trace_id == id)
@@ -291,6 +295,12 @@ check_sink(const struct hwtd_trace *trace, const struct hwtdi_stream *stream,
 			    " is that of stream %zu already",
 			    id, d->sink_plus_1 - 1, i));
 	return (HWTD_OK);
+}
+
+static void
+own_id(struct hwtdi_stream *sink, uint32_t id)
+{
+	sink->source_ids[id / 64] |= UINT64_C(1) << id % 64;
 }
 
 static int
@@ -375,6 +385,9 @@ hwtd_trace_add_stream(struct hwtd_trace *trace,
 		hwtdi_stream_free(trace->library, stream);
 		return (rc);
 	}
+	if (d.sink_plus_1 != 0)
+		own_id(trace->streams[d.sink_plus_1 - 1],
+		    stream->coresight.trace_id);
 	*id_out = (uint32_t)trace->n_streams;
 	trace->streams[trace->n_streams++] = stream;
 	return (HWTD_OK);
