@@ -607,6 +607,29 @@ sideband_only_reads_no_bytes_of_trace(void **state)
 	pw_fini(&w);
 }
 
+/* Four sources each are more streams than there can be: records are read anyway. */
+static void
+sideband_of_many_sinks_is_read(void **state)
+{
+	static const uint8_t ids[] = { 0x10 };
+	const struct hwtd_open_options opts = { .size = sizeof(opts),
+		.sideband_only = 1 };
+	struct hwtd_trace *trace;
+	struct pw w;
+
+	(void)state;
+	pw_file(&w, false, PW_USUAL);
+	put_four(&w, true);
+	for (uint32_t sink = 0; sink < 16000; sink++)
+		put_frames(&w, sink, ids, 1);
+	pw_finish(&w);
+	trace = pw_open(&w, &opts);
+	pw_assert_no_damage(trace);
+	assert_int_equal(n_streams(trace), 65536);
+	hwtd_trace_close(trace);
+	pw_fini(&w);
+}
+
 /* The header. */
 
 static void
@@ -689,7 +712,13 @@ build_ids_are_those_of_files_that_are_mapped(void **state)
 		{ "/bin/sixteen", 16 },
 		{ "/bin/none", 0 },
 		{ "[kernel.kallsyms]_text", 20 },
+		/* Its last byte is 0. */
+		{ "/bin/zero", 20 },
+		/* Without its size. */
+		{ "/bin/short", 8 },
+		{ "/bin/nothing", 0 },
 	};
+	const size_t n_want = sizeof(want) / sizeof(want[0]);
 
 	(void)state;
 	/* As a feature of the header, and as records. */
@@ -698,13 +727,16 @@ build_ids_are_those_of_files_that_are_mapped(void **state)
 		struct pw w, content;
 
 		pw_file(&w, false, PW_USUAL);
-		for (size_t i = 0; i < 5; i++)
+		for (size_t i = 0; i < n_want; i++)
 			pw_mmap(&w, &who, want[i].name[0] == '[' ? 1 : 2, 8,
 			    0x1000 * i, 0x1000, want[i].name);
 		pw_init(&content, false, 0);
 		put_build_id(&content, 0, 0, 0, "/bin/twenty");
 		put_build_id(&content, PW_BUILD_ID_SIZE, 8, 12, "/bin/eight");
 		put_build_id(&content, 0, 0, 4, "/bin/sixteen");
+		put_build_id(&content, 0, 0, 1, "/bin/zero");
+		put_build_id(&content, 0, 0, 12, "/bin/short");
+		put_build_id(&content, 0, 0, 20, "/bin/nothing");
 		put_build_id(&content, 0, 0, 0, "/bin/other");
 		put_build_id(&content, 0, 0, 0, "[kernel.kallsyms]");
 		if (as_records != 0)
@@ -714,13 +746,14 @@ build_ids_are_those_of_files_that_are_mapped(void **state)
 		pw_finish(&w);
 		trace = pw_open(&w, NULL);
 		pw_assert_no_damage(trace);
-		for (size_t i = 0; i < 5; i++) {
+		for (size_t i = 0; i < n_want; i++) {
 			const struct hwtd_record r = pw_record(trace, i);
 
 			assert_string_equal(r.name, want[i].name);
 			assert_int_equal(r.n_build_id, want[i].n);
 			for (uint32_t k = 0; k < r.n_build_id; k++)
-				assert_int_equal(r.build_id[k], k + 1);
+				assert_int_equal(r.build_id[k],
+				    k == 19 && i == 5 ? 0 : k + 1);
 		}
 		hwtd_trace_close(trace);
 		pw_fini(&w);
@@ -782,6 +815,7 @@ main(void)
 		cmocka_unit_test(
 		    bytes_without_frames_are_of_the_cpu_of_their_piece),
 		cmocka_unit_test(sideband_only_reads_no_bytes_of_trace),
+		cmocka_unit_test(sideband_of_many_sinks_is_read),
 		cmocka_unit_test(texts_of_the_header_are_those_of_the_trace),
 		cmocka_unit_test(feature_that_is_cut_is_damage_and_no_more),
 		cmocka_unit_test(build_ids_are_those_of_files_that_are_mapped),

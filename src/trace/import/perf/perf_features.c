@@ -18,7 +18,6 @@
 
 /* The build-id without its size has this many bytes, filled up with 0. */
 #define BUILD_ID_BYTES 20u
-#define SHORT_BUILD_ID 16u
 
 /* A u32 that says how many bytes follow, in which the text ends. */
 static const char *
@@ -139,6 +138,20 @@ read_clock_data(struct hwtdi_perf_file *f, struct hwtdi_perf_bytes *b)
 	return (keep(f, &f->texts.clock, text));
 }
 
+/*
+ * How many bytes of it are a build-id: 20, or the 16 or 8 of other hashes, where so
+ * many are 0 behind them that it is no accident.
+ */
+static uint32_t
+id_bytes(const uint8_t *bytes)
+{
+	uint32_t n = BUILD_ID_BYTES;
+
+	while (n > 0 && bytes[n - 1] == 0)
+		n--;
+	return (n > 16 ? BUILD_ID_BYTES : (n + 7) & ~7u);
+}
+
 int
 hwtdi_perf_build_id(struct hwtdi_perf_file *f, uint32_t misc,
     struct hwtdi_perf_bytes body)
@@ -157,8 +170,8 @@ hwtdi_perf_build_id(struct hwtdi_perf_file *f, uint32_t misc,
 	if ((misc & MISC_BUILD_ID_SIZE) != 0 &&
 	    bytes[BUILD_ID_BYTES] <= BUILD_ID_BYTES)
 		id.n = bytes[BUILD_ID_BYTES];
-	else if (hwtdi_le32(bytes + SHORT_BUILD_ID) == 0)
-		id.n = SHORT_BUILD_ID;
+	else
+		id.n = id_bytes(bytes);
 	memcpy(id.bytes, bytes, id.n);
 	rc = hwtdi_array_grow(ctx, &f->build_ids, &f->cap_build_ids,
 	    f->n_build_ids + 1, sizeof(*f->build_ids), f->err);

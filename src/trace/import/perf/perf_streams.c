@@ -80,11 +80,16 @@ static int
 add_stream(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
     struct hwtd_stream_desc *desc, uint32_t *out)
 {
-	char name[32];
+	char name[64], queue[32];
 
-	name_queue(q, name, sizeof(name));
+	name_queue(q, queue, sizeof(queue));
+	/* Of a source the queue is that of who had the buffer. */
+	if (desc->sink_plus_1 != 0)
+		(void)snprintf(name, sizeof(name),
+		    "id 0x%02" PRIx32 " in the buffer of %s",
+		    desc->coresight->trace_id, queue);
 	desc->size = sizeof(*desc);
-	desc->name = name;
+	desc->name = desc->sink_plus_1 != 0 ? name : queue;
 	desc->pid = q->pid;
 	desc->tid = q->cpu != HWTD_NO_ID ? HWTD_NO_ID : q->tid;
 	if (desc->tid == HWTD_NO_ID)
@@ -369,6 +374,10 @@ make_sources(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 		if (cpus[id] == NULL ||
 		    (f->opts->sideband_only == 0 && ids->bytes[id] == 0))
 			continue;
+		/* More than all that could be in all sinks are in none. */
+		if (f->opts->sideband_only != 0 &&
+		    f->trace->n_streams == HWTDI_MAX_STREAMS)
+			break;
 		source = *cpus[id];
 		source.coresight.trace_id = id;
 		set_source(f, &source, &desc);
