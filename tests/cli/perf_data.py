@@ -241,6 +241,21 @@ def test_folder_of_kcore_has_the_code_of_the_kernel(case: Case) -> None:
     case.run("events", "--no-original-paths", folder / "data").want(
         0, out=plain.out
     )
+    # Another file beside it was not recorded with it.
+    (folder / "other.data").write_bytes(path.read_bytes())
+    images = [
+        row
+        for row in case.run(
+            "info",
+            "--no-original-paths",
+            "--format=jsonl",
+            folder / "other.data",
+        )
+        .want(0)
+        .objects()
+        if row["type"] == "image" and row["path"].startswith("[kernel")
+    ]
+    assert [row["state"] for row in images] == ["missing"], images
     (folder / "data").unlink()
     case.run("info", folder).want(1, err_has="recorded")
 

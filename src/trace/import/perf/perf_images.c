@@ -60,6 +60,16 @@ rename_record(struct hwtdi_perf_file *f, struct hwtd_record *r,
 	return (HWTD_OK);
 }
 
+/* What perf makes a folder of lies there by this name; others own nothing there. */
+static bool
+is_in_folder(const struct hwtdi_perf_file *f)
+{
+	const char *slash = strrchr(f->trace->file.path, '/');
+
+	return (strcmp(slash != NULL ? slash + 1 : f->trace->file.path,
+		    "data") == 0);
+}
+
 /* A file in the folder of perf record --kcore that the data lies in. */
 static int
 in_kcore_folder(struct hwtdi_perf_file *f, const char *name, char **out)
@@ -94,12 +104,9 @@ give_copy(struct hwtdi_perf_file *f, const char *path)
 static int
 note_threads(struct hwtdi_perf_file *f)
 {
-	const char *slash = strrchr(f->trace->file.path, '/');
 	char *path = NULL;
 	int rc;
 
-	if (slash == NULL || strcmp(slash, "/data") != 0)
-		return (HWTD_OK);
 	rc = in_kcore_folder(f, "data.0", &path);
 	if (rc == HWTD_OK && is_file(path))
 		rc = hwtdi_trace_note_damage(f->trace, 0, 0, HWTD_NO_ID, 0, 0,
@@ -118,6 +125,8 @@ hwtdi_perf_give_kernel(struct hwtdi_perf_file *f)
 	char *path = NULL;
 	int rc;
 
+	if (!is_in_folder(f))
+		return (HWTD_OK);
 	rc = in_kcore_folder(f, "kcore_dir/kcore", &path);
 	if (rc == HWTD_OK && is_file(path))
 		rc = give_copy(f, path);
@@ -192,6 +201,15 @@ read_jitdump(struct hwtdi_perf_file *f, const char *name, uint32_t pid)
 	rc = find_file(f, name, &path);
 	if (rc != HWTD_OK)
 		return (rc);
+	/* Where it was is what a reader knows, and not the last place. */
+	if (!is_file(path)) {
+		hwtdi_strfree(f->trace->library, path);
+		hwtdi_log(f->trace->library, HWTD_LOG_WARNING, "perf",
+		    "code that was made at run time: %.150s is not there, nor "
+		    "below a root or beside the trace",
+		    name);
+		return (HWTD_OK);
+	}
 	rc = hwtdi_jitdump_read(f->trace, path, &how, &sum, &why);
 	hwtdi_strfree(f->trace->library, path);
 	return (rc == HWTD_OK
