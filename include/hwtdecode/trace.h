@@ -321,7 +321,9 @@ struct hwtd_open_options {
 	/**
 	 * Not 0: only what lies beside the bytes of trace is wanted, and of a
 	 * perf.data these are not read.  Streams of its CoreSight sources are
-	 * then there for all that could be in a sink, without bytes.
+	 * then there for all that could be in a sink, without bytes, and snapshots
+	 * have what came before again: such a trace is not for decoding, and cannot
+	 * be saved.
 	 */
 	uint32_t sideband_only;
 	uint32_t reserved3;
@@ -533,8 +535,8 @@ HWTD_MUST int hwtd_trace_seal(struct hwtd_trace *trace,
  * @param[in]  opts   NULL: defaults.
  * @param[out] err    Filled on failure.  May be NULL.
  *
- * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed, or it needs
- *         HWTD_SAVE_ANY_FILE), HWTD_E_IO, HWTD_E_NOMEM, HWTD_E_TOO_NEW,
+ * @return HWTD_OK, HWTD_E_INVALID, HWTD_E_STATE (not sealed, sideband_only
+ *         of a perf.data, or it needs HWTD_SAVE_ANY_FILE), HWTD_E_IO, HWTD_E_NOMEM, HWTD_E_TOO_NEW,
  *         HWTD_E_LIMIT (more records or images than a file can be opened
  *         with; see hwtdecode-trace(5)).
  *

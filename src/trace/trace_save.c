@@ -183,6 +183,10 @@ hwtd_trace_save(struct hwtd_trace *trace, const char *path,
 	if (!trace->sealed)
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "the trace is not sealed"));
+	/* It has streams without their bytes, and bytes that it should not have. */
+	if (trace->sideband_only)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the trace was opened for its sideband only"));
 	if (o.flags & ~(uint32_t)(HWTD_SAVE_IMAGES | HWTD_SAVE_ANY_FILE))
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "save flags %#" PRIx32 " are not known", o.flags));

@@ -588,6 +588,7 @@ static void
 sideband_only_reads_no_bytes_of_trace(void **state)
 {
 	static const uint8_t ids[] = { 0x10 };
+	struct hwtd_error err = { .size = sizeof(err) };
 	const struct hwtd_open_options opts = { .size = sizeof(opts),
 		.sideband_only = 1 };
 	struct hwtd_trace *trace;
@@ -603,6 +604,9 @@ sideband_only_reads_no_bytes_of_trace(void **state)
 	/* All that could be in the sink. */
 	assert_int_equal(n_streams(trace), 5);
 	assert_int_equal(stream(trace, 1).n_bytes, 0);
+	/* A file would have them so, too. */
+	assert_int_equal(hwtd_trace_save(trace, "/nowhere/x.hwt", NULL, &err),
+	    HWTD_E_STATE);
 	hwtd_trace_close(trace);
 	pw_fini(&w);
 }
