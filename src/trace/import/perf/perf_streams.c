@@ -526,6 +526,11 @@ hwtdi_perf_give_streams(struct hwtdi_perf_file *f)
 		    "%zu buffers of trace, and no AUXTRACE_INFO tells of "
 		    "what kind",
 		    f->aux.n_buffers);
+	/* Else nothing at all would tell why there are no rows. */
+	if (rc == HWTD_OK && queues.n == 0 && f->opts->sideband_only == 0)
+		hwtdi_log(ctx, HWTD_LOG_WARNING, "perf",
+		    "no trace is in it; perf record -e intel_pt//, cs_etm// "
+		    "or arm_spe_0// records one");
 	if (rc == HWTD_OK && queues.n > 0) {
 		bytes = queues.n * sizeof(*streams);
 		streams = hwtdi_alloc(ctx, bytes);
