@@ -306,13 +306,14 @@ count_sink(struct walk *walk, uint32_t id, struct stream_account *stream)
 {
 	struct hwtd_sink_info info = { .size = sizeof(info) };
 	struct hwtd_stats *stats = &stream->stats;
+	uint32_t sources[HWTD_CS_TRACE_IDS];
 
 	if (hwtd_trace_sink(walk->input->trace, id, &info) != HWTD_OK)
 		return;
 	stream->is_sink = true;
+	coresight_sources(walk->input, id, sources);
 	for (uint32_t i = HWTD_CS_FIRST_ID; i <= HWTD_CS_LAST_ID; i++) {
-		if (info.id_bytes[i] == 0 ||
-		    coresight_source(walk->input, id, i) != HWTD_NO_ID)
+		if (info.id_bytes[i] == 0 || sources[i] != HWTD_NO_ID)
 			continue;
 		stats->gaps[HWTD_GAP_UNSUPPORTED]++;
 		stats->gap_bytes_by_reason

@@ -309,7 +309,8 @@ write_text(struct report *report)
 	if (info->n_damages == 0)
 		output_text(out, "none known\n");
 	else
-		output_format(out, "%" PRIu32 " places%s\n", info->n_damages,
+		output_format(out, "%" PRIu32 " place%s%s\n", info->n_damages,
+		    info->n_damages == 1 ? "" : "s",
 		    info->n_damages == DAMAGES_LISTED ? " or more" : "");
 	if (report->options->time_span) {
 		if (report->stats.has_time != 0) {

@@ -12,26 +12,25 @@
 #define ID_NULL 0x00
 #define ID_TRIGGER 0x7d
 
-uint32_t
-coresight_source(const struct input *input, uint32_t sink, uint32_t trace_id)
+void
+coresight_sources(const struct input *input, uint32_t sink,
+    uint32_t out[HWTD_CS_TRACE_IDS])
 {
+	for (size_t i = 0; i < HWTD_CS_TRACE_IDS; i++)
+		out[i] = HWTD_NO_ID;
 	for (uint32_t i = sink + 1; i < input->info.n_streams; i++) {
 		struct hwtd_stream_desc d = { .size = sizeof(d) };
 
 		if (hwtd_trace_stream(input->trace, i, &d) == HWTD_OK &&
 		    d.sink_plus_1 == sink + 1 && d.coresight != NULL &&
-		    d.coresight->trace_id == trace_id)
-			return (i);
+		    d.coresight->trace_id < HWTD_CS_TRACE_IDS)
+			out[d.coresight->trace_id] = i;
 	}
-	return (HWTD_NO_ID);
 }
 
 static void
-text_id(struct output *out, const struct input *input, uint32_t sink,
-    uint32_t id, uint64_t bytes)
+text_id(struct output *out, uint32_t stream, uint32_t id, uint64_t bytes)
 {
-	const uint32_t stream = coresight_source(input, sink, id);
-
 	output_format(out, "  id 0x%02" PRIx32 "    %" PRIu64 " bytes", id,
 	    bytes);
 	if (stream != HWTD_NO_ID)
@@ -51,6 +50,9 @@ static void
 text_sink(struct output *out, const struct input *input, uint32_t sink,
     const struct hwtd_sink_info *info)
 {
+	uint32_t sources[HWTD_CS_TRACE_IDS];
+
+	coresight_sources(input, sink, sources);
 	output_format(out,
 	    "  frames     %s  %" PRIu64 " frames  overhead %" PRIu64,
 	    hwtd_framing_name(info->framing), info->n_frames,
@@ -69,9 +71,8 @@ text_sink(struct output *out, const struct input *input, uint32_t sink,
 		    info->untold_bytes);
 	output_char(out, '\n');
 	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++)
-		if (info->id_bytes[id] != 0 ||
-		    coresight_source(input, sink, id) != HWTD_NO_ID)
-			text_id(out, input, sink, id, info->id_bytes[id]);
+		if (info->id_bytes[id] != 0 || sources[id] != HWTD_NO_ID)
+			text_id(out, sources[id], id, info->id_bytes[id]);
 }
 
 void
@@ -122,6 +123,18 @@ coresight_text(struct output *out, const struct input *input, uint32_t id,
 		text_config(out, stream->coresight);
 }
 
+static void
+check_sink_text(struct output *out, const struct input *input, uint32_t sink,
+    const struct hwtd_sink_info *info)
+{
+	uint32_t sources[HWTD_CS_TRACE_IDS];
+
+	coresight_sources(input, sink, sources);
+	for (uint32_t i = HWTD_CS_FIRST_ID; i <= HWTD_CS_LAST_ID; i++)
+		if (info->id_bytes[i] != 0 && sources[i] == HWTD_NO_ID)
+			text_id(out, HWTD_NO_ID, i, info->id_bytes[i]);
+}
+
 void
 coresight_check_text(struct output *out, const struct input *input,
     uint32_t id, const struct hwtd_stats *stats)
@@ -133,10 +146,7 @@ coresight_check_text(struct output *out, const struct input *input,
 		return;
 	if (d.framing != HWTD_FRAMING_NONE &&
 	    hwtd_trace_sink(input->trace, id, &info) == HWTD_OK)
-		for (uint32_t i = HWTD_CS_FIRST_ID; i <= HWTD_CS_LAST_ID; i++)
-			if (info.id_bytes[i] != 0 &&
-			    coresight_source(input, id, i) == HWTD_NO_ID)
-				text_id(out, input, id, i, info.id_bytes[i]);
+		check_sink_text(out, input, id, &info);
 	if (d.coresight == NULL)
 		return;
 	coresight_doubts_text(out, d.coresight);
@@ -157,8 +167,10 @@ static void
 json_sink(struct output *out, const struct input *input, uint32_t sink,
     const struct hwtd_sink_info *info)
 {
+	uint32_t sources[HWTD_CS_TRACE_IDS];
 	bool any = false;
 
+	coresight_sources(input, sink, sources);
 	json_name(out, "framing", hwtd_framing_name(info->framing));
 	json_u64(out, "frames", info->n_frames);
 	json_u64(out, "overhead_bytes", info->overhead_bytes);
@@ -172,7 +184,7 @@ json_sink(struct output *out, const struct input *input, uint32_t sink,
 	json_key(out, "ids");
 	output_char(out, '[');
 	for (uint32_t id = 0; id < HWTD_CS_TRACE_IDS; id++) {
-		const uint32_t stream = coresight_source(input, sink, id);
+		const uint32_t stream = sources[id];
 
 		if (info->id_bytes[id] == 0 && stream == HWTD_NO_ID)
 			continue;

@@ -7,9 +7,9 @@
 #include "cli/input.h"
 #include "cli/output.h"
 
-/* The stream of a source in a sink, or HWTD_NO_ID. */
-uint32_t coresight_source(const struct input *input, uint32_t sink,
-    uint32_t trace_id);
+/* The streams of a sink by their trace ID; HWTD_NO_ID: none. */
+void coresight_sources(const struct input *input, uint32_t sink,
+    uint32_t out[HWTD_CS_TRACE_IDS]);
 
 /* Lines of a stream, if it is a sink or has a configuration. */
 void coresight_text(struct output *out, const struct input *input, uint32_t id,
