@@ -270,6 +270,10 @@ text_command(struct output *out, const struct options *options,
     const char *path)
 {
 	output_text(out, "  with their files below a folder DIR, as DIR");
+	/* What perf calls a kernel is no file that anyone has. */
+	if (strncmp(path, "[kernel", 7) == 0 ||
+	    strncmp(path, "[guest.kernel", 13) == 0)
+		path = "/boot/vmlinux";
 	output_text(out, path[0] == '/' ? "" : "/");
 	output_escaped(out, path);
 	output_text(out, ":\n    hwtdecode check --root DIR");

@@ -260,6 +260,35 @@ def test_folder_of_kcore_has_the_code_of_the_kernel(case: Case) -> None:
     case.run("info", folder).want(1, err_has="recorded")
 
 
+def test_kernel_that_is_missing_has_a_place(case: Case) -> None:
+    """It is found where check says, and [kernel.kallsyms] is no file."""
+    path = fixture(case, KERNEL)
+    case.run("check", "--no-original-paths", path).want(
+        3,
+        out_has=(
+            "[kernel.kallsyms]_text",
+            "below a folder DIR, as DIR/boot/vmlinux:\n",
+        ),
+    )
+    below = case.folder / "below/boot/vmlinux"
+    below.parent.mkdir(parents=True)
+    below.write_bytes(
+        (path.parent / "root/boot/vmlinux-6.1.0").read_bytes()
+    )
+    case.run(
+        "check", "--no-original-paths", "--root", case.folder / "below", path
+    ).want(0, out_has="every byte was decoded")
+
+
+def test_trace_that_is_missing_is_told(case: Case) -> None:
+    """Records alone: not even a gap would tell why there are no rows."""
+    data = bytearray(fixture(case, PIPE).read_bytes())
+    at = places(case, PIPE, "auxtrace_info")[0]
+    path = case.write("records.data", bytes(data[:at]))
+    case.run("events", path).want(0, err_has="no trace is in it")
+    case.run("records", path).want(0, err="")
+
+
 def test_files_are_found_by_symfs_too(case: Case) -> None:
     path = fixture(case, PLAIN)
     below = case.run("events", *root(case, PLAIN), path).want(0)

@@ -330,9 +330,9 @@ hwtdi_raw_import(struct hwtd_trace *trace,
 			return (rc);
 		if (!found)
 			return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
-			    "no .hwt header, LLDB trace bundle, snapshot, "
-			    "SPE listing of perf, nor Intel PT sync pattern "
-			    "in the first %" PRIu64
+			    "no .hwt header, perf.data, LLDB trace bundle, "
+			    "snapshot, SPE listing of perf, nor Intel PT sync "
+			    "pattern in the first %" PRIu64
 			    " bytes; a raw trace needs its technology named "
 			    "(--tech pt, --tech coresight, --tech spe)",
 			    trace->file.size < SEARCH_BYTES ? trace->file.size
