@@ -765,6 +765,75 @@ build_ids_are_those_of_files_that_are_mapped(void **state)
 	}
 }
 
+/* A BPF program of `n` bytes at `address`, as the header has it. */
+static void
+put_bpf(struct pw *w, uint8_t tag, uint64_t address, uint32_t n)
+{
+	pw_put(w, 128, 4);
+	pw_put(w, n + 12, 4);
+	/* Its code, addresses and lengths. */
+	pw_put(w, 0x19, 8);
+	pw_put(w, 0, 8);
+	for (unsigned i = 0; i < 8; i++)
+		pw_put(w, tag, 1);
+	pw_put(w, n, 4);
+	pw_put(w, 0, 4);
+	pw_put(w, 12, 8);
+	for (unsigned i = 32; i < 104; i += 8)
+		pw_put(w, 0, 8);
+	pw_put(w, 1, 8);
+	pw_put(w, 0, 8);
+	pw_put(w, 8, 8);
+	pw_put(w, address, 8);
+	pw_put(w, n, 4);
+	for (uint32_t i = 0; i < n; i++)
+		pw_put(w, tag, 1);
+}
+
+static void
+put_symbol(struct pw *w, uint64_t address, uint32_t n, const char *name)
+{
+	pw_begin(w, 17, 0);
+	pw_put(w, address, 8);
+	pw_put(w, n, 4);
+	pw_put(w, 1, 4);
+	pw_text(w, name);
+	pw_end(w, &who);
+}
+
+static void
+bpf_programs_of_one_place_are_told_apart(void **state)
+{
+	struct hwtd_trace *trace;
+	struct pw w, content;
+
+	(void)state;
+	pw_file(&w, false, PW_USUAL);
+	put_symbol(&w, 0x9000, 5, "bpf_prog_1111111111111111_old");
+	put_symbol(&w, 0x9000, 7, "bpf_prog_2222222222222222_new");
+	put_symbol(&w, 0x9000, 7, "bpf_prog_3333333333333333_none");
+	put_symbol(&w, 0x8000, 4, "bpf_prog_3333333333333333_part");
+	pw_init(&content, false, 0);
+	pw_put(&content, 3, 4);
+	put_bpf(&content, 0x22, 0x9000, 7);
+	put_bpf(&content, 0x11, 0x9000, 5);
+	put_bpf(&content, 0x11, 0x8000, 4);
+	pw_feature(&w, 25, &content);
+	pw_finish(&w);
+	trace = pw_open(&w, NULL);
+	pw_assert_no_damage(trace);
+	assert_int_equal(pw_record(trace, 0).file_off, 7);
+	assert_int_equal(pw_record(trace, 1).file_off, 0);
+	assert_int_equal(pw_record(trace, 1).image, pw_record(trace, 0).image);
+	/* It could be either, and is neither. */
+	assert_int_equal(pw_record(trace, 2).image, HWTD_NO_ID);
+	/* A part of a program has a tag of its own. */
+	assert_int_equal(pw_record(trace, 3).file_off, 12);
+	hwtd_trace_close(trace);
+	pw_fini(&w);
+	pw_fini(&content);
+}
+
 static void
 ids_of_events_are_not_read_for_ever(void **state)
 {
@@ -823,6 +892,7 @@ main(void)
 		cmocka_unit_test(texts_of_the_header_are_those_of_the_trace),
 		cmocka_unit_test(feature_that_is_cut_is_damage_and_no_more),
 		cmocka_unit_test(build_ids_are_those_of_files_that_are_mapped),
+		cmocka_unit_test(bpf_programs_of_one_place_are_told_apart),
 		cmocka_unit_test(ids_of_events_are_not_read_for_ever),
 	};
 

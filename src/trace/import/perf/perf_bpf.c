@@ -15,6 +15,7 @@
 #define HAS_LENGTHS 0x10u
 
 /* Offsets in bpf_prog_info. */
+#define INFO_TAG 8u
 #define INFO_CODE_LEN 16u
 #define INFO_CODE 24u
 #define INFO_N_FUNCTIONS 104u
@@ -48,8 +49,8 @@ array(const struct program *p, size_t at, uint64_t n)
 
 /* A function of `n` bytes, the code of which is at the end of what is kept. */
 static int
-add_function(struct hwtdi_perf_file *f, uint64_t address, const uint8_t *code,
-    uint32_t n)
+add_function(struct hwtdi_perf_file *f, uint64_t address, uint64_t tag,
+    const uint8_t *code, uint32_t n)
 {
 	struct hwtdi_perf_bpf *bpf = &f->bpf;
 	struct hwtd_context *ctx = f->trace->library;
@@ -66,6 +67,7 @@ add_function(struct hwtdi_perf_file *f, uint64_t address, const uint8_t *code,
 	memcpy(bpf->bytes + bpf->n, code, n);
 	bpf->functions[bpf->n_functions++] = (struct hwtdi_perf_function){
 		.address = address,
+		.tag = tag,
 		.off = bpf->n,
 		.n = n
 	};
@@ -95,7 +97,8 @@ add_program(const struct program *p)
 			break;
 		rc = add_function(p->file,
 		    hwtdi_uint(p->file->big, addresses + i * 8, 8),
-		    code + used, (uint32_t)length);
+		    hwtdi_uint(true, p->info + INFO_TAG, 8), code + used,
+		    (uint32_t)length);
 		used += length;
 	}
 	return (rc);
@@ -129,7 +132,70 @@ by_address(const void *a, const void *b)
 {
 	const struct hwtdi_perf_function *x = a, *y = b;
 
-	return (x->address < y->address ? -1 : x->address > y->address);
+	if (x->address != y->address)
+		return (x->address < y->address ? -1 : 1);
+	if (x->tag != y->tag)
+		return (x->tag < y->tag ? -1 : 1);
+	return (x->off < y->off ? -1 : x->off > y->off);
+}
+
+/* The first that is not before it. */
+static size_t
+lower(const struct hwtdi_perf_bpf *bpf, uint64_t address, uint64_t tag)
+{
+	const struct hwtdi_perf_function wanted = { .address = address,
+		.tag = tag };
+	size_t low = 0, high = bpf->n_functions;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (by_address(&bpf->functions[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+/*
+ * The function that a record is of.  Programs come to lie where others were: the
+ * name has the tag of one, or of a part of one, which the header does not tell; that
+ * is one that no other program was at the place of.  NULL: nobody knows.
+ */
+static const struct hwtdi_perf_function *
+find(const struct hwtdi_perf_bpf *bpf, const struct hwtd_record *r)
+{
+	static const char begin[] = "bpf_prog_";
+	const struct hwtdi_perf_function *functions = bpf->functions;
+	const size_t n = bpf->n_functions;
+	size_t i;
+
+	if (r->name != NULL &&
+	    strncmp(r->name, begin, sizeof(begin) - 1) == 0) {
+		const uint64_t tag = strtoull(r->name + sizeof(begin) - 1,
+		    NULL, 16);
+
+		i = lower(bpf, r->addr, tag);
+		if (i < n && functions[i].address == r->addr &&
+		    functions[i].tag == tag)
+			return (&functions[i]);
+	}
+	i = lower(bpf, r->addr, 0);
+	if (i == n || functions[i].address != r->addr)
+		return (NULL);
+	/* The last of this address is of the same program. */
+	for (size_t low = i, high = n; low < high;) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (functions[middle].address > r->addr)
+			high = middle;
+		else if (functions[middle].tag != functions[i].tag)
+			return (NULL);
+		else
+			low = middle + 1;
+	}
+	return (&functions[i]);
 }
 
 int
@@ -153,16 +219,12 @@ hwtdi_perf_give_bpf(struct hwtdi_perf_file *f)
 	rc = hwtd_trace_add_image(f->trace, &desc, &image, f->err);
 	for (size_t i = 0; rc == HWTD_OK && i < list->n; i++) {
 		struct hwtd_record *r = &list->records[i];
-		const struct hwtdi_perf_function wanted = {
-			.address = r->addr
-		};
 		const struct hwtdi_perf_function *found;
 
 		if (r->type != HWTD_REC_MMAP || (r->flags & flags) != flags ||
 		    r->image != HWTD_NO_ID)
 			continue;
-		found = bsearch(&wanted, bpf->functions, bpf->n_functions,
-		    sizeof(*bpf->functions), by_address);
+		found = find(bpf, r);
 		if (found == NULL || found->n == 0)
 			continue;
 		r->image = image;

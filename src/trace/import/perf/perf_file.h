@@ -112,6 +112,8 @@ struct hwtdi_perf_pokes {
 /* A function of a BPF program: [off, off + n) of what is kept of all. */
 struct hwtdi_perf_function {
 	uint64_t address;
+	/* Of its program. */
+	uint64_t tag;
 	uint64_t off;
 	uint64_t n;
 };
