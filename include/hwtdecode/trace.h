@@ -320,10 +320,9 @@ struct hwtd_open_options {
 	const struct hwtd_spe_config *spe;
 	/**
 	 * Not 0: only what lies beside the bytes of trace is wanted, and of a
-	 * perf.data these are not read.  Streams of its CoreSight sources are
-	 * then there for all that could be in a sink, without bytes, and snapshots
-	 * have what came before again: such a trace is not for decoding, and cannot
-	 * be saved.
+	 * perf.data these are not read.  Its CoreSight sinks have no sources then,
+	 * since only the bytes tell which there are, and snapshots have what came
+	 * before again: such a trace is not for decoding, and cannot be saved.
 	 */
 	uint32_t sideband_only;
 	uint32_t reserved3;

@@ -119,6 +119,10 @@ coresight_text(struct output *out, const struct input *input, uint32_t id,
 	if (stream->framing != HWTD_FRAMING_NONE &&
 	    hwtd_trace_sink(input->trace, id, &info) == HWTD_OK)
 		text_sink(out, input, id, &info);
+	else if (stream->framing != HWTD_FRAMING_NONE)
+		output_text(out,
+		    "  sources    not looked for, as that reads the trace: "
+		    "see --time-span\n");
 	if (stream->coresight != NULL)
 		text_config(out, stream->coresight);
 }

@@ -225,15 +225,13 @@ find_buffers(struct hwtd_context *library, const char *path,
 	return (HWTD_OK);
 }
 
-/*
- * What these tell lies beside the bytes of trace.  Streams that info lists are
- * those that other commands have, by the same numbers.
- */
+/* What these tell lies beside the bytes of trace. */
 static bool
 is_sideband_only(const struct options *options)
 {
-	return ((options->command->bit & (COMMAND_RECORDS | COMMAND_MAPS)) !=
-	    0);
+	const uint32_t bits = COMMAND_RECORDS | COMMAND_MAPS | COMMAND_INFO;
+
+	return ((options->command->bit & bits) != 0 && !options->time_span);
 }
 
 int

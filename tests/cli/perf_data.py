@@ -103,12 +103,17 @@ def test_info_is_enough(case: Case) -> None:
 
 
 def test_streams_of_info_are_those_of_other_commands(case: Case) -> None:
-    """Of a sink only the trace IDs that it has bytes of are streams."""
+    """Without the bytes nothing tells which trace IDs a sink has."""
     data = fixture(case, "one-sink-holds-trace-of-several-processors")
-    rows = case.run("info", "--format=jsonl", data).want(0).objects()
+    plain = case.run("info", "--format=jsonl", data).want(0).objects()
+    run = case.run("info", "--time-span", "--format=jsonl", data).want(0)
+    rows = run.objects()
     told = [row for row in rows if row["type"] == "stream"]
     assert [row.get("sink") for row in told] == [None, 0, 0], told
     assert all(row["bytes"] > 0 for row in told), told
+    (sink,) = [row for row in plain if row["type"] == "stream"]
+    assert (sink["stream"], sink["bytes"]) == (0, told[0]["bytes"])
+    case.run("info", data).want(0, out_has=("sources    not looked for",))
     for number in range(len(told)):
         case.run("events", f"--stream={number}", data).want(0)
     case.run("events", f"--stream={len(told)}", data).want(

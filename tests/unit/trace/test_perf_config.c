@@ -601,9 +601,8 @@ sideband_only_reads_no_bytes_of_trace(void **state)
 	pw_finish(&w);
 	trace = pw_open(&w, &opts);
 	pw_assert_no_damage(trace);
-	/* All that could be in the sink. */
-	assert_int_equal(n_streams(trace), 5);
-	assert_int_equal(stream(trace, 1).n_bytes, 0);
+	/* The sink alone: what is in it only its bytes tell. */
+	assert_int_equal(n_streams(trace), 1);
 	/* A file would have them so, too. */
 	assert_int_equal(hwtd_trace_save(trace, "/nowhere/x.hwt", NULL, &err),
 	    HWTD_E_STATE);
@@ -611,7 +610,6 @@ sideband_only_reads_no_bytes_of_trace(void **state)
 	pw_fini(&w);
 }
 
-/* Four sources each are more streams than there can be: records are read anyway. */
 static void
 sideband_of_many_sinks_is_read(void **state)
 {
@@ -629,7 +627,7 @@ sideband_of_many_sinks_is_read(void **state)
 	pw_finish(&w);
 	trace = pw_open(&w, &opts);
 	pw_assert_no_damage(trace);
-	assert_int_equal(n_streams(trace), 65536);
+	assert_int_equal(n_streams(trace), 16000);
 	hwtd_trace_close(trace);
 	pw_fini(&w);
 }

@@ -362,8 +362,7 @@ make_sources(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 	ids = hwtdi_zalloc(f->trace->library, sizeof(*ids));
 	if (ids == NULL)
 		return (hwtdi_fail_nomem(f->err, sizeof(*ids)));
-	if (f->opts->sideband_only == 0)
-		rc = find_ids(f, q, ids);
+	rc = find_ids(f, q, ids);
 	give_ids(f, q, cpus);
 	for (uint32_t id = 0; id < HWTDI_TRACE_IDS && rc == HWTD_OK; id++) {
 		struct hwtd_stream_desc desc = { .tech = HWTD_TECH_CORESIGHT,
@@ -371,13 +370,8 @@ make_sources(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 		struct hwtdi_perf_traced_cpu source;
 		uint32_t stream;
 
-		if (cpus[id] == NULL ||
-		    (f->opts->sideband_only == 0 && ids->bytes[id] == 0))
+		if (cpus[id] == NULL || ids->bytes[id] == 0)
 			continue;
-		/* More than all that could be in all sinks are in none. */
-		if (f->opts->sideband_only != 0 &&
-		    f->trace->n_streams == HWTDI_MAX_STREAMS)
-			break;
 		source = *cpus[id];
 		source.coresight.trace_id = id;
 		set_source(f, &source, &desc);
@@ -543,9 +537,12 @@ hwtdi_perf_give_streams(struct hwtdi_perf_file *f)
 		complete_pt(f);
 	for (size_t i = 0; i < queues.n && rc == HWTD_OK; i++)
 		rc = make_stream(f, &queues.queues[i], &streams[i]);
-	/* Sinks come first, whatever sources they have. */
+	/*
+	 * Sinks come first, whatever sources they have; which these are only their
+	 * bytes tell.
+	 */
 	for (size_t i = 0; i < queues.n && rc == HWTD_OK; i++)
-		if (streams[i] != HWTD_NO_ID &&
+		if (f->opts->sideband_only == 0 && streams[i] != HWTD_NO_ID &&
 		    f->trace->streams[streams[i]]->desc.framing !=
 			HWTD_FRAMING_NONE)
 			rc = make_sources(f, &queues.queues[i], streams[i]);
