@@ -412,27 +412,6 @@ find_stream(const struct hwtdi_writer *w, uint32_t stream,
 	return (HWTD_OK);
 }
 
-int
-hwtdi_writer_extent(struct hwtdi_writer *w, uint32_t stream, uint64_t start,
-    uint32_t why, struct hwtd_error *err)
-{
-	struct writer_stream *s = NULL;
-	int rc = find_stream(w, stream, &s, err);
-
-	if (rc != HWTD_OK)
-		return (rc);
-	if (start < s->end || (s->pending && start < s->start))
-		return (hwtdi_fail(err, HWTD_E_INVALID,
-		    "extent at %" PRIu64 " lies before the end %" PRIu64
-		    " of stream %" PRIu32,
-		    start, s->end, stream));
-	if (!s->pending || why > s->why)
-		s->why = why;
-	s->pending = true;
-	s->start = start;
-	return (HWTD_OK);
-}
-
 /* One DATA chunk. */
 static int
 put_data(struct hwtdi_writer *w, uint32_t stream, struct writer_stream *s,
@@ -454,6 +433,34 @@ put_data(struct hwtdi_writer *w, uint32_t stream, struct writer_stream *s,
 	s->end = position + n;
 	s->pending = false;
 	s->why = 0;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_writer_extent(struct hwtdi_writer *w, uint32_t stream, uint64_t start,
+    uint32_t why, struct hwtd_error *err)
+{
+	struct writer_stream *s = NULL;
+	int rc = find_stream(w, stream, &s, err);
+
+	if (rc != HWTD_OK)
+		return (rc);
+	if (start < s->end || (s->pending && start < s->start))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "extent at %" PRIu64 " lies before the end %" PRIu64
+		    " of stream %" PRIu32,
+		    start, s->end, stream));
+	/* What is behind a hole is told of the hole; what comes there, beside it. */
+	if (s->pending && start == s->start && start > s->end &&
+	    why != s->why) {
+		rc = put_data(w, stream, s, NULL, 0, err);
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	if (!s->pending || why > s->why)
+		s->why = why;
+	s->pending = true;
+	s->start = start;
 	return (HWTD_OK);
 }
 

@@ -363,7 +363,8 @@ hwtdi_perf_auxtrace(struct hwtdi_perf_file *f,
 	if (record->unpacked)
 		return (hwtdi_perf_bad_record(f, record,
 		    "its bytes do not follow where it is compressed"));
-	if (buffer.n_told > UINT64_MAX - buffer.aux_off)
+	if (buffer.n_told >= HWTDI_PERF_MAX_BYTES ||
+	    buffer.n_told > UINT64_MAX - buffer.aux_off)
 		return (hwtdi_perf_bad_record(f, record, "size, offset"));
 	if (aux->n_buffers >= UINT32_MAX - 1)
 		return (hwtdi_fail(f->err, HWTD_E_LIMIT, "%zu buffers",

@@ -32,6 +32,9 @@ struct hwtdi_perf_build_id {
 	uint8_t bytes[HWTD_MAX_BUILD_ID];
 };
 
+/* No buffer has as many bytes, and no piece of one. */
+#define HWTDI_PERF_MAX_BYTES ((uint64_t)1 << 48)
+
 /* PERF_RECORD_AUXTRACE. */
 struct hwtdi_perf_buffer {
 	uint64_t data_off;

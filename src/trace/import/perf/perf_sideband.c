@@ -333,7 +333,8 @@ read_aux(struct reading *r)
 	piece.aux_off = hwtdi_perf_u64(&r->body);
 	piece.n = hwtdi_perf_u64(&r->body);
 	piece.flags = hwtdi_perf_u64(&r->body);
-	if (piece.n > UINT64_MAX - piece.aux_off)
+	if (piece.n >= HWTDI_PERF_MAX_BYTES ||
+	    piece.n > UINT64_MAX - piece.aux_off)
 		return (bad(r, "aux_size"));
 	piece.cpu = (r->id.has & PERF_SAMPLE_CPU) != 0 ? r->id.cpu
 						       : r->id.event_cpu;
