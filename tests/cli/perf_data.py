@@ -441,7 +441,10 @@ def test_four_gigabytes_open_in_little_memory(case: Case) -> None:
     out, read, memory = measured(case, "packets", "--limit=5", path)
     assert len(out.splitlines()) == 6
     assert read < 256 * MIB
-    assert memory < before + 256 * 1024, (before, memory)
+    # ThreadSanitizer keeps four bytes for each one that was touched.
+    watched = b"__tsan_init" in Path(case.tool).read_bytes()
+    most = 256 * 1024 * (5 if watched else 1)
+    assert memory < before + most, (before, memory)
 
 
 def test_limited_address_space_is_enough(case: Case) -> None:
