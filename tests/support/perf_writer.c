@@ -148,6 +148,21 @@ pw_feature(struct pw *w, unsigned no, const struct pw *content)
 }
 
 void
+pw_text_feature(struct pw *w, unsigned no, const char *text)
+{
+	const size_t n = (strlen(text) + 64) / 64 * 64;
+	struct pw content;
+
+	pw_init(&content, w->big, 0);
+	pw_put(&content, n, 4);
+	pw_bytes(&content, text, strlen(text));
+	while (content.n < n + 4)
+		pw_put(&content, 0, 1);
+	pw_feature(w, no, &content);
+	pw_fini(&content);
+}
+
+void
 pw_finish(struct pw *w)
 {
 	uint64_t bits = 0;

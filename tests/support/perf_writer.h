@@ -109,6 +109,8 @@ void pw_pipe(struct pw *w, bool big, uint64_t sample_type);
  * of their numbers.
  */
 void pw_feature(struct pw *w, unsigned no, const struct pw *content);
+/* One that is a text. */
+void pw_text_feature(struct pw *w, unsigned no, const char *text);
 
 /* All records of a file are written. */
 void pw_finish(struct pw *w);
