@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "event/packed_rows.h"
+#include "event/batch_chain.h"
 
 /* Batches that are handed over at once. */
 #define HAND_OVER 16
@@ -43,22 +43,9 @@
 /* A batch of them is as large as so many of blocks. */
 #define BATCHES_OF_SAMPLES 4
 
-struct batch {
-	struct batch *next;
-	/* Those that the reader made for itself are where it wants them. */
-	bool packed;
-	struct hwtdi_rows rows;
-	struct hwtdi_packed_rows codes;
-};
-
-struct chain {
-	struct batch *first, **last;
-	size_t n;
-};
-
 struct unit {
 	/* Rows to be taken, in order. */
-	struct chain ready;
+	struct hwtdi_batch_chain ready;
 	/* Its maker has stopped before the end; the reader goes on with it. */
 	bool parked;
 	/* All its rows are there. */
@@ -78,8 +65,8 @@ struct worker {
 	/* The reader waits. */
 	atomic_bool wanted;
 	/* Rows that were made, but not handed over; more go to `now`. */
-	struct chain made;
-	struct batch *now;
+	struct hwtdi_batch_chain made;
+	struct hwtdi_batch *now;
 	/* HWTDI_ROWS of them, before they are packed. */
 	struct hwtd_event *rows;
 };
@@ -117,12 +104,12 @@ struct hwtdi_crew {
 	size_t n_ready, n_batches;
 
 	/* Batches to make rows in, those first that were read first. */
-	struct chain spare;
+	struct hwtdi_batch_chain spare;
 	/* What the reader has: rows to come, and those to be given back. */
-	struct chain taken, used;
-	struct batch *front;
+	struct hwtdi_batch_chain taken, used;
+	struct hwtdi_batch *front;
 	/* The one that the reader makes rows in itself; it is at hand. */
-	struct batch *mine;
+	struct hwtdi_batch *mine;
 	bool mine_free;
 	/* Where the reader wants the next rows, as in hwtdi_crew_next(). */
 	struct hwtd_event *place;
@@ -133,46 +120,6 @@ struct hwtdi_crew {
 	struct worker *workers;
 	unsigned int n_workers;
 };
-
-static void
-chain_init(struct chain *chain)
-{
-	chain->first = NULL;
-	chain->last = &chain->first;
-	chain->n = 0;
-}
-
-static void
-chain_add(struct chain *chain, struct batch *batch)
-{
-	batch->next = NULL;
-	*chain->last = batch;
-	chain->last = &batch->next;
-	chain->n++;
-}
-
-static struct batch *
-chain_take(struct chain *chain)
-{
-	struct batch *batch = chain->first;
-
-	chain->first = batch->next;
-	if (chain->first == NULL)
-		chain->last = &chain->first;
-	chain->n--;
-	return (batch);
-}
-
-static void
-chain_move(struct chain *to, struct chain *from)
-{
-	if (from->n == 0)
-		return;
-	*to->last = from->first;
-	to->last = from->last;
-	to->n += from->n;
-	chain_init(from);
-}
 
 static struct unit *
 unit_at(const struct hwtdi_crew *crew, uint64_t no)
@@ -206,7 +153,7 @@ assign_next(struct hwtdi_crew *crew)
 		return (NULL);
 	unit = unit_at(crew, crew->next_unit);
 	memset(unit, 0, sizeof(*unit));
-	chain_init(&unit->ready);
+	hwtdi_chain_init(&unit->ready);
 	unit->worker = w;
 	w->unit = unit;
 	w->is_first = crew->next_unit == 0;
@@ -244,7 +191,7 @@ hand_over(struct hwtdi_crew *crew, struct worker *w)
 	if (crew->hand_over < crew->most_handed)
 		crew->hand_over *= 2;
 	crew->n_ready += w->made.n;
-	chain_move(&w->unit->ready, &w->made);
+	hwtdi_chain_move(&w->unit->ready, &w->made);
 	if (w->unit == unit_at(crew, crew->first_unit))
 		pthread_cond_signal(&crew->came);
 }
@@ -263,7 +210,7 @@ end_unit(struct hwtdi_crew *crew, struct worker *w, int rc)
 {
 	hand_over(crew, w);
 	if (w->now != NULL)
-		chain_add(&crew->spare, w->now);
+		hwtdi_chain_add(&crew->spare, w->now);
 	w->now = NULL;
 	w->unit->done = true;
 	w->unit->rc = rc;
@@ -278,10 +225,10 @@ end_unit(struct hwtdi_crew *crew, struct worker *w, int rc)
 
 /* A maker's job. */
 
-static struct batch *
+static struct hwtdi_batch *
 new_batch(const struct hwtdi_crew *crew)
 {
-	struct batch *batch = hwtdi_alloc(crew->library, sizeof(*batch));
+	struct hwtdi_batch *batch = hwtdi_alloc(crew->library, sizeof(*batch));
 
 	if (batch == NULL)
 		return (NULL);
@@ -292,12 +239,12 @@ new_batch(const struct hwtdi_crew *crew)
 }
 
 /* With the lock held: one that can be made in, or NULL: a new one is needed. */
-static struct batch *
+static struct hwtdi_batch *
 take_spare(struct hwtdi_crew *crew)
 {
 	if (crew->spare.n >= crew->most_spare ||
 	    (crew->spare.n > 0 && crew->n_batches >= crew->most_of_all))
-		return (chain_take(&crew->spare));
+		return (hwtdi_chain_take(&crew->spare));
 	crew->n_batches++;
 	return (NULL);
 }
@@ -305,7 +252,7 @@ take_spare(struct hwtdi_crew *crew)
 /* Make rows in a batch, at a place with room for HWTDI_ROWS. */
 static void
 begin_batch(const struct hwtdi_crew *crew, struct worker *w,
-    struct batch *batch, struct hwtd_event *place)
+    struct hwtdi_batch *batch, struct hwtd_event *place)
 {
 	hwtdi_rows_clear(&batch->rows);
 	batch->rows.rows = place;
@@ -323,7 +270,7 @@ begin_batch(const struct hwtdi_crew *crew, struct worker *w,
 static bool
 need_batch(struct hwtdi_crew *crew, struct worker *w)
 {
-	struct batch *batch;
+	struct hwtdi_batch *batch;
 
 	if (w->now != NULL)
 		return (true);
@@ -347,7 +294,7 @@ need_batch(struct hwtdi_crew *crew, struct worker *w)
 static bool
 keep_batch(struct hwtdi_crew *crew, struct worker *w, bool pack)
 {
-	struct batch *batch = w->now;
+	struct hwtdi_batch *batch = w->now;
 
 	if (pack && !batch->packed) {
 		if (hwtdi_rows_pack(crew->library, batch->rows.rows,
@@ -355,7 +302,7 @@ keep_batch(struct hwtdi_crew *crew, struct worker *w, bool pack)
 			return (false);
 		batch->packed = true;
 	}
-	chain_add(&w->made, batch);
+	hwtdi_chain_add(&w->made, batch);
 	w->now = NULL;
 	return (true);
 }
@@ -543,9 +490,9 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 	    !args->filter->by_row;
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->came, NULL);
-	chain_init(&crew->spare);
-	chain_init(&crew->taken);
-	chain_init(&crew->used);
+	hwtdi_chain_init(&crew->spare);
+	hwtdi_chain_init(&crew->taken);
+	hwtdi_chain_init(&crew->used);
 	crew->n_units = n_units;
 	crew->units = hwtdi_zalloc(library, n_units * sizeof(*crew->units));
 	crew->workers = hwtdi_zalloc(library,
@@ -557,7 +504,7 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 		    args->makers * sizeof(*crew->workers)));
 	}
 	for (unsigned int i = 0; i < n_units; i++)
-		chain_init(&crew->units[i].ready);
+		hwtdi_chain_init(&crew->units[i].ready);
 	for (unsigned int i = 0; i < args->makers; i++) {
 		struct worker *w = &crew->workers[i];
 
@@ -565,7 +512,7 @@ hwtdi_crew_create(const struct hwtdi_crew_args *args, struct hwtdi_crew **out,
 		w->job.run = run_job;
 		w->job.arg = w;
 		w->idle = true;
-		chain_init(&w->made);
+		hwtdi_chain_init(&w->made);
 		hwtdi_maker_init(&w->maker, args->trace, args->stream, &desc,
 		    args->filter, args->records);
 	}
@@ -595,7 +542,7 @@ static void
 free_batches(struct hwtdi_crew *crew)
 {
 	while (crew->spare.n > 0) {
-		struct batch *batch = chain_take(&crew->spare);
+		struct hwtdi_batch *batch = hwtdi_chain_take(&crew->spare);
 
 		hwtdi_rows_fini(&batch->rows);
 		hwtdi_packed_rows_fini(crew->library, &batch->codes);
@@ -611,7 +558,7 @@ leave_front(struct hwtdi_crew *crew)
 	if (crew->front == crew->mine)
 		crew->mine_free = true;
 	else
-		chain_add(&crew->used, crew->front);
+		hwtdi_chain_add(&crew->used, crew->front);
 	crew->front = NULL;
 }
 
@@ -627,9 +574,9 @@ hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up)
 		struct worker *w = &crew->workers[i];
 
 		w->idle = true;
-		chain_move(&crew->spare, &w->made);
+		hwtdi_chain_move(&crew->spare, &w->made);
 		if (w->now != NULL)
-			chain_add(&crew->spare, w->now);
+			hwtdi_chain_add(&crew->spare, w->now);
 		w->now = NULL;
 		if (!give_up)
 			continue;
@@ -639,14 +586,14 @@ hwtdi_crew_stop(struct hwtdi_crew *crew, bool give_up)
 		w->rows = NULL;
 	}
 	for (unsigned int i = 0; i < crew->n_units; i++)
-		chain_move(&crew->spare, &crew->units[i].ready);
+		hwtdi_chain_move(&crew->spare, &crew->units[i].ready);
 	crew->n_ready = 0;
 	if (crew->front != NULL)
 		leave_front(crew);
-	chain_move(&crew->spare, &crew->taken);
-	chain_move(&crew->spare, &crew->used);
+	hwtdi_chain_move(&crew->spare, &crew->taken);
+	hwtdi_chain_move(&crew->spare, &crew->used);
 	if (crew->mine_free)
-		chain_add(&crew->spare, crew->mine);
+		hwtdi_chain_add(&crew->spare, crew->mine);
 	crew->mine = NULL;
 	crew->mine_free = false;
 	if (give_up)
@@ -698,7 +645,7 @@ take_some(struct hwtdi_crew *crew)
 
 	pthread_mutex_lock(&crew->lock);
 	/* What the reader is done with can be made in again. */
-	chain_move(&crew->spare, &crew->used);
+	hwtdi_chain_move(&crew->spare, &crew->used);
 	for (;;) {
 		unit = unit_at(crew, crew->first_unit);
 		if (unit->ready.n > 0)
@@ -722,7 +669,7 @@ take_some(struct hwtdi_crew *crew)
 		begin_next(crew);
 	}
 	while (unit->ready.n > 0 && crew->taken.n < crew->most_handed)
-		chain_add(&crew->taken, chain_take(&unit->ready));
+		hwtdi_chain_add(&crew->taken, hwtdi_chain_take(&unit->ready));
 	crew->n_ready -= crew->taken.n;
 	if (crew->merged && unit->parked &&
 	    unit->ready.n <= crew->most_of_unit / 2)
@@ -758,7 +705,7 @@ make_own(struct hwtdi_crew *crew)
 	need_mine(crew, w);
 	/* Without one the rows are where the worker makes the next ones. */
 	step = make_batch(crew, w, 1, w->now == NULL);
-	chain_move(&crew->taken, &w->made);
+	hwtdi_chain_move(&crew->taken, &w->made);
 	if (step != STEP_DONE && step != STEP_NOMEM && !crew->merged)
 		return (HWTD_OK);
 	pthread_mutex_lock(&crew->lock);
@@ -793,11 +740,11 @@ hwtdi_crew_next(struct hwtdi_crew *crew, struct hwtd_event *place,
 		rc = crew->own != NULL ? make_own(crew) : take_some(crew);
 	if (rc != HWTD_OK) {
 		(void)(rc == HWTD_E_NOMEM
-			? hwtdi_fail_nomem(err, sizeof(struct batch))
+			? hwtdi_fail_nomem(err, sizeof(struct hwtdi_batch))
 			: hwtdi_fail(err, rc, "there are no more rows"));
 		return (NULL);
 	}
-	crew->front = chain_take(&crew->taken);
+	crew->front = hwtdi_chain_take(&crew->taken);
 	rows = &crew->front->rows;
 	if (crew->front->packed) {
 		hwtdi_rows_unpack(&crew->front->codes, rows->n,
