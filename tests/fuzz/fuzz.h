@@ -1,9 +1,10 @@
 /*
- * What the fuzz harnesses share: taking an input apart, and failing.
+ * What the fuzz harnesses share: taking an input apart, failing, checks.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <hwtdecode/trace.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +48,12 @@ struct fuzz_file {
 
 void fuzz_file_open(struct fuzz_file *file, const void *bytes, size_t n);
 void fuzz_file_close(struct fuzz_file *file);
+
+/*
+ * Extent `i` of a stream of `n_bytes`; false: there is none.  Extents are in order up
+ * to the end, and what lies between them is damage.  *end_inout: 0 at first.
+ */
+bool fuzz_extent(const struct hwtd_trace *trace, uint32_t stream, size_t i,
+    uint64_t n_bytes, uint64_t *end_inout, struct hwtd_extent *out);
 
 #endif /* FUZZ_H */

@@ -1,11 +1,12 @@
 /*
- * What the fuzz harnesses share: failing, and files of given bytes.
+ * What the fuzz harnesses share: failing, files of given bytes, extents.
  */
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
 #include "fuzz.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,4 +60,26 @@ fuzz_file_close(struct fuzz_file *file)
 	if (file->unlink)
 		(void)unlink(file->path);
 	(void)close(file->fd);
+}
+
+bool
+fuzz_extent(const struct hwtd_trace *trace, uint32_t stream, size_t i,
+    uint64_t n_bytes, uint64_t *end_inout, struct hwtd_extent *out)
+{
+	const uint64_t end = *end_inout;
+
+	*out = (struct hwtd_extent){ .size = sizeof(*out) };
+	if (hwtd_trace_extent(trace, stream, i, out) != HWTD_OK) {
+		FUZZ_CHECK(end == n_bytes,
+		    "extents up to %" PRIu64 " of %" PRIu64, end, n_bytes);
+		return (false);
+	}
+	FUZZ_CHECK(out->start >= end && out->end >= out->start &&
+		out->end <= n_bytes,
+	    "extent %" PRIu64 "-%" PRIu64 " behind %" PRIu64, out->start,
+	    out->end, end);
+	FUZZ_CHECK(out->start == end || out->why == HWTD_EXTENT_AFTER_DAMAGE,
+	    "a hole at %" PRIu64 " without damage", end);
+	*end_inout = out->end;
+	return (true);
 }
