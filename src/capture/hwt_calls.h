@@ -164,7 +164,9 @@ struct hwtdi_hwt {
  * HWTD_E_STATE  the process is traced already; another context is active;
  * HWTD_E_LIMIT  no more contexts; HWTD_E_NOMEM;
  * HWTD_E_IO  all else, for instance EPERM and EACCES.
- * sys_errno is set whenever a call of the kernel failed.
+ * sys_errno is set whenever a call of the kernel failed.  If the first node cannot be
+ * opened, the context is there all the same, and this process should end.  With
+ * coresight, while another context is active, forks may try until a signal comes.
  */
 int hwtdi_hwt_alloc(struct hwtd_context *library,
     const struct hwtdi_system *sys, const struct hwtdi_hwt_options *o,
