@@ -90,3 +90,12 @@ hwtdi_regular_file_open(const char *path, int *fd_out, uint64_t *size_out,
 	*fd_out = fd;
 	return (HWTD_OK);
 }
+
+bool
+hwtdi_regular_file_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return (stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+	    x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}

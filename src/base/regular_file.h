@@ -4,6 +4,7 @@
 #ifndef HWTDI_REGULAR_FILE_H
 #define HWTDI_REGULAR_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <hwtdecode/error.h>
@@ -18,5 +19,8 @@
  */
 int hwtdi_regular_file_open(const char *path, int *fd_out, uint64_t *size_out,
     struct hwtd_error *err);
+
+/* Both names lead to one file, which is there. */
+bool hwtdi_regular_file_same(const char *a, const char *b);
 
 #endif /* HWTDI_REGULAR_FILE_H */
