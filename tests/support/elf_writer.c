@@ -103,18 +103,25 @@ size_t
 elf_writer_put_symbol(struct elf_writer *w, uint32_t name, uint8_t info,
     uint16_t section, uint64_t value)
 {
+	return (elf_writer_put_sized_symbol(w, name, info, section, value, 0));
+}
+
+size_t
+elf_writer_put_sized_symbol(struct elf_writer *w, uint32_t name, uint8_t info,
+    uint16_t section, uint64_t value, uint64_t size)
+{
 	size_t at = elf_writer_put_number(w, name, 4);
 
 	if (!w->is_64) {
 		(void)elf_writer_put_number(w, value, 4);
-		(void)elf_writer_put_number(w, 0, 4);
+		(void)elf_writer_put_number(w, size, 4);
 	}
 	(void)elf_writer_put_number(w, info, 1);
 	(void)elf_writer_put_number(w, 0, 1);
 	(void)elf_writer_put_number(w, section, 2);
 	if (w->is_64) {
 		(void)elf_writer_put_number(w, value, 8);
-		(void)elf_writer_put_number(w, 0, 8);
+		(void)elf_writer_put_number(w, size, 8);
 	}
 	return (at);
 }

@@ -67,9 +67,11 @@ void elf_writer_poke(struct elf_writer *w, size_t at, uint64_t v, size_t n);
 size_t elf_writer_put_note(struct elf_writer *w, uint32_t type,
     const void *desc, size_t n);
 
-/* Append a symbol, or a relocation with addend. */
+/* Append a symbol, of size 0 or another one, or a relocation with addend. */
 size_t elf_writer_put_symbol(struct elf_writer *w, uint32_t name, uint8_t info,
     uint16_t section, uint64_t value);
+size_t elf_writer_put_sized_symbol(struct elf_writer *w, uint32_t name,
+    uint8_t info, uint16_t section, uint64_t value, uint64_t size);
 size_t elf_writer_put_rela(struct elf_writer *w, uint64_t off, uint32_t type,
     uint32_t symbol, int64_t addend);
 
