@@ -121,8 +121,8 @@ int hwtdi_filters_try(const struct hwtdi_filters *filters, const char *path,
     struct hwtd_error *err);
 
 /*
- * Take a record, in the order of the kernel.  True in *changed_out: ranges are
- * others than before, found or gone; set in any case.
+ * Take a record, in the order of the kernel.  *changed_out, set in any case:
+ * a filter was found, found elsewhere, or (by EXECUTABLE) may be gone.
  *
  * An error says that a filter names this image but cannot be found in it; the
  * others were looked for, and the caller may go on: another image of the name
