@@ -13,7 +13,7 @@
 
 /* A file may be all symbols; more are not looked at. */
 #define MOST_SYMBOLS (UINT64_C(1) << 24)
-/* Versions that a file defines; of a hostile one each leads to the next. */
+/* Versions that a file defines; a hostile one has one at each byte. */
 #define MOST_VERSIONS 4096u
 /* The part of a version's index that counts. */
 #define VERSION_MASK 0x7fffu

@@ -99,11 +99,31 @@ only_regular_files_are_opened(void **state)
 	temp_dir_remove(&dir);
 }
 
+static void
+names_of_one_file_are_the_same(void **state)
+{
+	struct temp_dir dir;
+	struct paths p;
+
+	(void)state;
+	temp_dir_create(&dir);
+	make(&dir, &p);
+	assert_true(hwtdi_regular_file_same(p.full, p.full));
+	assert_true(hwtdi_regular_file_same(p.full, p.link));
+	assert_false(hwtdi_regular_file_same(p.full, p.empty));
+	assert_false(hwtdi_regular_file_same(p.full, p.missing));
+	assert_false(hwtdi_regular_file_same(p.missing, p.full));
+	assert_false(hwtdi_regular_file_same(p.folder, p.folder));
+	(void)rmdir(p.folder);
+	temp_dir_remove(&dir);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_regular_files_are_opened),
+		cmocka_unit_test(names_of_one_file_are_the_same),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
