@@ -46,9 +46,6 @@ hwtdi_filter_file_open(struct hwtdi_filter_file *file,
 	file->found = found;
 	rc = hwtdi_elf_tables_init(&file->tables, found->path, found->bytes,
 	    found->n_bytes, err);
-	if (rc == HWTD_OK && !found->is_elf)
-		rc = hwtdi_fail(err, HWTD_E_CORRUPT,
-		    "%.120s: damaged ELF file", found->path);
 	if (rc == HWTD_OK && found->elf.type == HWTDI_ELF_CORE)
 		rc = hwtdi_fail(err, HWTD_E_UNSUPPORTED,
 		    "%.120s: a copy of memory, not the file of an image",
