@@ -36,7 +36,7 @@ put_areas(struct elf_writer *w, const struct code_spec *spec, bool is_object)
 			.flags = 6,
 			.addr = is_object ? 0 : a->vaddr,
 			.off = off,
-			.size = a->size,
+			.size = a->size - a->rest,
 			.align = 16 });
 	}
 }

@@ -27,6 +27,8 @@ struct code_symbol {
 struct code_area {
 	uint64_t vaddr;
 	uint64_t size;
+	/* Bytes at its end that are of no section. */
+	uint64_t rest;
 };
 
 struct code_spec {

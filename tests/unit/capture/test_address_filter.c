@@ -30,13 +30,16 @@ struct scene {
 	struct hwtdi_filters filters;
 };
 
-static const struct code_area prog_areas[] = { { 0x1000, 0x1000 } };
+static const struct code_area prog_areas[] = { { 0x1000, 0x1000, 0 } };
 static const struct code_symbol prog_symbols[] = {
 	{ "main", FUNC, 1, 0x1100, 0x40, 0 },
 	{ "helper", LOCAL_FUNC, 1, 0x1140, 0x20, 0 },
 	{ "helper", LOCAL_FUNC, 1, 0x1800, 0x20, 0 },
 	{ "bare", FUNC, 1, 0x1900, 0, 0 },
 	{ "next", FUNC, 1, 0x1980, 4, 0 },
+	{ "near1", FUNC, 1, 0x1c00, 4, 0 },
+	{ "near2", FUNC, 1, 0x1c10, 4, 0 },
+	{ "near3", FUNC, 1, 0x1c20, 4, 0 },
 	{ "pick", IFUNC, 1, 0x1a00, 4, 0 },
 	{ "table", OBJECT, 1, 0x1b00, 4, 0 },
 	{ "puts", FUNC, 0, 0, 0, 0 },
@@ -44,11 +47,11 @@ static const struct code_symbol prog_symbols[] = {
 static const struct code_spec prog = { .areas = prog_areas,
 	.n_areas = 1,
 	.symbols = prog_symbols,
-	.n_symbols = 8,
+	.n_symbols = 11,
 	.interpreter = "/ld-elf.so.1" };
 
-static const struct code_area two_areas[] = { { 0x2000, 0x1000 },
-	{ 0x6000, 0x2000 } };
+static const struct code_area two_areas[] = { { 0x2000, 0x1000, 0 },
+	{ 0x6000, 0x2000, 0 } };
 static const struct code_symbol two_symbols[] = {
 	{ "first", FUNC, 1, 0x2010, 0x10, 0 },
 	{ "second", FUNC, 2, 0x6020, 0x10, 0 },
@@ -58,7 +61,7 @@ static const struct code_spec two = { .areas = two_areas,
 	.symbols = two_symbols,
 	.n_symbols = 2 };
 
-static const struct code_area rtld_areas[] = { { 0x3000, 0x1000 } };
+static const struct code_area rtld_areas[] = { { 0x3000, 0x1000, 0 } };
 static const struct code_symbol rtld_symbols[] = {
 	{ "r_debug_state", FUNC, 1, 0x3020, 0x10, 0 },
 };
@@ -67,8 +70,8 @@ static const struct code_spec rtld = { .areas = rtld_areas,
 	.symbols = rtld_symbols,
 	.n_symbols = 1 };
 
-static const struct code_area kernel_areas[] = { { 0xffffffff80200000,
-    0x2000 } };
+static const struct code_area kernel_areas[] = { { 0xffffffff80200000, 0x2000,
+    0 } };
 static const struct code_symbol kernel_symbols[] = {
 	{ "vn_open", FUNC, 1, 0xffffffff80200100, 0x80, 0 },
 };
@@ -79,7 +82,8 @@ static const struct code_spec kernel = { .type = 2,
 	.n_symbols = 1 };
 
 /* Sizes of sections are no multiples of 16, to which they are aligned. */
-static const struct code_area module_areas[] = { { 0, 0x108 }, { 0, 0x40 } };
+static const struct code_area module_areas[] = { { 0, 0x108, 0 },
+	{ 0, 0x40, 0 } };
 static const struct code_symbol module_symbols[] = {
 	{ "zfs_open", FUNC, 1, 0x20, 0x10, 0 },
 	{ "zfs_close", FUNC, 2, 0x8, 0x10, 0 },
@@ -388,9 +392,9 @@ a_length_alone_tells_segments_apart(void **state)
 static void
 mappings_that_stay_in_doubt_tell_their_places(void **state)
 {
-	static const struct code_area areas[] = { { 0x1000, 0x1000 },
-		{ 0x2000, 0x1000 }, { 0x3000, 0x1000 }, { 0x4000, 0x1000 },
-		{ 0x5000, 0x1000 } };
+	static const struct code_area areas[] = { { 0x1000, 0x1000, 0 },
+		{ 0x2000, 0x1000, 0 }, { 0x3000, 0x1000, 0 },
+		{ 0x4000, 0x1000, 0 }, { 0x5000, 0x1000, 0 } };
 	const struct code_spec five = { .areas = areas, .n_areas = 5 };
 	struct scene s;
 
@@ -493,8 +497,8 @@ ranges_are_sorted_and_joined(void **state)
 static void
 ranges_at_the_end_of_the_address_space_are_joined(void **state)
 {
-	static const struct code_area areas[] = { { 0xfffffffffffff000,
-	    0x1000 } };
+	static const struct code_area areas[] = { { 0xfffffffffffff000, 0x1000,
+	    0 } };
 	const struct code_spec high = { .type = 2,
 		.areas = areas,
 		.n_areas = 1 };
@@ -589,6 +593,9 @@ static const struct {
 } wrong[] = {
 	{ "mein@prog", HWTD_E_NOT_FOUND,
 	    "prog: no function \"mein\"; there is \"main\"" },
+	{ "helperx@prog", HWTD_E_NOT_FOUND, "there is \"helper\"" },
+	{ "near@prog", HWTD_E_NOT_FOUND,
+	    "there is \"near1\", \"near2\" and \"near3\"" },
 	{ "nothing_like_it@prog", HWTD_E_NOT_FOUND,
 	    "prog: no function \"nothing_like_it\"" },
 	{ "puts@prog", HWTD_E_NOT_FOUND, "it is of another image" },
@@ -666,7 +673,7 @@ write_text(struct scene *s, const char *name, const char *text)
 static void
 images_that_cannot_be_used_are_told(void **state)
 {
-	static const struct code_area no_code[] = { { 0, 0 } };
+	static const struct code_area no_code[] = { { 0, 0, 0 } };
 	const struct code_spec empty = { .areas = no_code };
 	struct code_spec core = prog;
 	static const struct {
@@ -789,7 +796,7 @@ static const struct code_spec stripped = { .areas = prog_areas,
 static const struct code_spec debug = { .areas = prog_areas,
 	.n_areas = 1,
 	.symbols = prog_symbols,
-	.n_symbols = 8,
+	.n_symbols = 11,
 	.build_id = build_id,
 	.debug = true };
 #define DEBUG_NAME "ab/cd0102030405060708090a0b0c0d0e0f101112.debug"
@@ -809,9 +816,23 @@ find_stripped(struct scene *s, const char *text, struct hwtd_error *err)
 	    &changed, err));
 }
 
+/* The same program again, whatever comes of it. */
+static int
+see_another(struct scene *s)
+{
+	bool changed;
+
+	return (hwtdi_filters_see(&s->filters,
+	    &(const struct hwtdi_filter_load){ .kind = HWTDI_FILTER_EXECUTABLE,
+		.path = "/stripped" },
+	    &changed, NULL));
+}
+
 static void
 stripped_files_have_their_functions_in_debug_files(void **state)
 {
+	static const uint8_t other_id[20] = { 0x12 };
+	struct code_spec other = debug;
 	const char *dirs[1];
 	struct hwtd_error err;
 	struct scene s;
@@ -819,6 +840,7 @@ stripped_files_have_their_functions_in_debug_files(void **state)
 
 	(void)state;
 	open_scene(&s);
+	other.build_id = other_id;
 	put_file(&s, "stripped", &stripped);
 	assert_int_equal(find_stripped(&s, "exported@stripped", &err),
 	    HWTD_OK);
@@ -839,6 +861,19 @@ stripped_files_have_their_functions_in_debug_files(void **state)
 	    HWTD_E_NOT_FOUND);
 	assert_non_null(strstr(err.message, "there is \"main\""));
 	assert_null(strstr(err.message, "it is stripped"));
+	/* The debug files are looked for once. */
+	add(&s, "helper@stripped");
+	add(&s, "main@stripped");
+	(void)see_another(&s);
+	CHECK_RANGES(&s, 0x1100, 0x115f, 0x1800, 0x181f);
+	/* Those of another build are none. */
+	put_file(&s, "debug", &other);
+	(void)snprintf(path, sizeof(path), "cd '%s' && mv debug " DEBUG_NAME,
+	    s.dir.path);
+	assert_int_equal(system(path), 0);
+	assert_int_equal(find_stripped(&s, "main@stripped", &err),
+	    HWTD_E_NOT_FOUND);
+	assert_non_null(strstr(err.message, "it is stripped"));
 	(void)snprintf(path, sizeof(path), "rm -r '%s/ab'", s.dir.path);
 	assert_int_equal(system(path), 0);
 	close_scene(&s);

@@ -23,9 +23,9 @@
 #define FILE_NAME 4
 #define IFUNC 10
 
-/* The first one is shorter than its segment. */
-static const struct code_area areas[] = { { 0x1000, 0xf80 },
-	{ 0x5000, 0x1000 } };
+/* The first section is shorter than its segment. */
+static const struct code_area areas[] = { { 0x1000, 0x1000, 0x80 },
+	{ 0x5000, 0x1000, 0 } };
 
 static const struct code_symbol symbols[] = {
 	{ "alpha", LOCAL(FILE_NAME), CODE_ABS, 0, 0, 0 },
@@ -210,11 +210,11 @@ code_lies_where_the_bias_puts_it_unless_it_wraps(void **state)
 	assert_int_equal(o.code.n, 2);
 	assert_int_equal(o.code.parts[0].address, 0x7001000);
 	assert_int_equal(o.code.parts[1].address, 0x7005000);
-	assert_ptr_equal(hwtdi_elf_code_find(&o.code, 0x1000, 0x1f7f),
+	assert_ptr_equal(hwtdi_elf_code_find(&o.code, 0x1000, 0x1fff),
 	    &o.code.parts[0]);
 	assert_ptr_equal(hwtdi_elf_code_find(&o.code, 0x5fff, 0x5fff),
 	    &o.code.parts[1]);
-	assert_null(hwtdi_elf_code_find(&o.code, 0x1000, 0x1f80));
+	assert_null(hwtdi_elf_code_find(&o.code, 0x1000, 0x2000));
 	assert_null(hwtdi_elf_code_find(&o.code, 0x1002, 0x1001));
 	assert_null(hwtdi_elf_code_find(&o.code, 0xfff, 0x1000));
 	close_it(&o);
@@ -358,8 +358,8 @@ thumb_functions_begin_at_even_addresses(void **state)
 static void
 functions_of_an_object_are_counted_from_its_file(void **state)
 {
-	static const struct code_area sections[] = { { 0, 0x104 },
-		{ 0, 0x40 } };
+	static const struct code_area sections[] = { { 0, 0x104, 0 },
+		{ 0, 0x40, 0 } };
 	static const struct code_symbol two[] = {
 		{ "one", GLOBAL(FUNC), 1, 0x10, 0x20, 0 },
 		{ "other", LOCAL(FUNC), 2, 0x8, 0, 0 },
