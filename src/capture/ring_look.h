@@ -7,8 +7,8 @@
  * time and for what the thread did, so that both are known for the whole time of
  * the copying.  The order of a look:
  *
- *	told.before = BUFPTR_GET; threads; hwtdi_look_read(); threads;
- *	told.after = BUFPTR_GET; RECORD_GET; hwtdi_look_find()
+ *	threads; told.before = BUFPTR_GET; hwtdi_look_read(); told.after = BUFPTR_GET;
+ *	threads; RECORD_GET; hwtdi_look_find()
  *
  * What is handed out never joins bytes of two slices, as far as that can be known:
  * see ring_look.c for the rules, and for what cannot be known.
@@ -143,21 +143,35 @@ struct hwtdi_look_ring {
 	/* An hwtdi_look_kind. */
 	uint32_t kind;
 
-	/* Of the last look. */
+	/* Of the last look: its state, and the position told behind it. */
 	uint32_t state;
 	uint64_t told;
+	/* What was taken for true, and the one of the look before. */
 	uint64_t position;
 	uint64_t position_before;
-	/* [0, given) of `held` were handed out; up to `position` held back. */
+	/* Up to here bytes of the slice were handed out; behind it: held back. */
 	uint64_t given;
-	/* Bytes of what is held back from here on are of one slice for sure. */
+	/* From here on they are of one slice for sure. */
 	uint64_t firm;
 	/* The position is that of the newest slice. */
 	bool sure;
-	/* The next byte of that slice adjoins the last one handed out. */
+	/* The newest slice began, and was not interrupted since. */
+	bool waits;
+	/* What is held back begins a slice. */
+	bool begins;
+	/* The next byte of the slice adjoins the last one handed out. */
 	bool adjoins;
+	/* No bytes behind the position are still to be handed out. */
+	bool clean;
+	/* Pages of positions are wrong. */
+	bool broken;
+	/* There is a copy that was not looked at. */
 	bool read;
-	bool any;
+	/* Of the newest copy, what the next look compares with. */
+	struct {
+		uint64_t at;
+		uint64_t n;
+	} taken[2];
 };
 
 /*
