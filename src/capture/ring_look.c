@@ -42,6 +42,8 @@
 #define ALIKE ((uint64_t)16)
 /* The last bytes written can be as they were before. */
 #define CHANCE ((uint64_t)8)
+/* Bytes in a row that are as they were: nobody wrote them. */
+#define HOLE 3
 /* A position is believed if what is new ends so little before it. */
 #define NEAR ((uint64_t)64)
 
@@ -157,6 +159,27 @@ reach_of_new(const struct hwtdi_look_ring *ring, uint64_t from, uint64_t n)
 	return (end_of_new(ring, from, from + n) - from);
 }
 
+/*
+ * How many of `n` bytes from `from` on are new up to the first ones that are not: a
+ * writer that runs past the copying leaves a hole in the copy.
+ */
+static uint64_t
+new_in_a_row(const struct hwtdi_look_ring *ring, uint64_t from, uint64_t n)
+{
+	uint64_t same = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t at = from < ring->size - i
+		    ? from + i
+		    : from + i - ring->size;
+
+		same = ring->held[at] == ring->now[at] ? same + 1 : 0;
+		if (same == HOLE)
+			return (i + 1 - HOLE);
+	}
+	return (n);
+}
+
 static uint64_t
 distance(const struct hwtdi_look_ring *ring, uint64_t from, uint64_t to)
 {
@@ -187,6 +210,26 @@ hand_out(struct look *look, const uint8_t *copy, uint64_t from, uint64_t to)
 	return (piece);
 }
 
+/* [0, to) of the newest copy is what the next look compares with. */
+static void
+take(struct hwtdi_look_ring *ring, uint64_t to)
+{
+	ring->taken[0].at = 0;
+	ring->taken[0].n = to;
+}
+
+/* The same for `n` bytes from `from` on, round the end. */
+static void
+take_round(struct hwtdi_look_ring *ring, uint64_t from, uint64_t n)
+{
+	const uint64_t straight = ring->size - from;
+
+	ring->taken[0].at = from;
+	ring->taken[0].n = n < straight ? n : straight;
+	ring->taken[1].at = 0;
+	ring->taken[1].n = n > straight ? n - straight : 0;
+}
+
 /* `n` bytes from `from` on, which go round the end; said of the first one. */
 static void
 hand_out_round(struct look *look, uint64_t from, uint64_t n, bool joins,
@@ -204,18 +247,7 @@ hand_out_round(struct look *look, uint64_t from, uint64_t n, bool joins,
 	piece->why = why;
 	if (n > straight)
 		hand_out(look, ring->now, 0, n - straight)->joins = true;
-	ring->taken[0].at = from;
-	ring->taken[0].n = n < straight ? n : straight;
-	ring->taken[1].at = 0;
-	ring->taken[1].n = n > straight ? n - straight : 0;
-}
-
-/* [0, to) of the newest copy is what the next look compares with. */
-static void
-take(struct hwtdi_look_ring *ring, uint64_t to)
-{
-	ring->taken[0].at = 0;
-	ring->taken[0].n = to;
+	take_round(ring, from, n);
 }
 
 /*
@@ -283,8 +315,14 @@ is_doubtful(const struct look *look, uint64_t n, uint64_t reach, bool less)
 {
 	if (look->told > look->ring->size)
 		return (true);
+	/* Where all is new no byte contradicts a page that is always the first. */
+	if (!less && look->told < PAGE && look->ring->size > PAGE &&
+	    !look->ring->pages && look->ring->kind != HWTDI_LOOK_LIVE)
+		return (true);
 	return (less && look->ring->kind != HWTDI_LOOK_LIVE &&
-	    (n > reach + NEAR || reach > n + look->beyond + CHANCE));
+	    ((n > reach + NEAR &&
+		 (n > look->ring->untold || look->ring->broken)) ||
+		reach > n + look->beyond + CHANCE));
 }
 
 /*
@@ -307,6 +345,8 @@ correct(struct look *look, uint64_t from, uint64_t reach, bool less,
 		out->lost = true;
 		return (false);
 	}
+	if (!look->exact && !look->last)
+		reach = new_in_a_row(look->ring, from, reach);
 	found = position_by_content(look, from, reach);
 	/* Nothing up to there is told from what was before. */
 	if (found == NOT_KNOWN && !look->exact)
@@ -333,66 +373,12 @@ hand_out_rest(struct look *look, uint64_t from, uint64_t n, bool more)
 	hand_out_round(look,
 	    move(look->ring, move(look->ring, from, n), start), size - start,
 	    false, HWTD_EXTENT_AFTER_LOSS);
-}
-
-/* The ring belongs to one writer, whose last byte was the one before `from`. */
-static void
-look_round(struct look *look, uint64_t from, bool joins, uint32_t why)
-{
-	struct hwtdi_look_ring *ring = look->ring;
-	struct hwtdi_look *out = look->out;
-	const uint64_t size = ring->size;
-	const uint64_t reach = reach_of_new(ring, from, size);
-	/* Bytes that would be overwritten last are there still. */
-	const bool less = reach + ALIKE <= size;
-	uint64_t n = look->told > size
-	    ? 0
-	    : distance(ring, from, look->told % size);
-
-	/* A slice fills the ring to its end. */
-	if (look->told == size && from == 0 && reach > size / 2)
-		n = size;
-	if (is_doubtful(look, n, reach, less)) {
-		if (!correct(look, from, reach, less, &n)) {
-			if (look->last) {
-				hand_out_round(look, 0, size, false,
-				    HWTD_EXTENT_AFTER_LOSS);
-				out->pieces[0].mixed = true;
-			}
-			ring->clean = false;
-			out->position = ring->position;
-			return;
-		}
-		joins = joins && !out->position_unknown;
-		if (out->position_unknown)
-			why = HWTD_EXTENT_AFTER_LOSS;
-	}
-	/* The last look goes as far as anything is new. */
-	if (look->last && less && reach > n)
-		n = reach;
-
-	if (less && look->ahead <= size - n) {
-		const bool fit = records_fit(look, from, n);
-
-		out->wrapped = from + n > size;
-		out->lost = !fit;
-		hand_out_round(look, from, n, joins && fit,
-		    fit ? why : HWTD_EXTENT_AFTER_LOSS);
-	} else
-		hand_out_rest(look, from, n,
-		    !less &&
-			(reach > n + look->beyond ||
-			    !records_fit(look, from, n)));
-	ring->position_before = from;
-	ring->position = move(ring, from, n);
-	if (n > 0 && ring->position == 0 && ring->kind == HWTDI_LOOK_RESTARTS)
-		ring->position = size;
-	ring->given = ring->position;
-	if (n > 0)
-		ring->adjoins = out->n_pieces > 0;
-	ring->begins = ring->begins && n == 0;
-	ring->sure = true;
-	out->position = ring->position;
+	/*
+	 * What was lost does not come again either.  Behind the position there
+	 * may be bytes of the writer, which the next look cannot tell as new.
+	 */
+	take_round(look->ring, from, size);
+	look->ring->untold = look->ahead;
 }
 
 /*
@@ -420,6 +406,108 @@ give_up_held(struct look *look)
 }
 
 /*
+ * Whether the newest slice may have gone round since the last look: the end of the
+ * ring was written, or had been when that look was made.
+ */
+static bool
+may_have_turned(const struct hwtdi_look_ring *ring)
+{
+	return (!is_same(ring, ring->size - ALIKE, ring->size) ||
+	    ring->placeless || ring->untold > ring->size - ring->position);
+}
+
+/* Behind the last new byte, or the last one before a hole. */
+static uint64_t
+end_of_all_new(const struct look *look)
+{
+	const uint64_t end = end_of_new(look->ring, 0, look->ring->size);
+
+	return (look->exact || look->last ? end
+					  : new_in_a_row(look->ring, 0, end));
+}
+
+/* No page of the position fits: nobody knows where slices begin in what is new. */
+static void
+look_without_position(struct look *look)
+{
+	struct hwtdi_look_ring *ring = look->ring;
+	const uint64_t end = end_of_all_new(look);
+	struct hwtdi_look_piece *piece;
+
+	look->out->position_unknown = true;
+	look->out->lost = true;
+	give_up_held(look);
+	piece = hand_out(look, ring->now, 0, end);
+	if (piece != NULL)
+		piece->mixed = true;
+	take(ring, ring->size);
+	ring->position = ring->given = end;
+	ring->adjoins = false;
+	ring->sure = false;
+	ring->begins = false;
+	ring->clean = true;
+	ring->placeless = true;
+	ring->untold = 0;
+	look->out->position = end;
+}
+
+/* The ring belongs to one writer, whose last byte was the one before `from`. */
+static void
+look_round(struct look *look, uint64_t from, bool joins, uint32_t why)
+{
+	struct hwtdi_look_ring *ring = look->ring;
+	struct hwtdi_look *out = look->out;
+	const uint64_t size = ring->size;
+	const uint64_t reach = reach_of_new(ring, from, size);
+	/* Bytes that would be overwritten last are there still. */
+	const bool less = reach + ALIKE <= size;
+	uint64_t n = look->told > size
+	    ? 0
+	    : distance(ring, from, look->told % size);
+
+	/* A slice fills the ring to its end. */
+	if (look->told == size && from == 0 && reach > size / 2)
+		n = size;
+	if (is_doubtful(look, n, reach, less)) {
+		if (!correct(look, from, reach, less, &n)) {
+			if (look->last || ring->kind == HWTDI_LOOK_RESTARTS)
+				look_without_position(look);
+			return;
+		}
+		joins = joins && !out->position_unknown;
+		if (out->position_unknown)
+			why = HWTD_EXTENT_AFTER_LOSS;
+	}
+	/* The last look goes as far as anything is new. */
+	if (look->last && less && reach > n)
+		n = reach;
+
+	ring->untold = ring->untold > n ? ring->untold - n : 0;
+	if (less && look->ahead <= size - n) {
+		const bool fit = records_fit(look, from, n);
+
+		out->wrapped = from + n > size;
+		out->lost = !fit;
+		hand_out_round(look, from, n, joins && fit,
+		    fit ? why : HWTD_EXTENT_AFTER_LOSS);
+	} else
+		hand_out_rest(look, from, n,
+		    !less &&
+			(reach > n + look->beyond ||
+			    !records_fit(look, from, n)));
+	ring->position_before = from;
+	ring->position = move(ring, from, n);
+	if (n > 0 && ring->position == 0 && ring->kind == HWTDI_LOOK_RESTARTS)
+		ring->position = size;
+	ring->given = ring->position;
+	if (n > 0)
+		ring->adjoins = out->n_pieces > 0;
+	ring->begins = ring->begins && n == 0;
+	ring->sure = true;
+	out->position = ring->position;
+}
+
+/*
  * Slices that wrote behind the position of the newest one, besides that: NOT_KNOWN
  * if nobody knows.
  */
@@ -439,45 +527,32 @@ hand_out_older(struct look *look, uint64_t to, bool turned)
 {
 	struct hwtdi_look_ring *ring = look->ring;
 	const uint64_t last = ring->position, n = others(look);
-	const uint64_t end = end_of_new(ring, to, ring->size);
-	/* The slice of the last look may have gone on: not what it had. */
-	const bool goes_on = to <= last && end > last &&
-	    is_same(ring, to, last);
-	struct hwtdi_look_piece *piece = hand_out(look, ring->now,
-	    goes_on ? last : to, end);
+	const bool mixed = n != 1 || turned;
+	uint64_t from = to;
+	struct hwtdi_look_piece *piece;
 
+	/* What the last look had and is there still does not come again. */
+	if (to < last) {
+		const uint64_t end = end_of_new(ring, to, last);
+
+		if (end < last) {
+			piece = hand_out(look, ring->now, to, end);
+			if (piece != NULL) {
+				piece->older = true;
+				piece->mixed = mixed;
+			}
+			from = last;
+		}
+	}
+	piece = hand_out(look, ring->now, from,
+	    end_of_new(ring, from, ring->size));
 	if (piece == NULL)
 		return;
 	piece->older = true;
-	piece->mixed = n != 1 || turned;
-	/* It did, and no other slice was there. */
-	piece->joins = !piece->mixed && goes_on && look->begun == 1 &&
-	    ring->sure && ring->adjoins;
-	if (n != NOT_KNOWN && !piece->joins)
-		look->out->lost = true;
-}
-
-/* No page of the position fits: nobody knows where slices begin in what is new. */
-static void
-look_without_position(struct look *look)
-{
-	struct hwtdi_look_ring *ring = look->ring;
-	const uint64_t end = end_of_new(ring, 0, ring->size);
-	struct hwtdi_look_piece *piece;
-
-	look->out->position_unknown = true;
-	look->out->lost = true;
-	give_up_held(look);
-	piece = hand_out(look, ring->now, 0, end);
-	if (piece != NULL)
-		piece->mixed = true;
-	take(ring, ring->size);
-	ring->position = ring->given = end;
-	ring->adjoins = false;
-	ring->sure = false;
-	ring->begins = false;
-	ring->clean = true;
-	look->out->position = end;
+	piece->mixed = mixed;
+	/* The slice of the last look went on, and there was no other one. */
+	piece->joins = !mixed && look->begun == 1 && ring->sure &&
+	    ring->adjoins && from == last && look->out->n_pieces == 1;
 }
 
 /* The position is that of the newest slice, others may have been before it. */
@@ -487,14 +562,17 @@ look_slices(struct look *look)
 	struct hwtdi_look_ring *ring = look->ring;
 	struct hwtdi_look *out = look->out;
 	const uint64_t size = ring->size, last = ring->position;
-	const bool turned = !is_same(ring, size - ALIKE, size);
-	const uint64_t end = end_of_new(ring, 0, size);
-	uint64_t to = look->told;
-	bool guessed = false;
+	const bool turned = may_have_turned(ring);
+	const uint64_t end = end_of_all_new(look);
+	uint64_t to = look->told, torn = 0;
+	bool guessed = false, came = true;
 	struct hwtdi_look_piece *piece;
 
 	if (to > size || (ring->broken && to < PAGE && end > to + CHANCE)) {
-		const uint64_t found = position_by_content(look, 0, end);
+		/* What ends with the ring may go on at its start. */
+		const uint64_t found = turned
+		    ? NOT_KNOWN
+		    : position_by_content(look, 0, end);
 
 		out->position_doubted = true;
 		if (found == NOT_KNOWN && to > size) {
@@ -509,14 +587,22 @@ look_slices(struct look *look)
 			ring->broken = true;
 		}
 	}
+	/* What the slice overwrote meanwhile, if it went round. */
+	if (look->ahead > size - to)
+		torn = look->ahead - (size - to);
 	out->position = to;
-	if (last > 0 && to >= last && is_same(ring, 0, last) &&
+	if (last > 0 && to >= last &&
+	    (torn >= last || is_same(ring, torn, last)) &&
 	    (look->begun == NOT_KNOWN || look->begun == 0)) {
 		out->alike = look->begun == NOT_KNOWN;
-		piece = hand_out(look, ring->now, ring->given, to);
+		came = to > ring->given;
+		piece = hand_out(look, ring->now,
+		    torn > ring->given ? torn : ring->given, to);
 		if (piece != NULL) {
-			piece->joins = ring->given > 0 && ring->adjoins;
-			if (ring->given == 0 && ring->begins)
+			piece->joins = ring->given > 0 && ring->adjoins &&
+			    !guessed && torn <= ring->given;
+			if (ring->given == 0 && ring->begins && !guessed &&
+			    torn == 0)
 				piece->why = HWTD_EXTENT_NEW;
 			piece->mixed = guessed;
 		}
@@ -528,19 +614,43 @@ look_slices(struct look *look)
 		give_up_held(look);
 		if (look->exact && !guessed)
 			hand_out_older(look, to, turned);
-		piece = hand_out(look, ring->now, 0, to);
+		piece = hand_out(look, ring->now, torn, to);
 		if (piece != NULL) {
 			piece->mixed = guessed;
-			if (look->begun != 0 && !turned && !guessed)
+			if (look->begun != 0 && !turned && !guessed &&
+			    torn == 0)
 				piece->why = HWTD_EXTENT_NEW;
 		}
 		ring->clean = look->exact && !guessed;
 		take(ring, ring->clean ? size : to);
 		ring->begins = true;
 	}
-	ring->adjoins = true;
+	if (came)
+		ring->adjoins = piece != NULL && !guessed;
 	ring->position = ring->given = to;
+	if (look->exact || out->restarted)
+		ring->untold = 0;
+	ring->placeless = false;
 	ring->sure = true;
+}
+
+/*
+ * From where on bytes up to the position are of one slice, though another one may
+ * have overwritten the first ones, and were not handed out before: their last one
+ * is new.
+ */
+static uint64_t
+start_of_firm(const struct look *look)
+{
+	const struct hwtdi_look_ring *ring = look->ring;
+	const uint64_t last = ring->position, to = look->told;
+
+	if (!look->steady || ring->broken || to <= SLACK ||
+	    is_same(ring, to - 1, to))
+		return (to);
+	if (last > SLACK && last < to && is_same(ring, last - 1, last))
+		return (last);
+	return (SLACK);
 }
 
 /* Nobody knows whether the position is that of the newest slice. */
@@ -574,19 +684,21 @@ look_torn(struct look *look)
 				ring->adjoins = true;
 			}
 			if (last == 0)
-				ring->begins = is_same(ring, size - ALIKE,
-				    size);
+				ring->begins = !may_have_turned(ring);
 			ring->given = last;
+			ring->firm = start_of_firm(look);
 		}
 	} else {
 		out->restarted = true;
 		give_up_held(look);
-		ring->begins = is_same(ring, size - ALIKE, size);
+		ring->firm = start_of_firm(look);
+		ring->begins = !may_have_turned(ring);
+		ring->untold = 0;
 		ring->given = 0;
 	}
-	ring->firm = look->steady && !ring->broken ? SLACK : to;
 	take(ring, to);
 	ring->position = to;
+	ring->placeless = false;
 	ring->sure = false;
 	out->held_bytes = to - ring->given;
 }
@@ -665,6 +777,20 @@ way_of_writer(const struct hwtdi_look_ring *ring,
 		told->after % ring->size));
 }
 
+/* A page that is not the first one shows that they are right. */
+static void
+learn_pages(struct look *look)
+{
+	struct hwtdi_look_ring *ring = look->ring;
+	const struct hwtdi_look_hints *hints = look->hints;
+
+	ring->pages = ring->pages ||
+	    (look->told >= PAGE && look->told <= ring->size);
+	for (size_t i = 0; !ring->pages && i < hints->n_records; i++)
+		ring->pages = hints->records[i] >= PAGE &&
+		    hints->records[i] <= ring->size;
+}
+
 static void
 find(struct look *look, const struct hwtdi_look_told *told)
 {
@@ -679,6 +805,7 @@ find(struct look *look, const struct hwtdi_look_told *told)
 		return;
 	ring->read = false;
 	look->told = told->before;
+	learn_pages(look);
 	look->steady = told->before == told->after;
 	look->begun = NOT_KNOWN;
 	if (hints->switches_known && look->state != HWTDI_LOOK_UNKNOWN &&

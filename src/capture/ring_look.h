@@ -149,12 +149,16 @@ struct hwtdi_look_ring {
 	/* What was taken for true, and the one of the look before. */
 	uint64_t position;
 	uint64_t position_before;
+	/* Behind it so many bytes may be new, though `held` has them. */
+	uint64_t untold;
 	/* Up to here bytes of the slice were handed out; behind it: held back. */
 	uint64_t given;
 	/* From here on they are of one slice for sure. */
 	uint64_t firm;
 	/* The position is that of the newest slice. */
 	bool sure;
+	/* It is no position, because none fits. */
+	bool placeless;
 	/* The newest slice began, and was not interrupted since. */
 	bool waits;
 	/* What is held back begins a slice. */
@@ -163,8 +167,9 @@ struct hwtdi_look_ring {
 	bool adjoins;
 	/* No bytes behind the position are still to be handed out. */
 	bool clean;
-	/* Pages of positions are wrong. */
+	/* Pages of positions are wrong; or one was told that can be. */
 	bool broken;
+	bool pages;
 	/* There is a copy that was not looked at. */
 	bool read;
 	/* Of the newest copy, what the next look compares with. */

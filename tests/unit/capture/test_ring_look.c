@@ -1,0 +1,488 @@
+/*
+ * Rings of hwt(4) that a model of the hardware writes to: what looks hand out was
+ * written so by one slice, and what is lost is said to be.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hwtdecode/trace.h>
+
+#include "capture/ring_look.h"
+
+#define PAGE 4096
+#define SIZE_MOST (8 * PAGE)
+#define SLICES 24
+#define SLICE_MOST (4 * SIZE_MOST)
+#define CANDIDATES 128
+
+/* What the hardware did. */
+static struct model {
+	uint64_t seed;
+	uint64_t size;
+	/* Each slice, as a whole. */
+	struct {
+		uint8_t *bytes;
+		size_t n;
+		/* By byte: it was handed out, for sure as one of this slice. */
+		uint8_t *given;
+	} slices[SLICES];
+	size_t n_slices;
+	bool on;
+	uint64_t told;
+	/* Bytes of a slice until its next interrupt. */
+	size_t interrupt;
+	uint64_t switches;
+	uint64_t records[64];
+	size_t n_records;
+	size_t shared;
+	/* 0: right; else the page is always the first, or none. */
+	unsigned wrong;
+	_Alignas(8) uint8_t ring[SIZE_MOST];
+
+	struct hwtd_context *ctx;
+	struct hwtdi_look_ring look;
+	/* Slices and offsets where the chain of joined pieces may end. */
+	struct {
+		size_t slice;
+		size_t end;
+	} ends[CANDIDATES];
+	size_t n_ends;
+	/* The chain, and how its first piece was. */
+	size_t chain;
+	size_t chain_at;
+	bool chain_older;
+	bool chain_new;
+	uint8_t chain_bytes[SLICE_MOST];
+	size_t newest;
+	/* Totals, so that a test sees that something happened. */
+	uint64_t handed, joined, older, mixed, lost, doubted;
+} model;
+
+static uint64_t
+random_u64(void)
+{
+	model.seed ^= model.seed << 13;
+	model.seed ^= model.seed >> 7;
+	model.seed ^= model.seed << 17;
+	return (model.seed);
+}
+
+static uint64_t
+random_to(uint64_t n)
+{
+	return ((random_u64() >> 11) % n);
+}
+
+static bool
+small(void)
+{
+	return (getenv("HWTDECODE_TEST_SMALL") != NULL);
+}
+
+static void
+model_begin(uint64_t seed, uint64_t size, enum hwtdi_look_kind kind)
+{
+	for (size_t i = 0; i < model.n_slices; i++)
+		memset(model.slices[i].given, 0, model.slices[i].n);
+	for (size_t i = 0; i < SLICES && model.slices[i].bytes == NULL; i++) {
+		model.slices[i].bytes = malloc(SLICE_MOST);
+		model.slices[i].given = calloc(1, SLICE_MOST);
+		assert_non_null(model.slices[i].bytes);
+		assert_non_null(model.slices[i].given);
+	}
+	model.seed = seed * 0x9e3779b97f4a7c15u + 1;
+	random_u64();
+	model.size = size;
+	model.n_slices = 0;
+	model.on = false;
+	model.told = 0;
+	model.switches = 0;
+	model.n_records = 0;
+	model.shared = 0;
+	model.wrong = 0;
+	model.n_ends = 0;
+	model.chain = 0;
+	model.newest = 0;
+	memset(model.ring, 0, size);
+	assert_int_equal(hwtdi_look_init(&model.look, model.ctx, size, kind,
+			     NULL),
+	    HWTD_OK);
+}
+
+static void
+switch_in(void)
+{
+	assert_true(model.n_slices < SLICES);
+	model.slices[model.n_slices++].n = 0;
+	model.interrupt = PAGE + random_to(600);
+	model.on = true;
+}
+
+static size_t
+position(void)
+{
+	return (model.slices[model.n_slices - 1].n % model.size);
+}
+
+static void
+switch_out(void)
+{
+	model.told = position();
+	if (model.told == 0 && model.slices[model.n_slices - 1].n > 0 &&
+	    model.look.kind == HWTDI_LOOK_RESTARTS)
+		model.told = model.size;
+	model.switches++;
+	model.on = false;
+}
+
+static void
+write_bytes(size_t n)
+{
+	const size_t slice = model.n_slices - 1;
+	uint8_t *bytes = model.slices[slice].bytes;
+
+	while (n > 0) {
+		const size_t at = model.slices[slice].n, in = at % model.size;
+		size_t part = n;
+
+		if (part > model.size - in)
+			part = model.size - in;
+		if (model.interrupt - at < part)
+			part = model.interrupt - at;
+		for (size_t i = 0; i < part; i++) {
+			if (i % 4 == 0)
+				random_u64();
+			bytes[at + i] = at + i < model.shared
+			    ? (uint8_t)((at + i) * 7 + 1)
+			    : (uint8_t)(model.seed >> (8 + 8 * (i % 4)));
+		}
+		memcpy(model.ring + in, bytes + at, part);
+		model.slices[slice].n += part;
+		n -= part;
+		if (model.slices[slice].n == model.interrupt) {
+			model.told = position();
+			if (model.n_records < 64)
+				model.records[model.n_records++] = model.told;
+			model.interrupt = model.slices[slice].n -
+			    model.slices[slice].n % PAGE + PAGE +
+			    random_to(600);
+		}
+	}
+}
+
+static uint64_t
+told(void)
+{
+	if (model.wrong == 1)
+		return (model.told % PAGE);
+	if (model.wrong == 2)
+		return (model.told % PAGE + ((uint64_t)0x7fffffff << 12));
+	return (model.told);
+}
+
+/* The chain is over: where it is of one slice for sure, it came once. */
+static void
+end_chain(void)
+{
+	if (model.n_ends == 1 && model.chain > 16) {
+		const size_t slice = model.ends[0].slice;
+		uint8_t *given = model.slices[slice].given;
+		const size_t end = model.ends[0].end;
+
+		for (size_t i = end - model.chain; i < end; i++) {
+			assert_int_equal(given[i], 0);
+			given[i] = 1;
+		}
+		if (!model.chain_older) {
+			assert_true(slice >= model.newest);
+			model.newest = slice;
+		}
+	}
+	model.n_ends = 0;
+	model.chain = 0;
+}
+
+/*
+ * Finds all places where a slice wrote the chain: slices that began since the
+ * chain did may have begun with the same bytes.
+ */
+static void
+find_chain(void)
+{
+	model.n_ends = 0;
+	for (size_t s = 0; s < model.n_slices; s++)
+		for (size_t at = model.chain_at;
+		     at + model.chain <= model.slices[s].n; at += model.size) {
+			if (model.chain_new && at != 0)
+				break;
+			if (memcmp(model.slices[s].bytes + at,
+				model.chain_bytes, model.chain) != 0)
+				continue;
+			assert_true(model.n_ends < CANDIDATES);
+			model.ends[model.n_ends].slice = s;
+			model.ends[model.n_ends++].end = at + model.chain;
+		}
+	assert_true(model.n_ends > 0);
+}
+
+static void
+check_mixed(const struct hwtdi_look_piece *piece)
+{
+	for (size_t i = 0; i < piece->n; i++) {
+		bool found = false;
+
+		for (size_t s = 0; !found && s < model.n_slices; s++)
+			for (size_t at = piece->at + i; at < model.slices[s].n;
+			     at += model.size)
+				found = found ||
+				    model.slices[s].bytes[at] ==
+					piece->bytes[i];
+		assert_true(found);
+	}
+}
+
+static void
+check_piece(const struct hwtdi_look_piece *piece)
+{
+	assert_true(piece->n > 0 && piece->at < model.size);
+	assert_true(piece->n <= model.size - piece->at);
+	model.handed += piece->n;
+	model.joined += piece->joins;
+	model.older += piece->older;
+	model.mixed += piece->mixed;
+	if (piece->joins) {
+		assert_false(piece->mixed);
+		assert_true(model.n_ends > 0);
+		assert_int_equal((model.chain_at + model.chain) % model.size,
+		    piece->at);
+	} else {
+		end_chain();
+		model.chain_at = piece->at;
+		model.chain_new = piece->why == HWTD_EXTENT_NEW;
+		model.chain_older = piece->older;
+	}
+	if (piece->mixed) {
+		assert_int_equal(piece->why, HWTD_EXTENT_AFTER_LOSS);
+		check_mixed(piece);
+		return;
+	}
+	assert_true(model.chain + piece->n <= SLICE_MOST);
+	memcpy(model.chain_bytes + model.chain, piece->bytes, piece->n);
+	model.chain += piece->n;
+	find_chain();
+}
+
+static void
+check_look(const struct hwtdi_look *look)
+{
+	assert_true(look->n_pieces <= HWTDI_LOOK_PIECES);
+	for (size_t i = 0; i < look->n_pieces; i++)
+		check_piece(&look->pieces[i]);
+	model.lost += look->lost;
+	model.doubted += look->position_doubted;
+}
+
+/* Some records get lost, and the last one may come late. */
+static size_t
+lose_records(uint64_t *out)
+{
+	const bool late = model.n_records > 0 && random_to(4) == 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i + late < model.n_records; i++)
+		if (random_to(5) != 0)
+			out[n++] = model.wrong != 0 ? model.records[i] % PAGE
+						    : model.records[i];
+	if (late)
+		model.records[0] = model.records[model.n_records - 1];
+	model.n_records = late;
+	return (n);
+}
+
+static void
+anything_happens(bool switches, uint64_t most)
+{
+	const size_t n = random_to(4) == 0 ? random_to(most)
+	    : random_to(2) == 0		   ? random_to(200)
+					   : random_to(PAGE);
+
+	if (!model.on)
+		switch_in();
+	if (model.slices[model.n_slices - 1].n + n < SLICE_MOST)
+		write_bytes(n);
+	if (switches && random_to(2) == 0)
+		switch_out();
+}
+
+/* One look; the writer may go on while the ring is copied. */
+static void
+random_look(bool one_slice)
+{
+	static _Alignas(8) uint8_t copy[SIZE_MOST];
+	uint64_t records[64];
+	struct hwtdi_look_told both = { .before = told() };
+	struct hwtdi_look_hints hints = { .records = records };
+	const bool on = model.on, moves = random_to(3) == 0;
+	const uint64_t switches = model.switches;
+	const size_t slices = model.n_slices;
+	struct hwtdi_look look;
+
+	memcpy(copy, model.ring, model.size);
+	if (moves && model.n_slices + 3 < SLICES) {
+		const size_t cut = random_to(model.size);
+
+		for (uint64_t i = random_to(2) + 1; i > 0; i--)
+			anything_happens(!one_slice, model.size / 2);
+		memcpy(copy + cut, model.ring + cut, model.size - cut);
+	}
+	hwtdi_look_read(&model.look, copy);
+	both.after = told();
+	if (model.on == on && model.switches == switches &&
+	    model.n_slices == slices && random_to(3) != 0)
+		hints.state = on ? HWTDI_LOOK_ON : HWTDI_LOOK_OFF;
+	hints.switches_known = random_to(4) != 0;
+	hints.switches = model.switches;
+	model.switches = 0;
+	hints.n_records = lose_records(records);
+	struct hwtdi_look_ring b4 = model.look; //DBG
+	hwtdi_look_find(&model.look, &both, &hints, &look);
+	if (getenv("RUNDBG")) {
+		fprintf(stderr,
+		    "look state %u told %lu/%lu sw %d:%lu slices %zu cur %zu "
+		    "on %d | b4 state %u told %lu pos %lu given %lu firm %lu "
+		    "sure %d waits %d clean %d adj %d begins %d\n",
+		    hints.state, both.before, both.after, hints.switches_known,
+		    hints.switches, model.n_slices,
+		    model.n_slices ? model.slices[model.n_slices - 1].n : 0,
+		    model.on, b4.state, b4.told, b4.position, b4.given,
+		    b4.firm, b4.sure, b4.waits, b4.clean, b4.adjoins,
+		    b4.begins); //DBG
+		for (size_t i = 0; i < look.n_pieces; i++)
+			fprintf(stderr,
+			    "   piece %lu+%zu joins %d why %u older %d mixed "
+			    "%d\n",
+			    look.pieces[i].at, look.pieces[i].n,
+			    look.pieces[i].joins, look.pieces[i].why,
+			    look.pieces[i].older, look.pieces[i].mixed);
+		for (size_t i = 0; i < model.n_slices; i++)
+			fprintf(stderr, " %zu", model.slices[i].n);
+		fprintf(stderr, " size %lu pos %lu doubt %d unk %d lost %d\n",
+		    model.size, look.position, look.position_doubted,
+		    look.position_unknown, look.lost);
+	} //DBG
+	check_look(&look);
+}
+
+static void
+last_look(void)
+{
+	struct hwtdi_look_hints hints = { .switches_known = random_to(2) ==
+		    0 };
+	struct hwtdi_look look;
+
+	if (model.on)
+		switch_out();
+	hints.switches = model.switches;
+	hwtdi_look_read(&model.look, model.ring);
+	struct hwtdi_look_ring b4 = model.look; //DBG
+	hwtdi_look_last(&model.look, told(), &hints, &look);
+	if (getenv("RUNDBG")) {
+		fprintf(stderr,
+		    "LAST told %lu sw %d:%lu slices %zu cur %zu on %d | b4 "
+		    "state %u told %lu pos %lu given %lu firm %lu sure %d "
+		    "waits %d clean %d adj %d begins %d\n",
+		    told(), hints.switches_known, hints.switches,
+		    model.n_slices,
+		    model.n_slices ? model.slices[model.n_slices - 1].n : 0,
+		    model.on, b4.state, b4.told, b4.position, b4.given,
+		    b4.firm, b4.sure, b4.waits, b4.clean, b4.adjoins,
+		    b4.begins); //DBG
+		for (size_t i = 0; i < look.n_pieces; i++)
+			fprintf(stderr,
+			    "   piece %lu+%zu joins %d why %u older %d mixed "
+			    "%d\n",
+			    look.pieces[i].at, look.pieces[i].n,
+			    look.pieces[i].joins, look.pieces[i].why,
+			    look.pieces[i].older, look.pieces[i].mixed);
+		for (size_t i = 0; i < model.n_slices; i++)
+			fprintf(stderr, " %zu", model.slices[i].n);
+		fprintf(stderr, " size %lu pos %lu doubt %d unk %d lost %d\n",
+		    model.size, look.position, look.position_doubted,
+		    look.position_unknown, look.lost);
+	} //DBG
+	assert_int_equal(look.held_bytes, 0);
+	check_look(&look);
+	/* The newest slice is there to its end. */
+	if (model.wrong == 0 && model.slices[model.n_slices - 1].n > 0) {
+		bool found = model.n_ends == 0;
+
+		for (size_t i = 0; i < model.n_ends; i++)
+			found = found ||
+			    model.ends[i].end ==
+				model.slices[model.ends[i].slice].n;
+		assert_true(found);
+	}
+	end_chain();
+	hwtdi_look_fini(&model.look);
+}
+
+static void
+random_slices_come_out_as_they_were_written(void **state)
+{
+	const uint64_t runs = small() ? 2000 : 20000;
+
+	(void)state;
+	for (uint64_t run = 0; run < runs; run++) {
+		if (getenv("RUNDBG"))
+			fprintf(stderr, "run %d\n", (int)run);
+		model_begin(run, (2 + run % 3) * PAGE, HWTDI_LOOK_RESTARTS);
+		if (run % 4 == 1)
+			model.shared = random_to(600);
+		if (run % 8 == 2)
+			model.wrong = 1 + (unsigned)random_to(2);
+		for (int i = 0; i < 6; i++) {
+			for (uint64_t k = random_to(3); k > 0; k--)
+				anything_happens(true, 2 * model.size);
+			random_look(false);
+		}
+		anything_happens(true, 2 * model.size);
+		last_look();
+	}
+	assert_true(model.joined > runs / 10 && model.older > runs / 10);
+	assert_true(model.mixed > 0 && model.lost > 0 && model.doubted > 0);
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	return (hwtd_context_create(NULL, &model.ctx, NULL));
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SLICES; i++) {
+		free(model.slices[i].bytes);
+		free(model.slices[i].given);
+	}
+	hwtd_context_destroy(model.ctx);
+	return (0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_slices_come_out_as_they_were_written),
+	};
+
+	return (cmocka_run_group_tests(tests, set_up, tear_down));
+}
