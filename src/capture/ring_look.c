@@ -568,7 +568,13 @@ look_slices(struct look *look)
 	bool guessed = false, came = true;
 	struct hwtdi_look_piece *piece;
 
-	if (to > size || (ring->broken && to < PAGE && end > to + CHANCE)) {
+	if ((to > size || (ring->broken && to < PAGE)) && end == 0 &&
+	    to % PAGE == last % PAGE) {
+		/* Nothing came. */
+		out->position_doubted = true;
+		to = last;
+	} else if (to > size ||
+	    (ring->broken && to < PAGE && end > to + CHANCE)) {
 		/* What ends with the ring may go on at its start. */
 		const uint64_t found = turned
 		    ? NOT_KNOWN
@@ -586,6 +592,13 @@ look_slices(struct look *look)
 			to = found;
 			ring->broken = true;
 		}
+	}
+	/* The position may be at the end of the ring, and the writer behind it. */
+	if (!look->exact && turned && !ring->pages && to < PAGE &&
+	    size > PAGE) {
+		out->position_doubted = true;
+		look_without_position(look);
+		return;
 	}
 	/* What the slice overwrote meanwhile, if it went round. */
 	if (look->ahead > size - to)
@@ -630,7 +643,8 @@ look_slices(struct look *look)
 	ring->position = ring->given = to;
 	if (look->exact || out->restarted)
 		ring->untold = 0;
-	ring->placeless = false;
+	if (look->exact)
+		ring->placeless = false;
 	ring->sure = true;
 }
 
@@ -671,6 +685,14 @@ look_torn(struct look *look)
 		ring->broken = true;
 		return;
 	}
+	/* It began anew with the same bytes, or the page is wrong. */
+	if (to < last && is_same(ring, 0, last)) {
+		out->position = last;
+		out->alike = true;
+		out->held_bytes = last - ring->given;
+		ring->sure = false;
+		return;
+	}
 	if (to >= last && is_same(ring, 0, last)) {
 		out->alike = last > 0;
 		/* It was written up to here by one slice, unless nothing moved. */
@@ -698,7 +720,6 @@ look_torn(struct look *look)
 	}
 	take(ring, to);
 	ring->position = to;
-	ring->placeless = false;
 	ring->sure = false;
 	out->held_bytes = to - ring->given;
 }
