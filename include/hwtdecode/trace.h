@@ -329,6 +329,17 @@ struct hwtd_open_options {
 	/** For raw bytes: shape [n_perf_records], what was recorded beside them. */
 	const struct hwtd_perf_records *perf_records;
 	size_t n_perf_records;
+	/**
+	 * For raw bytes: a text that says what lay where, as hwtdecode(1) describes
+	 * it.  NULL: none.  What it does not understand is HWTD_E_CORRUPT.
+	 */
+	const char *map_file;
+	/**
+	 * For raw bytes: how hwt(4) counts their thread, plus 1; its id is that of
+	 * `map_file`, else this number.  0: unknown.
+	 */
+	uint32_t thread_plus_1;
+	uint32_t reserved4;
 };
 
 /** Options for saving.  All zero means defaults. */
@@ -366,6 +377,13 @@ struct hwtd_save_options {
  * A text in which perf lists Arm SPE (perf report -D, also an excerpt of it in a
  * mail) has a stream for each CPU or thread, and an extent for each buffer.  What
  * the text leaves out is damage.
+ *
+ * A recording of bsdtrace is named by NAME.pt or NAME.meta and has the streams of
+ * NAME-tidN.pt too; lines of the texts that are damaged or not known are damage.
+ *
+ * What is no file but the beginning of the names of files, with numbers behind
+ * it, names all of these: raw bytes of Intel PT as hwt(8) writes them, of one
+ * thread each.
  *
  * @param[in]  ctx        A context; kept alive by the trace.
  * @param[in]  path       File to read, or the folder of a snapshot.

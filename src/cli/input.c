@@ -46,6 +46,27 @@ is_trace_folder(const char *path)
 	return (has_file(path, "snapshot.ini") || has_file(path, "data"));
 }
 
+/* Threads that files of hwt(8) are looked for of. */
+#define MAX_THREADS 1024
+
+/* No file, but the beginning of the names of files that hwt(8) wrote. */
+static bool
+is_family(const char *path)
+{
+	char text[4096];
+
+	if (path[0] == '\0' || access(path, F_OK) == 0 || errno != ENOENT)
+		return (false);
+	for (int i = 0; i < MAX_THREADS; i++) {
+		const int n = snprintf(text, sizeof(text), "%s%d", path, i);
+
+		if (n > 0 && (size_t)n < sizeof(text) &&
+		    access(text, F_OK) == 0)
+			return (true);
+	}
+	return (false);
+}
+
 /* The library would say less, and opening a FIFO would wait for ever. */
 static bool
 check_readable(const char *path, const char *what)
@@ -116,6 +137,8 @@ warn_of_unused(const struct input *input, const struct options *options)
 		{ "framing", options->has_framing, false },
 		{ "etm-config", options->n_coresight != 0, false },
 		{ "perf-records", options->n_perf_records != 0, false },
+		{ "maps", options->map_file != NULL, false },
+		{ "thread", options->thread_plus_1 != 0, false },
 		{ "split-at", options->n_buffers != 0 || options->find_buffers,
 		    false },
 		{ "stream-cpu", options->cpu_plus_1 != 0, true },
@@ -259,6 +282,8 @@ input_open(struct input *input, const struct options *options)
 		.spe = options->has_spe ? &options->spe : NULL,
 		.perf_records = options->perf_records,
 		.n_perf_records = options->n_perf_records,
+		.map_file = options->map_file,
+		.thread_plus_1 = options->thread_plus_1,
 		.buffers = options->buffers,
 		.n_buffers = options->n_buffers,
 		.search = &search,
@@ -280,7 +305,7 @@ input_open(struct input *input, const struct options *options)
 		if (path == NULL)
 			return (interrupt_seen() ? EXIT_INTERRUPTED
 						 : EXIT_FAILED);
-	} else if (!check_readable(path, "the trace")) {
+	} else if (!is_family(path) && !check_readable(path, "the trace")) {
 		return (EXIT_FAILED);
 	}
 	for (size_t i = 0; i < options->n_images; i++) {
@@ -288,6 +313,11 @@ input_open(struct input *input, const struct options *options)
 			input_close(input);
 			return (EXIT_FAILED);
 		}
+	}
+	if (options->map_file != NULL &&
+	    !check_readable(options->map_file, "the maps")) {
+		input_close(input);
+		return (EXIT_FAILED);
 	}
 	for (size_t i = 0; i < options->n_perf_records; i++) {
 		if (!check_readable(options->perf_records[i].path,

@@ -300,14 +300,19 @@ take_input_option(struct options *options, const struct option_entry *entry,
 			return (false);
 		options->max_memory = number != 0 ? number : UINT64_MAX;
 		return (true);
+	case OPTION_MAPS:
+		options->map_file = value;
+		return (true);
 	case OPTION_STREAM_CPU:
 	case OPTION_STREAM_PID:
 	case OPTION_STREAM_TID:
+	case OPTION_THREAD:
 		if (!option_number(entry, value, 0, HWTD_NO_ID - 1, &number))
 			return (false);
-		*(entry->id == OPTION_STREAM_CPU ? &options->cpu_plus_1
-			: entry->id == OPTION_STREAM_PID
-			? &options->pid_plus_1
+		*(entry->id == OPTION_STREAM_CPU	 ? &options->cpu_plus_1
+			: entry->id == OPTION_STREAM_PID ? &options->pid_plus_1
+			: entry->id == OPTION_THREAD
+			? &options->thread_plus_1
 			: &options->tid_plus_1) = (uint32_t)number + 1;
 		return (true);
 	default:

@@ -156,6 +156,12 @@ const struct option_entry option_table[] = {
 	    "Records of a Linux perf ring buffer that belong to raw bytes: "
 	    "mappings, switches.  sample-type is that of perf_event_attr.  "
 	    "Repeatable." },
+	{ OPTION_MAPS, "maps", 0, GROUP_INPUT, READERS, "FILE", NULL,
+	    "What lay where while raw bytes were recorded: lines such as "
+	    "'exec "
+	    "PATH bias=ADDRESS', or tables of procstat -v and kldstat." },
+	{ OPTION_THREAD, "thread", 0, GROUP_INPUT, READERS, "N", NULL,
+	    "Raw bytes are of the thread that hwt(4) counts by N." },
 	{ OPTION_STREAM_CPU, "stream-cpu", 0, GROUP_INPUT, READERS, "N", NULL,
 	    "Raw bytes were recorded on this CPU." },
 	{ OPTION_STREAM_PID, "stream-pid", 0, GROUP_INPUT, READERS, "N", NULL,

@@ -31,6 +31,8 @@ enum option_id {
 	OPTION_SPE_INTERVAL,
 	OPTION_SPLIT_AT,
 	OPTION_PERF_RECORDS,
+	OPTION_MAPS,
+	OPTION_THREAD,
 	OPTION_STREAM_CPU,
 	OPTION_STREAM_PID,
 	OPTION_STREAM_TID,
@@ -179,6 +181,9 @@ struct options {
 	/* Owned, with their paths. */
 	struct hwtd_perf_records *perf_records;
 	size_t n_perf_records;
+	/* What lay where; borrowed from argv. */
+	const char *map_file;
+	uint32_t thread_plus_1;
 	const char **config_files;
 	size_t n_config_files;
 	/* An hwtd_framing. */

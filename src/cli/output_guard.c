@@ -171,6 +171,8 @@ guard_inputs(const struct options *options)
 		good = spares_path(targets, n, options->image_lists[i]);
 	for (size_t i = 0; good && i < options->n_config_files; i++)
 		good = spares_path(targets, n, options->config_files[i]);
+	if (good && options->map_file != NULL)
+		good = spares_path(targets, n, options->map_file);
 	for (size_t i = 0; good && i < options->n_perf_records; i++)
 		good = spares_path(targets, n, options->perf_records[i].path);
 	if (good && options->expect != NULL && !options->update)

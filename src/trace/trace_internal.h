@@ -50,7 +50,10 @@ struct hwtdi_stretch {
 		/* FRAMES: of the sink. */
 		size_t piece;
 	} at;
-	/* MEMORY: bytes allocated.  CHUNK: bytes of the stored payload. */
+	/*
+	 * MEMORY: bytes allocated.  CHUNK: bytes of the stored payload.  FILE: which
+	 * one; 0: that of the trace, 1 and up: of those beside it.
+	 */
 	uint32_t room;
 	uint32_t kind;
 };
@@ -168,6 +171,9 @@ struct hwtd_trace {
 	const char *format;
 	struct hwtdi_trace_text text;
 	struct hwtdi_trace_file file;
+	/* Further files that stretches lie in. */
+	struct hwtdi_trace_file *more_files;
+	size_t n_more_files, cap_more_files;
 	/* Paths of files that it names. */
 	char **side_files;
 	size_t n_side_files, cap_side_files;

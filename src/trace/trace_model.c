@@ -197,6 +197,12 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	hwtdi_strfree(ctx, trace->file.path);
 	if (trace->file.fd >= 0)
 		(void)close(trace->file.fd);
+	for (size_t i = 0; i < trace->n_more_files; i++) {
+		hwtdi_strfree(ctx, trace->more_files[i].path);
+		(void)close(trace->more_files[i].fd);
+	}
+	hwtdi_array_free(ctx, trace->more_files, trace->cap_more_files,
+	    sizeof(*trace->more_files));
 	hwtdi_free(ctx, trace, sizeof(*trace));
 	hwtd_context_destroy(ctx);
 }

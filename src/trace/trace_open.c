@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "base/regular_file.h"
 #include "trace/container/hwt_reader.h"
+#include "trace/import/bsdtrace.h"
+#include "trace/import/file_family.h"
 #include "trace/import/lldb.h"
 #include "trace/import/perf/perf_data.h"
 #include "trace/import/raw.h"
@@ -46,31 +48,110 @@ hwtdi_trace_file_read(const struct hwtdi_trace_file *file, uint64_t off,
 	return (HWTD_OK);
 }
 
+/* Of a name that is no file: those that it begins, with a number behind it. */
 static int
-open_file(struct hwtd_trace *trace, const char *path, uint32_t tech,
-    struct hwtd_error *err)
+find_family(struct hwtd_trace *trace, const char *path, uint32_t tech,
+    struct hwtdi_file_family *family, struct hwtd_error *err)
 {
 	int rc;
 
-	rc = hwtdi_snapshot_path(trace->library, path, &trace->file.path, err);
-	if (rc == HWTD_OK && trace->file.path == NULL)
-		rc = hwtdi_perf_data_path(trace->library, path,
-		    &trace->file.path, err);
+	if ((tech != HWTD_TECH_UNKNOWN && tech != HWTD_TECH_INTEL_PT) ||
+	    access(path, F_OK) == 0 || errno != ENOENT)
+		return (HWTD_OK);
+	rc = hwtdi_file_family_find(family, trace->library, path, "", err);
+	if (rc == HWTD_OK && family->n > 0)
+		rc = hwtdi_file_family_path(trace->library, path,
+		    family->numbers[0], "", &trace->file.path, err);
+	return (rc);
+}
+
+/* The file that stands for `path`, which may be one beside it. */
+static int
+find_path(struct hwtd_trace *trace, const char *path, uint32_t tech,
+    struct hwtdi_file_family *family, struct hwtd_error *err)
+{
+	char **out = &trace->file.path;
+	int rc;
+
+	rc = hwtdi_snapshot_path(trace->library, path, out, err);
+	if (rc == HWTD_OK && *out == NULL)
+		rc = hwtdi_perf_data_path(trace->library, path, out, err);
+	if (rc == HWTD_OK && *out == NULL && tech == HWTD_TECH_UNKNOWN)
+		rc = hwtdi_bsdtrace_path(trace->library, path, out, err);
+	if (rc == HWTD_OK && *out == NULL)
+		rc = find_family(trace, path, tech, family, err);
+	if (rc != HWTD_OK || *out != NULL)
+		return (rc);
+	*out = hwtdi_strdup(trace->library, path);
+	return (*out != NULL ? HWTD_OK
+			     : hwtdi_fail_nomem(err, strlen(path) + 1));
+}
+
+static int
+open_file(struct hwtd_trace *trace, const char *path, uint32_t tech,
+    struct hwtdi_file_family *family, struct hwtd_error *err)
+{
+	int rc;
+
+	rc = find_path(trace, path, tech, family, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (trace->file.path == NULL)
-		trace->file.path = hwtdi_strdup(trace->library, path);
-	if (trace->file.path == NULL)
-		return (hwtdi_fail_nomem(err, strlen(path) + 1));
 	rc = hwtdi_regular_file_open(trace->file.path, &trace->file.fd,
 	    &trace->file.size, err);
 	if (rc != HWTD_OK) {
 		hwtdi_fail_prefix(err, "cannot open");
 		return (rc);
 	}
-	if (trace->file.size == 0 && tech == HWTD_TECH_UNKNOWN)
+	if (trace->file.size == 0 && tech == HWTD_TECH_UNKNOWN &&
+	    family->n == 0)
 		return (hwtdi_fail_at(err, HWTD_E_UNRECOGNIZED, 0,
 		    "is empty; there is no trace in it"));
+	return (HWTD_OK);
+}
+
+static int
+import_snapshot(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    struct hwtd_error *err)
+{
+	(void)opts;
+	return (hwtdi_snapshot_import(trace, err));
+}
+
+/* What has a format of its own, in the order in which they are looked for. */
+static const struct {
+	int (*recognize)(const struct hwtd_trace *trace, bool *is_out,
+	    struct hwtd_error *err);
+	int (*import)(struct hwtd_trace *trace,
+	    const struct hwtd_open_options *opts, struct hwtd_error *err);
+} formats[] = {
+	{ hwtdi_perf_data_recognize, hwtdi_perf_data_import },
+	{ hwtdi_bsdtrace_recognize, hwtdi_bsdtrace_import },
+	{ hwtdi_lldb_recognize, hwtdi_lldb_import },
+	{ hwtdi_snapshot_recognize, import_snapshot },
+	{ hwtdi_spe_text_recognize, hwtdi_spe_text_import },
+};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+/* Sets *known if it is one of them. */
+static int
+import_format(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    bool *known, struct hwtd_error *err)
+{
+	int rc;
+
+	rc = hwtdi_hwt_recognize(trace, known, err);
+	if (rc != HWTD_OK || *known)
+		return (rc == HWTD_OK ? hwtdi_hwt_read(trace, opts, err) : rc);
+	/* Who names the technology says that the bytes are raw. */
+	for (size_t i = 0; opts->tech == HWTD_TECH_UNKNOWN && i < FORMATS;
+	     i++) {
+		rc = formats[i].recognize(trace, known, err);
+		if (rc != HWTD_OK || *known)
+			return (rc == HWTD_OK
+				? formats[i].import(trace, opts, err)
+				: rc);
+	}
 	return (HWTD_OK);
 }
 
@@ -78,36 +159,17 @@ static int
 fill(struct hwtd_trace *trace, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_error *err)
 {
-	bool is_hwt = false, is_lldb = false, is_snapshot = false;
-	bool is_text = false, is_perf = false;
+	struct hwtdi_file_family family = { 0 };
+	const struct hwtdi_raw_how how = { .prefix = path, .family = &family };
+	bool known = false;
 	int rc;
 
-	rc = open_file(trace, path, opts->tech, err);
-	if (rc == HWTD_OK)
-		rc = hwtdi_hwt_recognize(trace, &is_hwt, err);
-	/* Who names the technology says that the bytes are raw. */
-	if (rc == HWTD_OK && !is_hwt && opts->tech == HWTD_TECH_UNKNOWN)
-		rc = hwtdi_perf_data_recognize(trace, &is_perf, err);
-	if (rc == HWTD_OK && !is_hwt && opts->tech == HWTD_TECH_UNKNOWN)
-		rc = hwtdi_lldb_recognize(trace, &is_lldb, err);
-	if (rc == HWTD_OK && !is_hwt && !is_lldb &&
-	    opts->tech == HWTD_TECH_UNKNOWN)
-		rc = hwtdi_snapshot_recognize(trace, &is_snapshot, err);
-	if (rc == HWTD_OK && !is_hwt && !is_lldb && !is_snapshot &&
-	    opts->tech == HWTD_TECH_UNKNOWN)
-		rc = hwtdi_spe_text_recognize(trace, &is_text, err);
-	if (rc == HWTD_OK && is_hwt)
-		rc = hwtdi_hwt_read(trace, opts, err);
-	else if (rc == HWTD_OK && is_perf)
-		rc = hwtdi_perf_data_import(trace, opts, err);
-	else if (rc == HWTD_OK && is_lldb)
-		rc = hwtdi_lldb_import(trace, opts, err);
-	else if (rc == HWTD_OK && is_snapshot)
-		rc = hwtdi_snapshot_import(trace, err);
-	else if (rc == HWTD_OK && is_text)
-		rc = hwtdi_spe_text_import(trace, opts, err);
-	else if (rc == HWTD_OK)
-		rc = hwtdi_raw_import(trace, opts, err);
+	rc = open_file(trace, path, opts->tech, &family, err);
+	if (rc == HWTD_OK && family.n == 0)
+		rc = import_format(trace, opts, &known, err);
+	if (rc == HWTD_OK && !known)
+		rc = hwtdi_raw_import(trace, opts, &how, err);
+	hwtdi_file_family_fini(&family, trace->library);
 	if (rc == HWTD_OK && strcmp(trace->format, "raw") == 0)
 		rc = hwtdi_perf_records_import(trace, opts, err);
 	if (rc != HWTD_OK && rc != HWTD_E_NOMEM && rc != HWTD_E_TOO_NEW)

@@ -195,7 +195,9 @@ copy_piece(struct hwtdi_window *w, const struct hwtdi_stretch *stretch,
 		memcpy(to, stretch->at.memory + at, (size_t)n);
 		return (HWTD_OK);
 	case HWTDI_STRETCH_FILE:
-		rc = hwtdi_trace_file_read(&w->trace->file,
+		rc = hwtdi_trace_file_read(stretch->room == 0
+			? &w->trace->file
+			: &w->trace->more_files[stretch->room - 1],
 		    stretch->at.file_off + at, to, (size_t)n, &inner);
 		if (rc == HWTD_OK)
 			return (HWTD_OK);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "trace/import/map_file.h"
+#include "trace/import/side_file.h"
 #include "trace/sink/ring.h"
 #include "trace/sink/sink_ids.h"
 
@@ -159,6 +161,7 @@ place_file(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 
 /* IDs of the file that have a source; those of others are counted in `ids`. */
 struct sources {
+	const struct hwtdi_map_file *map;
 	bool known[HWTDI_TRACE_IDS];
 	struct hwtdi_sink_ids ids;
 };
@@ -217,6 +220,15 @@ count_ids(const struct hwtd_trace *trace, uint64_t from,
 	return (rc);
 }
 
+/* hwt(4) gives threads the IDs from 1 on. */
+static void
+name_thread(const struct hwtdi_map_file *map, uint32_t trace_id,
+    struct hwtd_stream_desc *desc)
+{
+	if (trace_id != 0 && !map->by_cpu)
+		desc->tid = hwtdi_map_file_tid(map, trace_id - 1);
+}
+
 /* One stream for each ID of which no source is known. */
 static int
 add_others(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
@@ -241,6 +253,8 @@ add_others(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
 		config.trace_id = i;
 		if (rule->ids == HWTD_CS_IDS_CPUS)
 			desc->cpu = i - 1;
+		else if (sources->map->n_threads != 0)
+			name_thread(sources->map, i, desc);
 		rc = hwtd_trace_add_stream(trace, desc, &id, err);
 	}
 	return (rc);
@@ -272,17 +286,20 @@ add_source(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
 	if (config.trace_id < HWTDI_TRACE_IDS)
 		sources->known[config.trace_id] = true;
 	desc->coresight = &config;
+	if (sources->map->n_threads != 0)
+		name_thread(sources->map, config.trace_id, desc);
 	return (hwtd_trace_add_stream(trace, desc, &id, err));
 }
 
 /* Without frames the stream is that of the only source. */
 static int
 add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
-    struct hwtd_stream_desc *desc, struct hwtd_error *err)
+    const struct hwtdi_map_file *map, struct hwtd_stream_desc *desc,
+    struct hwtd_error *err)
 {
 	const uint8_t *at = (const uint8_t *)opts->coresight;
 	struct hwtd_coresight_config rule = { .ids = HWTD_CS_IDS_ONE };
-	struct sources sources = { .known = { false } };
+	struct sources sources = { .map = map };
 	uint32_t sink = 0, id = 0;
 	size_t stride = 0;
 	int rc;
@@ -313,43 +330,140 @@ add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 	return (add_others(trace, desc, &rule, &sources, err));
 }
 
-int
-hwtdi_raw_import(struct hwtd_trace *trace,
-    const struct hwtd_open_options *opts, struct hwtd_error *err)
+/* Whose bytes are those of a file that is called by a number of hwt(4). */
+static void
+name_owner(const struct hwtdi_map_file *map, uint32_t number,
+    const struct hwtd_open_options *opts, struct hwtd_stream_desc *desc)
 {
-	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
-	const char *slash;
-	uint32_t id;
+	uint32_t tid;
+
+	if (map->by_cpu && opts->cpu_plus_1 == 0) {
+		desc->cpu = number;
+	} else if (!map->by_cpu && opts->tid_plus_1 == 0) {
+		tid = hwtdi_map_file_tid(map, number);
+		desc->tid = tid != HWTD_NO_ID ? tid : number;
+	}
+}
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (slash != NULL && slash[1] != '\0' ? slash + 1 : path);
+}
+
+/* A stream of each file of a family; the first one is that of the trace. */
+static int
+place_family(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    const struct hwtdi_raw_how *how, const struct hwtdi_map_file *map,
+    struct hwtd_stream_desc *desc, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	trace->format = "raw";
+	if (opts->n_buffers > 1)
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "%zu buffers of %zu files; open one of them",
+		    opts->n_buffers, how->family->n));
+	for (size_t i = 0; rc == HWTD_OK && i < how->family->n; i++) {
+		const uint32_t number = how->family->numbers[i];
+		uint32_t no = 0, id = 0;
+		char *path;
+
+		rc = hwtdi_file_family_path(trace->library, how->prefix,
+		    number, "", &path, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (i > 0)
+			rc = hwtdi_side_bytes_open(trace, path, &no, err);
+		desc->name = last_part(path);
+		name_owner(map, number, opts, desc);
+		if (rc == HWTD_OK)
+			rc = hwtd_trace_add_stream(trace, desc, &id, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_side_bytes_place(trace, id, no, err);
+		hwtdi_strfree(trace->library, path);
+	}
+	return (rc);
+}
+
+/* The technology that the user names, or that a pattern shows. */
+static int
+find_tech(const struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    const struct hwtdi_raw_how *how, uint32_t *out, struct hwtd_error *err)
+{
 	bool found;
 	int rc;
 
-	desc.tech = opts->tech;
-	if (desc.tech == HWTD_TECH_UNKNOWN) {
-		rc = find_psb(trace, &found, err);
-		if (rc != HWTD_OK)
-			return (rc);
-		if (!found)
-			return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
-			    "no .hwt header, perf.data, LLDB trace bundle, "
-			    "snapshot, SPE listing of perf, nor Intel PT sync "
-			    "pattern in the first %" PRIu64
-			    " bytes; a raw trace needs its technology named "
-			    "(--tech pt, --tech coresight, --tech spe)",
-			    trace->file.size < SEARCH_BYTES ? trace->file.size
-							    : SEARCH_BYTES));
-		desc.tech = HWTD_TECH_INTEL_PT;
-	}
+	*out = opts->tech;
+	if (opts->tech != HWTD_TECH_UNKNOWN)
+		return (HWTD_OK);
+	*out = HWTD_TECH_INTEL_PT;
+	/* Only bytes of Intel PT are written to one file for each thread. */
+	if (how->family->n > 0)
+		return (HWTD_OK);
+	rc = find_psb(trace, &found, err);
+	if (rc == HWTD_OK && !found)
+		return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
+		    "no .hwt header, perf.data, LLDB trace bundle, snapshot, "
+		    "recording of bsdtrace, SPE listing of perf, nor Intel PT "
+		    "sync pattern in the first %" PRIu64
+		    " bytes; a raw trace needs its technology named (--tech "
+		    "pt, --tech coresight, --tech spe)",
+		    trace->file.size < SEARCH_BYTES ? trace->file.size
+						    : SEARCH_BYTES));
+	return (rc);
+}
+
+static int
+place(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
+    const struct hwtdi_raw_how *how, const struct hwtdi_map_file *map,
+    struct hwtd_error *err)
+{
+	struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+	uint32_t id;
+	int rc;
+
+	rc = find_tech(trace, opts, how, &desc.tech, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	desc.cpu = minus_1(opts->cpu_plus_1);
-	desc.pid = minus_1(opts->pid_plus_1);
+	desc.pid = minus_1(map->pid_plus_1 != 0 ? map->pid_plus_1
+						: opts->pid_plus_1);
 	desc.tid = minus_1(opts->tid_plus_1);
 	desc.pt = opts->pt;
 	if (desc.tech == HWTD_TECH_SPE)
 		desc.spe = opts->spe;
 	desc.clock = opts->clock;
-	slash = strrchr(trace->file.path, '/');
-	desc.name = slash != NULL && slash[1] != '\0' ? slash + 1
-						      : trace->file.path;
+	if (how->family->n > 0)
+		return (place_family(trace, opts, how, map, &desc, err));
+	desc.name = last_part(trace->file.path);
+	if (desc.tech == HWTD_TECH_CORESIGHT &&
+	    opts->framing != HWTD_FRAMING_NONE)
+		return (add_coresight(trace, opts, map, &desc, err));
+	if (opts->thread_plus_1 != 0)
+		name_owner(map, opts->thread_plus_1 - 1, opts, &desc);
 	return (desc.tech == HWTD_TECH_CORESIGHT
-		? add_coresight(trace, opts, &desc, err)
+		? add_coresight(trace, opts, map, &desc, err)
 		: place_file(trace, opts, &desc, &id, err));
+}
+
+int
+hwtdi_raw_import(struct hwtd_trace *trace,
+    const struct hwtd_open_options *opts, const struct hwtdi_raw_how *how,
+    struct hwtd_error *err)
+{
+	struct hwtdi_map_file map = { .pid_plus_1 = opts->pid_plus_1 };
+	int rc = HWTD_OK;
+
+	if (opts->map_file != NULL)
+		rc = hwtdi_map_file_read(&map, trace, opts->map_file,
+		    opts->pid_plus_1, err);
+	if (rc == HWTD_OK)
+		rc = place(trace, opts, how, &map, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_map_file_add(&map, trace, err);
+	hwtdi_map_file_fini(&map, trace->library);
+	return (rc);
 }

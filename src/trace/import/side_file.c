@@ -167,3 +167,56 @@ hwtdi_side_file_fini(struct hwtdi_side_file *file, struct hwtd_context *ctx)
 	hwtdi_free(ctx, file->bytes, file->n);
 	memset(file, 0, sizeof(*file));
 }
+
+int
+hwtdi_side_bytes_open(struct hwtd_trace *trace, const char *path,
+    uint32_t *no_out, struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = trace->library;
+	struct hwtdi_trace_file file = { .fd = -1 };
+	char *copy = NULL;
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &trace->more_files, &trace->cap_more_files,
+	    trace->n_more_files + 1, sizeof(*trace->more_files), err);
+	if (rc != HWTD_OK)
+		return (rc);
+	rc = hwtdi_regular_file_open(path, &file.fd, &file.size, err);
+	if (rc != HWTD_OK) {
+		hwtdi_fail_prefix(err, "cannot read %.100s", path);
+		return (rc);
+	}
+	file.path = hwtdi_strdup(ctx, path);
+	copy = hwtdi_strdup(ctx, path);
+	if (file.path == NULL || copy == NULL)
+		rc = hwtdi_fail_nomem(err, strlen(path) + 1);
+	if (rc == HWTD_OK)
+		rc = note(trace, copy, true, err);
+	if (rc != HWTD_OK) {
+		hwtdi_strfree(ctx, copy);
+		hwtdi_strfree(ctx, file.path);
+		(void)close(file.fd);
+		return (rc);
+	}
+	trace->more_files[trace->n_more_files++] = file;
+	*no_out = (uint32_t)trace->n_more_files;
+	return (HWTD_OK);
+}
+
+int
+hwtdi_side_bytes_place(struct hwtd_trace *trace, uint32_t stream, uint32_t no,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_trace_file *file = no == 0
+	    ? &trace->file
+	    : &trace->more_files[no - 1];
+	struct hwtdi_stream *s = trace->streams[stream];
+	const struct hwtdi_stretch stretch = { .start = s->end,
+		.length = file->size,
+		.room = no,
+		.kind = HWTDI_STRETCH_FILE };
+
+	if (file->size == 0)
+		return (HWTD_OK);
+	return (hwtdi_stream_place(trace->library, s, &stretch, err));
+}

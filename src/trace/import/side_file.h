@@ -42,6 +42,18 @@ int hwtdi_side_file_read_as(struct hwtdi_side_file *file,
 void hwtdi_side_file_fini(struct hwtdi_side_file *file,
     struct hwtd_context *ctx);
 
+/*
+ * Open a file at a path as it is, for stretches, and note it in the trace; it
+ * stays open.  `no_out` is the `room` of stretches in it.  HWTD_E_IO,
+ * HWTD_E_NOMEM.
+ */
+int hwtdi_side_bytes_open(struct hwtd_trace *trace, const char *path,
+    uint32_t *no_out, struct hwtd_error *err);
+
+/* All bytes of such a file, 0: of that of the trace, behind those of a stream. */
+int hwtdi_side_bytes_place(struct hwtd_trace *trace, uint32_t stream,
+    uint32_t no, struct hwtd_error *err);
+
 /* Whether a file is in the folder of another; links count for what they name. */
 bool hwtdi_side_is_beside(const char *beside, const char *path);
 
