@@ -200,7 +200,7 @@ def test_tables_are_pasted_in(case: Case) -> None:
     records = case.run("records", "--tech=pt", "--maps=maps",
                        "--format=jsonl", "r.pt").want(0).objects()
     assert [row["record_type"] for row in records] == ["mmap", "kernel", "kernel"]
-    assert records[0]["address_bytes"] == PAGE and records[0]["pid"] == 4711
+    assert records[0]["length"] == PAGE and records[0]["pid"] == 4711
     assert records[2]["name"] == "intpm.ko"
     assert records[2]["address"] == "0xffffffff82319000"
 
