@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (coresight, cs_fixtures, cs_perf, etm_gen, perf_data,
+from . import (coresight, cs_fixtures, cs_perf, etm_gen, hwt_raw, perf_data,
                pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
                pt_perfdata, pt_probes, pt_ptt, spe, spe_fixtures, spe_gen)
 
@@ -19,6 +19,7 @@ MODULES: dict[str, ModuleType] = {
     "cs-bad": cs_fixtures,
     "cs-good": cs_fixtures,
     "etm-gen": etm_gen,
+    "hwt-raw": hwt_raw,
     "perf-data": perf_data,
     "pt-bad": pt_fixtures,
     "pt-captured": pt_captured,
