@@ -161,6 +161,7 @@ place_file(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 
 /* IDs of the file that have a source; those of others are counted in `ids`. */
 struct sources {
+	/* NULL: it names no threads, or the user says whose all are. */
 	const struct hwtdi_map_file *map;
 	bool known[HWTDI_TRACE_IDS];
 	struct hwtdi_sink_ids ids;
@@ -225,7 +226,7 @@ static void
 name_thread(const struct hwtdi_map_file *map, uint32_t trace_id,
     struct hwtd_stream_desc *desc)
 {
-	if (trace_id != 0 && !map->by_cpu)
+	if (map != NULL && trace_id != 0)
 		desc->tid = hwtdi_map_file_tid(map, trace_id - 1);
 }
 
@@ -253,7 +254,7 @@ add_others(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
 		config.trace_id = i;
 		if (rule->ids == HWTD_CS_IDS_CPUS)
 			desc->cpu = i - 1;
-		else if (sources->map->n_threads != 0)
+		else
 			name_thread(sources->map, i, desc);
 		rc = hwtd_trace_add_stream(trace, desc, &id, err);
 	}
@@ -286,8 +287,7 @@ add_source(struct hwtd_trace *trace, struct hwtd_stream_desc *desc,
 	if (config.trace_id < HWTDI_TRACE_IDS)
 		sources->known[config.trace_id] = true;
 	desc->coresight = &config;
-	if (sources->map->n_threads != 0)
-		name_thread(sources->map, config.trace_id, desc);
+	name_thread(sources->map, config.trace_id, desc);
 	return (hwtd_trace_add_stream(trace, desc, &id, err));
 }
 
@@ -299,7 +299,10 @@ add_coresight(struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 {
 	const uint8_t *at = (const uint8_t *)opts->coresight;
 	struct hwtd_coresight_config rule = { .ids = HWTD_CS_IDS_ONE };
-	struct sources sources = { .map = map };
+	struct sources sources = { .map = map->n_threads != 0 &&
+			!map->by_cpu && opts->tid_plus_1 == 0
+		    ? map
+		    : NULL };
 	uint32_t sink = 0, id = 0;
 	size_t stride = 0;
 	int rc;

@@ -32,7 +32,11 @@ try_open_as(struct bundle_fixture *f, struct hwtd_context *ctx,
 	opts.map_file = temp_dir_file(&f->dir, "maps", path);
 	if (opts.tech == 0)
 		opts.tech = HWTD_TECH_INTEL_PT;
-	write_file(f->path, "\x02\x82\x02\x82", 4);
+	/* Also a frame of a sink, of ID 2. */
+	write_file(f->path,
+	    "\x05\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02"
+	    "\x82\x02",
+	    16);
 	return (hwtd_trace_open(ctx, f->path, &opts, out, &f->err));
 }
 
@@ -361,7 +365,8 @@ sources_of_a_sink_are_threads(void **state)
 		.trace_id = 2,
 	};
 	struct bundle_fixture *f = *state;
-	const struct hwtd_open_options how = { .tech = HWTD_TECH_CORESIGHT,
+	struct hwtd_coresight_config others = config;
+	struct hwtd_open_options how = { .tech = HWTD_TECH_CORESIGHT,
 		.framing = HWTD_FRAMING_MEMORY,
 		.coresight = &config,
 		.n_coresight = 1 };
@@ -377,6 +382,19 @@ sources_of_a_sink_are_threads(void **state)
 	hwtd_trace_close(trace);
 	trace = open_as(f, "pid 3\n", &how);
 	assert_int_equal(bundle_stream_at(trace, 1).tid, HWTD_NO_ID);
+	hwtd_trace_close(trace);
+	/* Also those that only the bytes tell of. */
+	others.trace_id = 0;
+	others.ids = HWTD_CS_IDS_OTHERS;
+	how.coresight = &others;
+	trace = open_as(f, "thread 1 tid=101\n", &how);
+	assert_int_equal(bundle_stream_at(trace, 1).coresight->trace_id, 2);
+	assert_int_equal(bundle_stream_at(trace, 1).tid, 101);
+	hwtd_trace_close(trace);
+	/* What the user says of all is so. */
+	how.tid_plus_1 = 6;
+	trace = open_as(f, "thread 1 tid=101\n", &how);
+	assert_int_equal(bundle_stream_at(trace, 1).tid, 5);
 	hwtd_trace_close(trace);
 }
 
