@@ -5,6 +5,7 @@
 
 #include <hwtdecode/trace.h>
 
+#include "decode/pt/pt_errata.h"
 #include "decode/pt/pt_sync.h"
 
 /*
@@ -18,23 +19,14 @@
 /* Bytes in which such a place is looked for before the next PSB is taken. */
 #define GUESS_BYTES 4096
 
-/* Source: Intel, "6th Generation Processor Family Specification Update". */
-static bool
-has_skd007(const struct hwtd_pt_config *config)
-{
-	return (config != NULL && config->cpu_family == 6 &&
-	    (config->cpu_model == 0x4e || config->cpu_model == 0x5e ||
-		config->cpu_model == 0x8e || config->cpu_model == 0x9e ||
-		config->cpu_model == 0xa5 || config->cpu_model == 0xa6));
-}
-
 void
 hwtdi_pt_lexer_init(struct hwtdi_pt_lexer *lexer,
     const struct hwtd_pt_config *config)
 {
 	memset(lexer, 0, sizeof(*lexer));
 	lexer->state.classes = hwtdi_pt_no_classes;
-	lexer->state.skd007 = has_skd007(config) ? HWTDI_PT_CYC_MORE : 0;
+	if (hwtdi_pt_errata_of(config).skd007)
+		lexer->state.skd007 = HWTDI_PT_CYC_MORE;
 }
 
 void

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "decode/pt/pt_config.h"
 #include "decode/pt/pt_engines.h"
 #include "decode/pt/pt_native.h"
 
@@ -249,7 +248,6 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
     struct hwtd_error *err)
 {
 	struct hwtdi_decoder *d = hwtdi_ptn_new(args->library);
-	struct pt_config config;
 	int rc = HWTD_OK;
 
 	if (d == NULL)
@@ -261,8 +259,7 @@ native_open(const struct hwtdi_decoder_args *args, struct hwtdi_decoder **out,
 		d->pt = *args->pt;
 	for (size_t i = 0; i < HWTD_PT_MAX_FILTERS; i++)
 		d->filtered |= d->pt.filters[i].mode != HWTD_PT_FILTER_OFF;
-	hwtdi_pt_config_libipt(&config, args->pt);
-	d->errata = config.errata;
+	d->errata = hwtdi_pt_errata_of(args->pt);
 	hwtdi_ptn_init(d);
 	hwtdi_ptn_memo_init(&d->memo);
 	if (args->runs)

@@ -8,13 +8,13 @@
 #ifndef HWTDI_PT_NATIVE_H
 #define HWTDI_PT_NATIVE_H
 
-#include <intel-pt.h>
 #include <string.h>
 
 #include "decode/code/code_graph.h"
 #include "decode/code/x86_insn.h"
 #include "decode/decoder.h"
 #include "decode/pt/pt_choice.h"
+#include "decode/pt/pt_errata.h"
 #include "decode/flow_put.h"
 #include "decode/pt/pt_loop.h"
 #include "decode/pt/pt_native_memo.h"
@@ -128,7 +128,7 @@ struct hwtdi_decoder {
 	/* The stream's own context, and what holds now. */
 	struct hwtd_exec_context base, context;
 	struct hwtd_pt_config pt;
-	struct pt_errata errata;
+	struct hwtdi_pt_errata errata;
 	bool filtered, timed;
 	uint64_t near_count;
 

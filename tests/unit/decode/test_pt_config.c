@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "decode/pt/pt_config.h"
+#include "decode/pt/pt_errata.h"
 
 static struct pt_config
 config(const struct hwtd_pt_config *pt)
@@ -169,6 +170,58 @@ an_unknown_cpu_is_taken_for_the_newest(void **state)
 	assert_int_equal(c.cpu.stepping, 1);
 }
 
+/* Models that libipt does not know (newer than it) are not compared. */
+static void
+our_own_errata_are_those_that_libipt_knows(void **state)
+{
+	size_t known = 0;
+
+	(void)state;
+	for (unsigned int model = 0; model < 256; model++) {
+		struct hwtd_pt_config pt = {
+			.size = sizeof(pt),
+			.cpu_family = 6,
+			.cpu_model = (uint8_t)model,
+		};
+		struct pt_cpu cpu = {
+			.vendor = pcv_intel,
+			.family = 6,
+			.model = (uint8_t)model,
+		};
+		struct hwtdi_pt_errata own = hwtdi_pt_errata_of(&pt);
+		struct pt_errata theirs;
+
+		memset(&theirs, 0, sizeof(theirs));
+		if (pt_cpu_errata(&theirs, &cpu) < 0)
+			continue;
+		known++;
+		print_message("model %#x\n", model);
+		assert_int_equal(own.bdm64, theirs.bdm64);
+		assert_int_equal(own.skd007, theirs.skd007);
+		assert_int_equal(own.skd022, theirs.skd022);
+		assert_int_equal(own.apl12, theirs.apl12);
+	}
+	assert_true(known >= 20);
+}
+
+static void
+our_own_errata_of_an_unknown_cpu_are_those_of_the_newest(void **state)
+{
+	struct hwtd_pt_config amd = {
+		.size = sizeof(amd),
+		.cpu_family = 25,
+		.cpu_model = 0x5e,
+	};
+	struct hwtdi_pt_errata of_none = hwtdi_pt_errata_of(NULL);
+	struct hwtdi_pt_errata of_other = hwtdi_pt_errata_of(&amd);
+
+	(void)state;
+	assert_true(of_none.skd022 && of_other.skd022);
+	assert_false(of_none.bdm64 || of_other.bdm64);
+	assert_false(of_none.skd007 || of_other.skd007);
+	assert_false(of_none.apl12 || of_other.apl12);
+}
+
 static void
 filters_keep_their_place_and_their_kind(void **state)
 {
@@ -209,6 +262,9 @@ main(void)
 		cmocka_unit_test(every_cpu_gets_bdm70),
 		cmocka_unit_test(a_known_cpu_gets_its_own_errata),
 		cmocka_unit_test(an_unknown_cpu_is_taken_for_the_newest),
+		cmocka_unit_test(our_own_errata_are_those_that_libipt_knows),
+		cmocka_unit_test(
+		    our_own_errata_of_an_unknown_cpu_are_those_of_the_newest),
 		cmocka_unit_test(filters_keep_their_place_and_their_kind),
 	};
 
