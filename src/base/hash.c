@@ -1,10 +1,13 @@
 /*
- * Hashes with a seed.
+ * Hashes with a seed, and checksums.  All that uses xxHash.
  */
 #include "base/hash.h"
 
 #include <time.h>
 #include <unistd.h>
+
+/* From its header alone, so that there is no library to link. */
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 uint64_t
@@ -37,4 +40,16 @@ uint64_t
 hwtdi_hash_more(uint64_t hash, const void *bytes, size_t n)
 {
 	return (XXH3_64bits_withSeed(bytes, n, hash));
+}
+
+uint64_t
+hwtdi_checksum(const void *bytes, size_t n)
+{
+	return (XXH3_64bits(bytes, n));
+}
+
+unsigned int
+hwtdi_hash_version(void)
+{
+	return (XXH_VERSION_NUMBER);
 }

@@ -1,6 +1,6 @@
 /*
- * Hashes that whoever wrote the input cannot foresee: they depend on a seed
- * of the context.
+ * Hashes that whoever wrote the input cannot foresee, since they depend on a
+ * seed of the context; and the checksum of files, which has none.
  */
 #ifndef HWTDI_HASH_H
 #define HWTDI_HASH_H
@@ -15,6 +15,12 @@ uint64_t hwtdi_hash(const struct hwtd_context *ctx, const void *bytes,
 
 /* The hash of these bytes behind those that have `hash`. */
 uint64_t hwtdi_hash_more(uint64_t hash, const void *bytes, size_t n);
+
+/* XXH3, 64 bits, with seed 0. */
+uint64_t hwtdi_checksum(const void *bytes, size_t n);
+
+/* Version of the xxHash that this is made of: major * 10000 + minor * 100 + patch. */
+unsigned int hwtdi_hash_version(void);
 
 /* Of two numbers, for tables in which each block of code is looked up. */
 static inline uint64_t

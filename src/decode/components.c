@@ -8,11 +8,11 @@
 #endif
 #include <intel-pt.h>
 #include <stdio.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include <hwtdecode/error.h>
 
+#include "base/hash.h"
 #include "decode/coresight/cs_library.h"
 
 struct numbers {
@@ -82,8 +82,8 @@ hwtd_version_component(size_t index, struct hwtd_component *out)
 		return (fill(out, "zstd", from_decimal(ZSTD_versionNumber()),
 		    from_decimal(ZSTD_VERSION_NUMBER)));
 	case 2:
-		return (fill(out, "xxHash", from_decimal(XXH_versionNumber()),
-		    from_decimal(XXH_VERSION_NUMBER)));
+		return (fill(out, "xxHash", from_decimal(hwtdi_hash_version()),
+		    from_decimal(hwtdi_hash_version())));
 	case 3:
 		return (fill(out, "libelf", libelf_numbers(),
 		    libelf_numbers()));

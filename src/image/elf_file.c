@@ -333,16 +333,25 @@ hwtdi_elf_file_init(struct hwtdi_elf_file *file, struct hwtd_context *ctx,
 	return (rc);
 }
 
+/* By itself, so that who reads no ELF file needs no libelf for it. */
 bool
 hwtdi_elf_is_program(const void *bytes, uint64_t n_bytes)
 {
-	struct hwtdi_elf_tables t;
+	const uint8_t *b = bytes;
+	unsigned int type;
 
-	return (hwtdi_elf_tables_init(&t, "", bytes, n_bytes, NULL) ==
-		HWTD_OK &&
-	    (t.header.e_type == HWTDI_ELF_REL ||
-		t.header.e_type == HWTDI_ELF_EXEC ||
-		t.header.e_type == HWTDI_ELF_DYN));
+	if (n_bytes < EI_NIDENT + 2 || memcmp(b, ELFMAG, SELFMAG) != 0 ||
+	    (b[EI_CLASS] != ELFCLASS32 && b[EI_CLASS] != ELFCLASS64) ||
+	    b[EI_VERSION] != EV_CURRENT)
+		return (false);
+	if (b[EI_DATA] == ELFDATA2LSB)
+		type = b[EI_NIDENT] | (unsigned int)b[EI_NIDENT + 1] << 8;
+	else if (b[EI_DATA] == ELFDATA2MSB)
+		type = (unsigned int)b[EI_NIDENT] << 8 | b[EI_NIDENT + 1];
+	else
+		return (false);
+	return (type == HWTDI_ELF_REL || type == HWTDI_ELF_EXEC ||
+	    type == HWTDI_ELF_DYN);
 }
 
 void

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "image/elf_file.h"
 #include "image/elf_tables.h"
 
@@ -95,7 +95,7 @@ find_equal(struct archive *a)
 			continue;
 		sources[n].image = (uint32_t)i;
 		sources[n].n_bytes = image->n_bytes;
-		sources[n++].sum = XXH3_64bits(image->bytes,
+		sources[n++].sum = hwtdi_checksum(image->bytes,
 		    (size_t)image->n_bytes);
 	}
 	qsort(sources, n, sizeof(*sources), by_bytes);

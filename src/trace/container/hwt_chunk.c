@@ -5,11 +5,11 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/hash.h"
+#include "trace/container/hwt_zstd.h"
 #include "trace/trace_internal.h"
 
 /* Bytes of a header that its checksum covers. */
@@ -37,7 +37,7 @@ hwtdi_hwt_header_put(const struct hwtdi_hwt_header *h,
 	hwtdi_put_le(bytes + 32, h->position, 8);
 	hwtdi_put_le(bytes + 40, h->file_off, 8);
 	hwtdi_put_le(bytes + 48, h->payload_sum, 8);
-	hwtdi_put_le(bytes + 56, XXH3_64bits(bytes, SUMMED), 8);
+	hwtdi_put_le(bytes + 56, hwtdi_checksum(bytes, SUMMED), 8);
 }
 
 bool
@@ -47,7 +47,7 @@ hwtdi_hwt_header_get(const uint8_t bytes[HWTDI_HWT_HEADER_SIZE],
 	if (memcmp(bytes, HWTDI_HWT_CHUNK_MAGIC, HWTDI_HWT_CHUNK_MAGIC_SIZE) !=
 		0 ||
 	    hwtdi_le(bytes + 40, 8) != file_off ||
-	    hwtdi_le(bytes + 56, 8) != XXH3_64bits(bytes, SUMMED))
+	    hwtdi_le(bytes + 56, 8) != hwtdi_checksum(bytes, SUMMED))
 		return (false);
 	memset(out, 0, sizeof(*out));
 	out->type = (uint16_t)hwtdi_le(bytes + 4, 2);
@@ -116,7 +116,7 @@ hwtdi_hwt_unpacker_init(struct hwtdi_hwt_unpacker *u, struct hwtd_context *ctx)
 void
 hwtdi_hwt_unpacker_fini(struct hwtdi_hwt_unpacker *u)
 {
-	(void)ZSTD_freeDCtx(u->zstd);
+	hwtdi_hwt_inflate_end(u->zstd);
 	hwtdi_free(u->library, u->raw, u->raw_room);
 	hwtdi_free(u->library, u->stored, u->stored_room);
 	memset(u, 0, sizeof(*u));
@@ -135,38 +135,6 @@ room(struct hwtd_context *ctx, uint8_t **bytes, uint32_t *have, uint32_t n,
 	if (*bytes == NULL)
 		return (hwtdi_fail_nomem(err, n));
 	*have = n;
-	return (HWTD_OK);
-}
-
-/* The payload must be one frame that gives exactly what the header says. */
-static int
-inflate(struct hwtdi_hwt_unpacker *u, const struct hwtdi_hwt_header *h,
-    struct hwtd_error *err)
-{
-	size_t got;
-
-	if (u->zstd == NULL) {
-		u->zstd = ZSTD_createDCtx();
-		if (u->zstd == NULL)
-			return (hwtdi_fail(err, HWTD_E_NOMEM,
-			    "no memory for a zstd context"));
-	}
-	got = ZSTD_findFrameCompressedSize(u->stored, h->stored_size);
-	if (ZSTD_isError(got) || got != h->stored_size)
-		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, h->file_off,
-		    "chunk at %" PRIu64 ": payload is not one zstd frame",
-		    h->file_off));
-	got = ZSTD_decompressDCtx(u->zstd, u->raw, h->raw_size, u->stored,
-	    h->stored_size);
-	if (ZSTD_isError(got))
-		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, h->file_off,
-		    "chunk at %" PRIu64 ": zstd: %s", h->file_off,
-		    ZSTD_getErrorName(got)));
-	if (got != h->raw_size)
-		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, h->file_off,
-		    "chunk at %" PRIu64 ": payload gives %zu bytes, not "
-		    "%" PRIu32,
-		    h->file_off, got, h->raw_size));
 	return (HWTD_OK);
 }
 
@@ -220,12 +188,13 @@ hwtdi_hwt_unpack(struct hwtdi_hwt_unpacker *u,
 	    payload, h.stored_size, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (XXH3_64bits(payload, h.stored_size) != h.payload_sum)
+	if (hwtdi_checksum(payload, h.stored_size) != h.payload_sum)
 		return (hwtdi_fail_at(err, HWTD_E_CORRUPT, h.file_off,
 		    "chunk at %" PRIu64 ": payload does not match its "
 		    "checksum",
 		    h.file_off));
 	if (h.flags & HWTDI_HWT_ZSTD)
-		return (inflate(u, &h, err));
+		return (hwtdi_hwt_inflate(&u->zstd, u->stored, h.stored_size,
+		    u->raw, h.raw_size, h.file_off, err));
 	return (HWTD_OK);
 }

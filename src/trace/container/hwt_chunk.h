@@ -58,7 +58,7 @@ bool hwtdi_hwt_kept_fits(const struct hwtdi_hwt_kept *kept, uint64_t size);
 /* Unpacks one chunk after the other; one thread at a time. */
 struct hwtdi_hwt_unpacker {
 	struct hwtd_context *library;
-	/* ZSTD_DCtx */
+	/* Of hwt_zstd.c. */
 	void *zstd;
 	/* The last payload: `raw_size` bytes. */
 	uint8_t *raw;

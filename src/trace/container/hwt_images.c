@@ -3,10 +3,10 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "image/elf_file.h"
 #include "image/image_bytes.h"
 #include "trace/container/hwt_fields.h"
@@ -94,7 +94,7 @@ find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
 		    "code of an image is missing: %s", inner.message);
 		return (HWTD_OK);
 	}
-	if (XXH3_64bits(bytes, (size_t)n) == image->sum) {
+	if (hwtdi_checksum(bytes, (size_t)n) == image->sum) {
 		image->bytes = bytes;
 		return (check_program(ctx, image, err));
 	}
@@ -138,7 +138,7 @@ hwtdi_hwt_finish_images(struct hwtdi_hwt_reader *r, struct hwtd_error *err)
 	if (l->broken || l->bytes.n != image->n_bytes)
 		fault = "image is incomplete";
 	else if (image->has_sum &&
-	    XXH3_64bits(l->bytes.at, l->bytes.n) != image->sum)
+	    hwtdi_checksum(l->bytes.at, l->bytes.n) != image->sum)
 		fault = "image does not match its checksum";
 	if (fault != NULL) {
 		/* Once is enough if a damaged chunk was noted already. */
@@ -196,7 +196,8 @@ share_bytes(struct hwtdi_hwt_reader *r, uint32_t id, struct hwtdi_image *image,
 		return (rc);
 	/* Once for all that equal it. */
 	if (!other->has_sum) {
-		other->sum = XXH3_64bits(other->bytes, (size_t)other->n_bytes);
+		other->sum = hwtdi_checksum(other->bytes,
+		    (size_t)other->n_bytes);
 		other->has_sum = true;
 	}
 	if (!image->has_sum || image->n_bytes != other->n_bytes ||

@@ -5,10 +5,10 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "trace/container/hwt_fields.h"
 
 static uint64_t
@@ -538,7 +538,7 @@ read_file_header(struct hwtd_trace *trace, struct hwtd_error *err)
 	if (rc != HWTD_OK)
 		return (rc);
 	if (memcmp(h, HWTDI_HWT_MAGIC, HWTDI_HWT_MAGIC_SIZE) != 0 ||
-	    hwtdi_le(h + 24, 8) != XXH3_64bits(h, 24))
+	    hwtdi_le(h + 24, 8) != hwtdi_checksum(h, 24))
 		return (hwtdi_trace_note_damage(trace, 0, sizeof(h),
 		    HWTD_NO_ID, 0, 0, err, "file header is damaged"));
 	major = (unsigned int)hwtdi_le(h + 8, 2);

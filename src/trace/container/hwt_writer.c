@@ -10,13 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
 #include "trace/container/hwt_fields.h"
 #include "trace/container/hwt_stored.h"
+#include "trace/container/hwt_zstd.h"
 
 #define DEFAULT_LEVEL 3
 #define DEFAULT_CHUNK ((uint32_t)1 << 20)
@@ -70,7 +69,8 @@ struct hwtdi_writer {
 	/* Header and stored payload of one chunk. */
 	uint8_t *chunk;
 	size_t cap_chunk;
-	ZSTD_CCtx *zstd;
+	/* Of hwt_zstd.c. */
+	void *zstd;
 };
 
 static int
@@ -119,8 +119,8 @@ pack(struct hwtdi_writer *w, struct hwtdi_hwt_header *h, const void *raw,
 		 * Does not fit in `n` bytes: then it is not worth it.  So
 		 * small that a reader would see a bomb: not either.
 		 */
-		got = ZSTD_compressCCtx(w->zstd, to, n, raw, n, w->level);
-		if (!ZSTD_isError(got) && got < n &&
+		got = hwtdi_hwt_pack(w->zstd, raw, n, w->level, to, n);
+		if (got > 0 && got < n &&
 		    (h->type == HWTDI_HWT_DATA ||
 			hwtdi_hwt_kept_fits(kept, end + got))) {
 			h->flags |= HWTDI_HWT_ZSTD;
@@ -176,7 +176,7 @@ put_chunk(struct hwtdi_writer *w, uint16_t type, uint32_t id, uint32_t detail,
 		    err);
 	if (rc != HWTD_OK)
 		return (rc);
-	h.payload_sum = XXH3_64bits(w->chunk + HWTDI_HWT_HEADER_SIZE,
+	h.payload_sum = hwtdi_checksum(w->chunk + HWTDI_HWT_HEADER_SIZE,
 	    h.stored_size);
 	hwtdi_hwt_header_put(&h, w->chunk);
 	rc = write_all(w, w->chunk, HWTDI_HWT_HEADER_SIZE + h.stored_size,
@@ -202,7 +202,7 @@ put_file_header(struct hwtdi_writer *w, struct hwtd_error *err)
 	memcpy(h, HWTDI_HWT_MAGIC, HWTDI_HWT_MAGIC_SIZE);
 	hwtdi_put_le(h + 8, HWTDI_HWT_MAJOR, 2);
 	hwtdi_put_le(h + 10, HWTDI_HWT_MINOR, 2);
-	hwtdi_put_le(h + 24, XXH3_64bits(h, 24), 8);
+	hwtdi_put_le(h + 24, hwtdi_checksum(h, 24), 8);
 	rc = write_all(w, h, sizeof(h), err);
 	if (rc == HWTD_OK)
 		w->file_off = sizeof(h);
@@ -269,10 +269,10 @@ hwtdi_writer_create(struct hwtd_context *ctx, const char *path,
 	struct hwtdi_writer *w;
 	int rc = HWTD_OK;
 
-	if (opts->level > ZSTD_maxCLevel())
+	if (opts->level > hwtdi_hwt_zstd_max())
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "compression level %" PRId32 "; the highest is %d",
-		    opts->level, ZSTD_maxCLevel()));
+		    opts->level, hwtdi_hwt_zstd_max()));
 	if (opts->chunk_bytes > HWTDI_HWT_RAW_MAX)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "chunks of %" PRIu32 " bytes; at most %" PRIu32,
@@ -293,12 +293,8 @@ hwtdi_writer_create(struct hwtd_context *ctx, const char *path,
 	w->path = hwtdi_strdup(ctx, path);
 	if (w->path == NULL)
 		rc = hwtdi_fail_nomem(err, strlen(path) + 1);
-	if (rc == HWTD_OK && w->level > 0) {
-		w->zstd = ZSTD_createCCtx();
-		if (w->zstd == NULL)
-			rc = hwtdi_fail(err, HWTD_E_NOMEM,
-			    "no memory for a zstd context");
-	}
+	if (rc == HWTD_OK && w->level > 0)
+		rc = hwtdi_hwt_packer_create(&w->zstd, err);
 	if (rc == HWTD_OK)
 		rc = create_file(w, opts->in_place, err);
 	if (rc == HWTD_OK)
@@ -333,7 +329,7 @@ hwtdi_writer_destroy(struct hwtdi_writer *w)
 	    1);
 	hwtdi_array_free(ctx, w->index.bytes, w->index.cap, 1);
 	hwtdi_array_free(ctx, w->chunk, w->cap_chunk, 1);
-	(void)ZSTD_freeCCtx(w->zstd);
+	hwtdi_hwt_packer_destroy(w->zstd);
 	hwtdi_free(ctx, w, sizeof(*w));
 	hwtd_context_destroy(ctx);
 }
@@ -568,7 +564,7 @@ hwtdi_writer_image(struct hwtdi_writer *w, const struct hwtdi_image *image,
 	i.address = image->address;
 	with_bytes = with_bytes && image->bytes != NULL;
 	if (image->bytes != NULL) {
-		i.sum = XXH3_64bits(image->bytes, (size_t)image->n_bytes);
+		i.sum = hwtdi_checksum(image->bytes, (size_t)image->n_bytes);
 		i.flags |= HWTDI_HWT_IMAGE_HASH;
 	} else if (image->has_sum) {
 		i.sum = image->sum;
