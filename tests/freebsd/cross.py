@@ -1,11 +1,13 @@
 """Cross-compile library and tool for FreeBSD with zig, and look at the result.
 
 Libraries that FreeBSD has as packages are stood in for by stubs: shared objects
-with the same names of functions, and nothing in them.  Nothing is run.
+with the same names of functions, and nothing in them.  What is run is one object
+file, on amd64: the system calls of a capture, with stand-ins for the calls.
 """
 
 import argparse
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -210,6 +212,29 @@ class Cross:
         )
         return program
 
+    def run_host_calls(self, compiler):
+        """Run system_host_freebsd.c as it was compiled, with a kernel of ours."""
+        tree = self.tree / "src/capture/CMakeFiles/hwtdecode-capture.dir"
+        kernel = self.build / "host_kernel.o"
+        self.cc(
+            *("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIE"),
+            *("-fno-sanitize=undefined", "-c", "-o", kernel),
+            HERE / "host_kernel.c",
+        )
+        objects = []
+        for path in (tree / "system_host_freebsd.c.o", kernel):
+            # Else they would get the libc of this machine.
+            prefixed = self.build / f"fb_{path.name}"
+            run(["objcopy", "--prefix-symbols=fb_", path, prefixed])
+            objects.append(prefixed)
+        program = self.build / "host_calls"
+        run(
+            [compiler, "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra"]
+            + ["-Werror", f"-I{ROOT / 'src'}", HERE / "host_calls.c", *objects]
+            + ["-o", program]
+        )
+        print(run([program], timeout=120).strip())
+
     def check_headers(self):
         """The kernel's own header was there when layouts were compared."""
         deps = run(["ninja", "-C", self.tree, "-t", "deps"], env=self.env)
@@ -249,6 +274,7 @@ def parse(argv):
     parser.add_argument("--arch", choices=sorted(MACHINES), required=True)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--cc", default="cc", help="compiler of this machine")
     parser.add_argument(
         "--library", action="append", default=[], metavar="NAME=FILE",
         help="a library of this machine, whose functions a stub gets",
@@ -272,6 +298,9 @@ def main(argv):
         cross.compile(arguments.jobs)
         cross.check_headers()
         cross.check(cross.link_libc_only())
+        # FreeBSD and Linux call functions alike there.
+        if arguments.arch == "x86_64" == platform.machine():
+            cross.run_host_calls(arguments.cc)
     except Failure as failure:
         print(f"freebsd {arguments.arch}: {failure}")
         return 1
