@@ -184,7 +184,7 @@ class Cross:
             "HWTDECODE_WERROR": "ON",
             "HWTDECODE_BUILD_TESTS": "OFF",
             "HWTDECODE_BUILD_BENCH": "OFF",
-            "HWTDECODE_BUILD_EXAMPLES": "OFF",
+            "HWTDECODE_BUILD_EXAMPLES": "ON",
         }
         run(
             ["cmake", "-S", ROOT, "-B", self.tree, "-G", "Ninja"]
