@@ -313,15 +313,22 @@ position_by_content(const struct look *look, uint64_t from, uint64_t reach)
 static bool
 is_doubtful(const struct look *look, uint64_t n, uint64_t reach, bool less)
 {
-	if (look->told > look->ring->size)
+	/* What a wrong page comes to can be near by chance. */
+	const uint64_t near = look->ring->pages ? NEAR
+	    : look->exact			? CHANCE
+						: 0;
+
+	if (look->told > look->ring->size ||
+	    (less && look->ring->broken && look->told < PAGE &&
+		look->ring->kind == HWTDI_LOOK_ROUND && !look->exact))
 		return (true);
 	/* Where all is new no byte contradicts a page that is always the first. */
 	if (!less && look->told < PAGE && look->ring->size > PAGE &&
 	    !look->ring->pages && look->ring->kind != HWTDI_LOOK_LIVE)
 		return (true);
 	return (less && look->ring->kind != HWTDI_LOOK_LIVE &&
-	    ((n > reach + NEAR &&
-		 (n > look->ring->untold || look->ring->broken)) ||
+	    ((n > reach + near &&
+		 (n > look->ring->untold || !look->ring->pages)) ||
 		reach > n + look->beyond + CHANCE));
 }
 
@@ -338,7 +345,7 @@ correct(struct look *look, uint64_t from, uint64_t reach, bool less,
 
 	out->position_doubted = true;
 	/* Wrong pages are all the first one, or none of the ring. */
-	if (look->told > look->ring->size || look->told < PAGE)
+	if (look->told > look->ring->size || !look->ring->pages)
 		look->ring->broken = true;
 	if (!less) {
 		out->position_unknown = true;
@@ -348,6 +355,9 @@ correct(struct look *look, uint64_t from, uint64_t reach, bool less,
 	if (!look->exact && !look->last)
 		reach = new_in_a_row(look->ring, from, reach);
 	found = position_by_content(look, from, reach);
+	/* What is new may have been overwritten while it was copied. */
+	if (!look->steady)
+		found = NOT_KNOWN;
 	/* Nothing up to there is told from what was before. */
 	if (found == NOT_KNOWN && !look->exact)
 		found = 0;
@@ -478,6 +488,11 @@ look_round(struct look *look, uint64_t from, bool joins, uint32_t why)
 		if (out->position_unknown)
 			why = HWTD_EXTENT_AFTER_LOSS;
 	}
+	if (n == 0 && less && !look->last) {
+		ring->sure = true;
+		out->position = ring->position;
+		return;
+	}
 	/* The last look goes as far as anything is new. */
 	if (look->last && less && reach > n)
 		n = reach;
@@ -500,9 +515,10 @@ look_round(struct look *look, uint64_t from, bool joins, uint32_t why)
 	if (n > 0 && ring->position == 0 && ring->kind == HWTDI_LOOK_RESTARTS)
 		ring->position = size;
 	ring->given = ring->position;
-	if (n > 0)
+	if (n > 0 || out->lost) {
 		ring->adjoins = out->n_pieces > 0;
-	ring->begins = ring->begins && n == 0;
+		ring->begins = false;
+	}
 	ring->sure = true;
 	out->position = ring->position;
 }
@@ -771,7 +787,8 @@ look_restarts(struct look *look)
 				       : HWTD_EXTENT_NEW);
 	else if (first && ring->clean) {
 		look->out->restarted = look->begun == 1;
-		ring->position_before = 0;
+		ring->position = ring->position_before = ring->given = 0;
+		ring->adjoins = false;
 		ring->begins = true;
 		look_round(look, 0, false, HWTD_EXTENT_NEW);
 	} else
@@ -789,7 +806,7 @@ way_of_writer(const struct hwtdi_look_ring *ring,
 
 	if (told->before == told->after)
 		return (slack);
-	if (ring->kind != HWTDI_LOOK_LIVE && (ring->broken || !valid))
+	if (ring->kind != HWTDI_LOOK_LIVE && (!ring->pages || !valid))
 		return (slack + PAGE);
 	if (!valid)
 		return (ring->size);
@@ -833,8 +850,11 @@ find(struct look *look, const struct hwtdi_look_told *told)
 	    ring->state != HWTDI_LOOK_UNKNOWN &&
 	    hints->switches < NOT_KNOWN - on && hints->switches + on >= was_on)
 		look->begun = hints->switches + on - was_on;
-	if (!look->exact && !look->last)
-		look->ahead = way_of_writer(ring, told);
+	/* Of the last look content says how far the writer came, if it can. */
+	if (!look->exact)
+		look->ahead = !look->last ? way_of_writer(ring, told)
+		    : ring->untold > 0	  ? SLACK
+					  : 0;
 	if (!look->exact)
 		look->beyond = look->last ? SLACK : look->ahead;
 	if (ring->kind == HWTDI_LOOK_RESTARTS)
@@ -842,6 +862,9 @@ find(struct look *look, const struct hwtdi_look_told *told)
 	else
 		look_round(look, ring->position, ring->adjoins,
 		    ring->begins ? HWTD_EXTENT_NEW : HWTD_EXTENT_AFTER_LOSS);
+	/* Then nobody knows how far beyond the last interrupt the writer came. */
+	if (look->last && look->ahead > 0)
+		look->out->lost = true;
 	ring->state = look->state;
 	ring->told = told->after;
 }

@@ -411,7 +411,7 @@ random_slices_come_out_as_they_were_written(void **state)
 static void
 rings_that_go_round(enum hwtdi_look_kind kind)
 {
-	const uint64_t runs = small() ? 1000 : 10000;
+	const uint64_t runs = small() ? 500 : 4000;
 
 	for (uint64_t run = 0; run < runs; run++) {
 		model_begin(run + 7, (4 + run % 5) * PAGE, kind);
