@@ -497,6 +497,9 @@ look_round(struct look *look, uint64_t from, bool joins, uint32_t why)
 	if (look->last && less && reach > n)
 		n = reach;
 
+	/* Where all is new it does not say how far the writer came. */
+	if (!less && look->ahead < look->beyond)
+		look->ahead = look->beyond;
 	ring->untold = ring->untold > n ? ring->untold - n : 0;
 	if (less && look->ahead <= size - n) {
 		const bool fit = records_fit(look, from, n);
