@@ -10,6 +10,8 @@
  *	threads; told.before = BUFPTR_GET; hwtdi_look_read(); told.after = BUFPTR_GET;
  *	threads; RECORD_GET; hwtdi_look_find()
  *
+ * Less than a ring must be written between the two positions: nobody counts laps.
+ *
  * What is handed out never joins bytes of two slices, as far as that can be known:
  * see ring_look.c for the rules, and for what cannot be known.
  *

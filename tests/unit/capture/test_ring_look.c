@@ -338,7 +338,7 @@ random_look(bool one_slice)
 	if (moves && model.n_slices + 3 < SLICES) {
 		const size_t cut = random_to(model.size);
 
-		for (uint64_t i = random_to(2) + 1; i > 0; i--)
+		for (uint64_t i = one_slice ? 1 : random_to(2) + 1; i > 0; i--)
 			anything_happens(!one_slice, model.size / 2);
 		memcpy(copy + cut, model.ring + cut, model.size - cut);
 	}
