@@ -19,9 +19,10 @@ bad(uint64_t address)
 const struct sim_backend *
 sim_find_backend(const struct sim_kernel *k, const char *name)
 {
-	const struct sim_backend *all[] = { k->o.flavour == SIM_5BSD
+	const struct sim_backend *const all[] = { k->o.flavour == SIM_5BSD
 		    ? &sim_backend_pt_5bsd
-		    : &sim_backend_pt };
+		    : &sim_backend_pt,
+		&sim_backend_spe, &sim_backend_coresight };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if ((k->o.backends & all[i]->bit) != 0 &&

@@ -111,6 +111,8 @@ struct sim_context {
 	/* A thread that failed holds it for ever. */
 	bool leaked;
 	bool was_started;
+	/* SPE switched itself off. */
+	bool aborted;
 	/* PT: bits of a config stay on once they were. */
 	uint64_t pt_bits;
 };
@@ -119,6 +121,8 @@ struct sim_context {
 struct sim_backend {
 	const char *name;
 	unsigned bit;
+	/* Bytes that are not cut; 0: any may be. */
+	size_t granule;
 	/* Of ALLOC: 0 or -errno. */
 	int (*init)(struct sim_kernel *k, struct sim_context *ctx);
 	void (*deinit)(struct sim_kernel *k, struct sim_context *ctx);
@@ -307,9 +311,9 @@ struct sim_kernel {
 	/* SPE: the queue, from `spe_taken` on. */
 	struct sim_vec spe_queue;
 	size_t spe_taken;
-	bool spe_sticky;
-	/* CoreSight: the context that has it. */
+	/* CoreSight: the context that has it, and what is on the way. */
 	struct sim_context *cs_ctx;
+	struct sim_vec fifo;
 	struct sim_context *pt_cpu_ctx;
 
 	uint64_t calls[SIM_N_CALLS];

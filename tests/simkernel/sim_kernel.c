@@ -161,8 +161,6 @@ sim_create(const struct sim_options *options)
 		k->o.call_ns = 1000;
 	if (k->o.spe_align == 0)
 		k->o.spe_align = 64;
-	if (k->o.spe_min_interval == 0)
-		k->o.spe_min_interval = 256;
 	if (k->o.backends == 0) {
 		k->o.backends = k->o.arch == SIM_AMD64 ? SIM_PT : SIM_SPE;
 		if (k->o.flavour == SIM_FORK && k->o.arch == SIM_ARM64)

@@ -397,6 +397,18 @@ do_mmap(struct sim_kernel *k, struct sim_thread *t, const struct sim_step *s)
 		.len = s->len });
 }
 
+/* How much of `n` is written at once. */
+static size_t
+some_of(struct sim_kernel *k, const struct sim_backend *backend, size_t n)
+{
+	const size_t granule = backend->granule == 0 ? 1 : backend->granule;
+
+	if (n < 2 * granule)
+		return (n);
+	return ((1 + (size_t)(sim_random(&k->random) % (n / granule))) *
+	    granule);
+}
+
 /* A piece of what the hardware writes.  True: the step is done. */
 static bool
 do_trace(struct sim_kernel *k, struct sim_thread *t, const struct sim_step *s)
@@ -420,7 +432,7 @@ do_trace(struct sim_kernel *k, struct sim_thread *t, const struct sim_step *s)
 		if (s->piece != 0 && n > s->piece)
 			n = s->piece;
 		if (k->o.seed != 0 && n > 1 && sim_random(&k->random) % 4 == 0)
-			n = 1 + (size_t)(sim_random(&k->random) % n);
+			n = some_of(k, u->ctx->backend, n);
 		u->ctx->backend->write(k, u, s, bytes + t->done, n);
 		t->done += n;
 	}

@@ -72,9 +72,12 @@ struct sim_options {
 	bool swi_after_switch;
 	/* Who waits for a record misses the first that comes. */
 	bool lose_wakeups;
-	/* SPE: what PMBIDR and PMSIDR say; 0: 64, and 256 */
+	/* SPE: what buffers have to be a multiple of, by PMBIDR; 0: 64. */
 	uint32_t spe_align;
-	uint32_t spe_min_interval;
+	/* SPE as it was before it could trace threads. */
+	bool spe_cpu_mode_only;
+	/* CoreSight: bytes that stay in the FIFO in front of the ring. */
+	uint32_t etf_bytes;
 	/* Time of a call, ns; 0: 1000. */
 	uint64_t call_ns;
 };
