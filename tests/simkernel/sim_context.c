@@ -98,6 +98,7 @@ void
 sim_hook_switch_out(struct sim_kernel *k, struct sim_thread *t)
 {
 	/* Software interrupts come before the next thread does. */
+	k->cpus[t->cpu].held = false;
 	if (!k->o.swi_after_switch)
 		sim_pt_swi(k, (unsigned)t->cpu);
 	if (t->unit != NULL && t->unit->tracing)

@@ -207,6 +207,8 @@ struct sim_cpu {
 	struct sim_unit *unit;
 	/* A PMI whose software interrupt did not run yet. */
 	struct sim_unit *pending;
+	/* It is to wait for more of them. */
+	bool held;
 };
 
 struct sim_knote {

@@ -244,7 +244,7 @@ sim_pt_swi(struct sim_kernel *k, unsigned cpu)
 	struct sim_unit *u = c->pending;
 	struct sim_record record = { .type = HWTDI_HWT_ENTRY_BUFFER };
 
-	if (u == NULL)
+	if (u == NULL || c->held)
 		return;
 	c->pending = NULL;
 	if (u->thread != NULL && c->current != u->thread) {
@@ -271,6 +271,7 @@ pmi(struct sim_kernel *k, struct sim_unit *u, bool later)
 	if (c->pending != NULL)
 		k->totals.pmis_coalesced++;
 	c->pending = u;
+	c->held = later;
 	if (sim_chance(&k->fault_random, 4 * k->per_mille))
 		return;
 	if (!later && !k->o.coalesce &&
@@ -287,6 +288,8 @@ pt_write(struct sim_kernel *k, struct sim_unit *u, const struct sim_step *step,
 
 	sim_unit_write(k, u, u->pos, bytes, n);
 	u->pos += n;
+	if (last)
+		k->cpus[u->cpu].held = false;
 	if (u->pos % SIM_PAGE != 0)
 		return;
 	if (u->pos == u->bufsize)
