@@ -68,11 +68,19 @@ struct sim_unit {
 	uint32_t tid;
 	struct sim_vec bytes;
 	struct sim_vec fates;
-	struct sim_vec epochs;
+	struct sim_vec writes;
 	struct sim_vec slices;
+	/* The write that was looked for last. */
+	size_t found;
 	/* Per byte of the buffer: 1 + index into bytes. */
 	uint32_t *last;
 	uint64_t last_room;
+};
+
+/* Bytes of a buffer from `offset` on were written during this call. */
+struct sim_write {
+	size_t offset;
+	uint64_t epoch;
 };
 
 struct sim_record {
@@ -335,6 +343,9 @@ struct sim_kernel {
 void *sim_alloc(struct sim_kernel *k, size_t size);
 /* A new last element, all 0. */
 void *sim_push(struct sim_kernel *k, struct sim_vec *v, size_t size);
+/* The same for `n` of them; returns the first. */
+void *sim_push_many(struct sim_kernel *k, struct sim_vec *v, size_t size,
+    size_t n);
 #define SIM_PUSH(k, v, type) ((type *)sim_push(k, v, sizeof(type)))
 const char *sim_text(struct sim_kernel *k, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

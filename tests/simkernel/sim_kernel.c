@@ -38,18 +38,28 @@ sim_alloc(struct sim_kernel *k, size_t size)
 }
 
 void *
-sim_push(struct sim_kernel *k, struct sim_vec *v, size_t size)
+sim_push_many(struct sim_kernel *k, struct sim_vec *v, size_t size, size_t n)
 {
-	if (v->n == v->room) {
-		const size_t room = v->room == 0 ? 8 : 2 * v->room;
-		void *p = sim_alloc(k, room * size);
+	if (n > v->room - v->n) {
+		size_t room = v->room == 0 ? 8 : 2 * v->room;
+		void *p;
 
+		while (n > room - v->n)
+			room *= 2;
+		p = sim_alloc(k, room * size);
 		if (v->n != 0)
 			memcpy(p, v->p, v->n * size);
 		v->p = p;
 		v->room = room;
 	}
-	return ((uint8_t *)v->p + v->n++ * size);
+	v->n += n;
+	return ((uint8_t *)v->p + (v->n - n) * size);
+}
+
+void *
+sim_push(struct sim_kernel *k, struct sim_vec *v, size_t size)
+{
+	return (sim_push_many(k, v, size, 1));
 }
 
 static const char *
@@ -235,12 +245,53 @@ sim_unit_slice(struct sim_kernel *k, struct sim_unit *u, uint64_t at)
 	s->ns = k->now;
 }
 
-static void
-account(struct sim_kernel *k, struct sim_unit *u, uint8_t byte, uint8_t fate)
+/* Bytes get to the log; returns where. */
+static size_t
+account(struct sim_kernel *k, struct sim_unit *u, const void *bytes, size_t n,
+    uint8_t fate)
 {
-	*SIM_PUSH(k, &u->bytes, uint8_t) = byte;
-	*SIM_PUSH(k, &u->fates, uint8_t) = fate;
-	*SIM_PUSH(k, &u->epochs, uint64_t) = k->epoch;
+	const size_t at = u->bytes.n;
+	struct sim_write *w = SIM_PUSH(k, &u->writes, struct sim_write);
+
+	w->offset = at;
+	w->epoch = k->epoch;
+	memcpy(sim_push_many(k, &u->bytes, 1, n), bytes, n);
+	memset(sim_push_many(k, &u->fates, 1, n), fate, n);
+	return (at);
+}
+
+/* The write that a byte of the log belongs to. */
+static size_t
+find_write(const struct sim_unit *u, size_t at)
+{
+	size_t low = 0, high = u->writes.n;
+
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (SIM_AT(&u->writes, struct sim_write, middle).offset <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+static void
+overwritten(struct sim_kernel *k, struct sim_unit *u, size_t at)
+{
+	const struct sim_write *w = &SIM_AT(&u->writes, struct sim_write,
+	    u->found);
+
+	/* Bytes lie as they were written, so the next is near. */
+	if (at < w->offset ||
+	    (u->found + 1 < u->writes.n && at >= w[1].offset)) {
+		u->found = find_write(u, at);
+		w = &SIM_AT(&u->writes, struct sim_write, u->found);
+	}
+	/* Who reads does so between calls. */
+	SIM_AT(&u->fates, uint8_t,
+	    at) = w->epoch == k->epoch ? SIM_UNREADABLE : SIM_OVERWRITTEN;
 }
 
 static void
@@ -255,7 +306,7 @@ void
 sim_unit_write(struct sim_kernel *k, struct sim_unit *u, uint64_t at,
     const void *bytes, size_t n)
 {
-	const uint8_t *b = bytes;
+	size_t log;
 
 	if (at > u->bufsize || n > u->bufsize - at) {
 		sim_panicked(k, "trace written beyond a buffer");
@@ -280,18 +331,13 @@ sim_unit_write(struct sim_kernel *k, struct sim_unit *u, uint64_t at,
 		u->last_room = room;
 	}
 	grow_slice(k, u, at, n);
+	log = account(k, u, bytes, n, SIM_THERE);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *last = &u->last[at + i];
 
 		if (*last != 0)
-			/* Who reads does so between calls. */
-			SIM_AT(&u->fates, uint8_t,
-			    *last - 1) = SIM_AT(&u->epochs, uint64_t,
-					     *last - 1) == k->epoch
-			    ? SIM_UNREADABLE
-			    : SIM_OVERWRITTEN;
-		account(k, u, b[i], SIM_THERE);
-		*last = (uint32_t)u->bytes.n;
+			overwritten(k, u, *last - 1);
+		*last = (uint32_t)(log + i + 1);
 	}
 }
 
@@ -299,11 +345,8 @@ void
 sim_unit_drop(struct sim_kernel *k, struct sim_unit *u, const void *bytes,
     size_t n)
 {
-	const uint8_t *b = bytes;
-
 	grow_slice(k, u, u->pos, n);
-	for (size_t i = 0; i < n; i++)
-		account(k, u, b[i], SIM_DROPPED);
+	account(k, u, bytes, n, SIM_DROPPED);
 }
 
 size_t
