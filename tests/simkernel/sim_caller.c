@@ -3,7 +3,10 @@
  * and what they leave behind.
  */
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -11,8 +14,10 @@
 
 #include "sim_internal.h"
 
-/* Real time after which a process that does not come back is not waited for. */
-#define PATIENCE_MS 500
+/* Milliseconds of real time after which a process is not waited for any more. */
+#define PATIENCE 500
+/* So often it is seen to sleep, a millisecond apart. */
+#define SLEEPS 4
 
 struct sim_caller *
 sim_new_caller(struct sim_kernel *k, struct sim_process *process,
@@ -98,70 +103,109 @@ sim_signal_caller(struct sim_kernel *k, uint64_t ns)
 	k->signal_at = k->now + ns;
 }
 
-/* Look which of the processes that were forked here ended for real. */
-static void
-look_after_children(struct sim_kernel *k)
+void
+sim_look_after_callers(struct sim_kernel *k)
 {
 	for (size_t i = 0; i < k->callers.n; i++) {
 		struct sim_caller *c = SIM_AT(&k->callers, struct sim_caller *,
 		    i);
 		siginfo_t info = { .si_pid = 0 };
 
-		if (c->gone || c->host_pid <= 0 || c->host_pid == getpid())
+		if (c->process->state == SIM_GONE || c->host_pid <= 0 ||
+		    c->host_pid == getpid())
 			continue;
 		if (waitid(P_PID, (id_t)c->host_pid, &info,
 			WEXITED | WNOHANG | WNOWAIT) == 0 &&
 		    info.si_pid != 0)
 			sim_caller_ended(k, c);
+		if (kill(c->host_pid, 0) == 0 || errno != ESRCH)
+			continue;
+		/* Its parent asked for it without this table. */
+		sim_caller_ended(k, c);
+		c->process->state = SIM_GONE;
 	}
 }
 
-/* Whether somebody else runs, or is to wake before `when`. */
+/* Whether the host lets a process sleep; false if it does not tell. */
 static bool
-others_first(const struct sim_kernel *k, const struct sim_caller *self,
+host_sleeps(pid_t host_pid)
+{
+	char path[64], line[256] = "";
+	const char *state;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)host_pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return (false);
+	/* The state comes behind the name, which may have any character. */
+	state = fgets(line, sizeof(line), f) == NULL ? NULL
+						     : strrchr(line, ')');
+	fclose(f);
+	return (state != NULL && strncmp(state, ") S", 3) == 0);
+}
+
+/* Whether somebody else runs, or is to wake before `when`. */
+static struct sim_caller *
+who_is_first(const struct sim_kernel *k, const struct sim_caller *self,
     uint64_t when)
 {
 	for (size_t i = 0; i < k->callers.n; i++) {
-		const struct sim_caller *c = SIM_AT(&k->callers,
-		    struct sim_caller *, i);
+		struct sim_caller *c = SIM_AT(&k->callers, struct sim_caller *,
+		    i);
 
-		if (c != self && !c->gone && c->wakes_at < when)
-			return (true);
+		if (c != self && !c->gone && !c->elsewhere &&
+		    c->wakes_at < when)
+			return (c);
 	}
-	return (false);
+	return (NULL);
+}
+
+/* Wait for a signal of other processes, for real, and not for long. */
+static void
+wait_a_moment(struct sim_kernel *k)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_nsec += 1000000;
+	if (ts.tv_nsec >= 1000000000) {
+		ts.tv_nsec -= 1000000000;
+		ts.tv_sec++;
+	}
+	if (pthread_cond_timedwait(&k->time_passed, &k->lock, &ts) ==
+	    EOWNERDEAD)
+		pthread_mutex_consistent(&k->lock);
 }
 
 /* Other processes do first what they do before `when`. */
 static void
 let_others(struct sim_kernel *k, struct sim_caller *self, uint64_t when)
 {
-	unsigned tries = 0;
+	struct sim_caller *last = NULL, *c;
+	unsigned tries = 0, asleep = 0;
+	uint64_t n_calls = 0;
 
 	self->wakes_at = when;
 	pthread_cond_broadcast(&k->time_passed);
-	while (others_first(k, self, when) && tries < PATIENCE_MS) {
-		struct timespec ts;
-
-		look_after_children(k);
-		if (!others_first(k, self, when))
+	for (;;) {
+		sim_look_after_callers(k);
+		c = who_is_first(k, self, when);
+		if (c == NULL)
 			break;
-		clock_gettime(CLOCK_REALTIME, &ts);
-		ts.tv_nsec += 1000000;
-		if (ts.tv_nsec >= 1000000000) {
-			ts.tv_nsec -= 1000000000;
-			ts.tv_sec++;
+		if (c != last || c->n_calls != n_calls)
+			tries = asleep = 0;
+		last = c;
+		n_calls = c->n_calls;
+		/* What it waits for may be this process. */
+		asleep = c->wakes_at == 0 && host_sleeps(c->host_pid)
+		    ? asleep + 1
+		    : 0;
+		if (asleep >= SLEEPS || tries++ >= PATIENCE) {
+			c->elsewhere = true;
+			continue;
 		}
-		switch (pthread_cond_timedwait(&k->time_passed, &k->lock,
-		    &ts)) {
-		case EOWNERDEAD:
-			pthread_mutex_consistent(&k->lock);
-			break;
-		case ETIMEDOUT:
-			tries++;
-			break;
-		default:
-			break;
-		}
+		wait_a_moment(k);
 	}
 	self->wakes_at = 0;
 }
@@ -188,7 +232,7 @@ sim_wait(struct sim_kernel *k, uint64_t until,
 			next = k->signal_at;
 		if (next > until)
 			next = until;
-		if (k->callers.n > 1 && others_first(k, self, next)) {
+		if (k->callers.n > 1 && who_is_first(k, self, next) != NULL) {
 			let_others(k, self, next);
 			/* They may have changed what comes next. */
 			if (sim_next_due(k) < next)
@@ -201,8 +245,10 @@ sim_wait(struct sim_kernel *k, uint64_t until,
 }
 
 void
-sim_leaks(const struct sim_kernel *k, struct sim_leaks *out)
+sim_leaks(struct sim_kernel *k, struct sim_leaks *out)
 {
+	sim_lock(k);
+	sim_look_after_callers(k);
 	*out = (struct sim_leaks){ 0 };
 	for (size_t i = 0; i < k->callers.n; i++) {
 		const struct sim_caller *c = SIM_AT(&k->callers,
@@ -231,4 +277,5 @@ sim_leaks(const struct sim_kernel *k, struct sim_leaks *out)
 	}
 	for (size_t i = 0; i < HWTDI_HWT_MAX_CONTEXTS; i++)
 		out->contexts += k->contexts[i] != NULL;
+	sim_unlock(k);
 }

@@ -119,6 +119,8 @@ struct sim_context {
 	/* A thread that failed holds it for ever. */
 	bool leaked;
 	bool was_started;
+	/* Who waits for a record misses the next one. */
+	bool loses_wakeup;
 	/* SPE switched itself off. */
 	bool aborted;
 	/* PT: bits of a config stay on once they were. */
@@ -260,6 +262,9 @@ struct sim_caller {
 	bool owner;
 	/* Waits until then; only while others run is that for real. */
 	uint64_t wakes_at;
+	/* It waits for something that is not of this kernel. */
+	bool elsewhere;
+	uint64_t n_calls;
 };
 
 struct sim_planned {
@@ -398,6 +403,8 @@ struct sim_caller *sim_caller(struct sim_kernel *k);
 struct sim_caller *sim_new_caller(struct sim_kernel *k,
     struct sim_process *process, pid_t host_pid);
 void sim_caller_ended(struct sim_kernel *k, struct sim_caller *c);
+/* Look which of the processes under test are no more. */
+void sim_look_after_callers(struct sim_kernel *k);
 /* Wait, in virtual time, for what `done` says. */
 enum sim_waited sim_wait(struct sim_kernel *k, uint64_t until,
     bool (*done)(struct sim_kernel *k, void *arg), void *arg);

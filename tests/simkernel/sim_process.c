@@ -226,9 +226,28 @@ sim_switch_out(struct sim_kernel *k, struct sim_thread *t)
 	t->switches++;
 }
 
+/* One that nobody has, if there is one. */
+static unsigned
+any_cpu(struct sim_kernel *k)
+{
+	const unsigned first = k->o.seed == 0
+	    ? 0
+	    : (unsigned)(sim_random(&k->random) % k->o.n_cpus);
+
+	for (unsigned i = 0; i < k->o.n_cpus; i++) {
+		const unsigned cpu = (first + i) % k->o.n_cpus;
+
+		if (k->cpus[cpu].current == NULL)
+			return (cpu);
+	}
+	return (first);
+}
+
 static void
 switch_in(struct sim_kernel *k, struct sim_thread *t, unsigned cpu)
 {
+	if (cpu == SIM_ANY_CPU)
+		cpu = t->cpu >= 0 ? (unsigned)t->cpu : any_cpu(k);
 	cpu %= k->o.n_cpus;
 	if (t->cpu == (int)cpu)
 		return;

@@ -83,8 +83,8 @@ has_records(struct sim_kernel *k, void *arg)
 {
 	const struct sim_context *ctx = arg;
 
-	/* The wakeup of the first one is lost. */
-	return (ctx->records.n - ctx->taken > (k->o.lose_wakeups ? 1U : 0U));
+	(void)k;
+	return (ctx->records.n - ctx->taken > (ctx->loses_wakeup ? 1U : 0U));
 }
 
 int
@@ -102,6 +102,8 @@ sim_record_get(struct sim_kernel *k, struct sim_context *ctx,
 		return (-ENXIO);
 	room = (size_t)*nentries;
 	if (get->wait != 0 && ctx->records.n == ctx->taken) {
+		ctx->loses_wakeup = k->o.lose_wakeups ||
+		    sim_chance(&k->fault_random, 4 * k->per_mille);
 		/* What ends the sleep is not looked at. */
 		if (sim_wait(k, SIM_NEVER, has_records, ctx) == SIM_FOREVER)
 			sim_hung(k,

@@ -19,8 +19,15 @@
 static int
 enter(struct sim_kernel *k, enum sim_call call)
 {
+	struct sim_caller *c;
+
 	sim_lock(k);
 	k->epoch++;
+	c = sim_caller(k);
+	c->n_calls++;
+	c->elsewhere = false;
+	if (k->callers.n > 1)
+		sim_look_after_callers(k);
 	sim_until(k, k->now + k->o.call_ns);
 	sim_some_steps(k);
 	return (sim_fault(k, call));
@@ -416,7 +423,12 @@ call_ended(void *state, pid_t pid, struct hwtdi_exit *out)
 		}
 		return (leave(k, 0));
 	}
-	out->ended = p->state == SIM_GONE || p->state == SIM_ZOMBIE;
+	if (p->state != SIM_GONE)
+		return (leave(k, 0));
+	/* Its parent may take its time. */
+	if (k->o.seed == 0 || (k->o.seed + (uint64_t)pid) % 2 == 0)
+		return (leave(k, -ESRCH));
+	out->ended = true;
 	return (leave(k, 0));
 }
 
@@ -548,7 +560,7 @@ call_mappings(void *state, pid_t pid, struct hwtdi_mapping *out, size_t room,
 	if (fault != 0)
 		return (leave(k, -fault));
 	*n = 0;
-	if (p == NULL)
+	if (p == NULL || p->state == SIM_ZOMBIE)
 		return (leave(k, -ESRCH));
 	for (size_t i = 0; i < p->mappings.n; i++) {
 		const struct hwtdi_mapping *m = &SIM_AT(&p->mappings,

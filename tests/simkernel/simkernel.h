@@ -147,6 +147,9 @@ enum sim_op {
 	SIM_N_OPS
 };
 
+/* The CPU it has, else any. */
+#define SIM_ANY_CPU 0xffffffffU
+
 /* The thread stays on its CPU after the step. */
 #define SIM_STAY 0x1U
 /* One PMI for all pages of the step. */
@@ -337,6 +340,6 @@ struct sim_leaks {
 	size_t contexts;
 };
 
-void sim_leaks(const struct sim_kernel *k, struct sim_leaks *out);
+void sim_leaks(struct sim_kernel *k, struct sim_leaks *out);
 
 #endif /* HWTDECODE_TESTS_SIMKERNEL_H */

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -228,24 +230,30 @@ a_signal_ends_a_process(void **state)
 }
 
 static void
-a_process_that_is_no_child_ends_with_no_status(void **state)
+a_process_that_is_no_child_is_no_more_or_a_zombie_for_a_while(void **state)
 {
 	const struct sim_step steps[] = {
 		{ .op = SIM_EXIT, .status = 3, .ns = 1000000 }
 	};
 	struct sim_kernel *k = sim_create(NULL);
-	const struct hwtdi_system *s = sim_system(k);
+	const struct hwtdi_system *s;
 	const pid_t pid = simkernel_run(k, STEPS(steps), 1);
 	struct hwtdi_exit e = { .status = 1 };
 
 	(void)state;
+	s = sim_system(k);
 	assert_int_equal(s->ended(s->state, pid, &e), 0);
 	assert_false(e.ended);
+	s->sleep(s->state, 2000000);
+	assert_int_equal(s->ended(s->state, pid, &e), -ESRCH);
+	sim_destroy(k);
+	k = sim_create(&(struct sim_options){ .seed = 1 + (uint64_t)pid });
+	s = sim_system(k);
+	assert_int_equal(simkernel_run(k, STEPS(steps), 1), pid);
 	s->sleep(s->state, 2000000);
 	assert_int_equal(s->ended(s->state, pid, &e), 0);
 	assert_true(e.ended);
 	assert_int_equal(e.status, 0);
-	assert_int_equal(s->ended(s->state, 4711, &e), -ESRCH);
 	sim_destroy(k);
 }
 
@@ -296,6 +304,70 @@ processes_take_turns_by_virtual_time(void **state)
 	assert_int_equal(e.status, 5);
 	assert_in_range(polls, 2, 8);
 	assert_true(s->now(s->state) - begin < 100000000);
+	sim_destroy(k);
+}
+
+static void
+who_waits_elsewhere_holds_nobody_up(void **state)
+{
+	struct sim_kernel *k = sim_create(NULL);
+	const struct hwtdi_system *s = sim_system(k);
+	const pid_t target = simkernel_run(k, NULL, 0, 1);
+	struct timespec begin, end;
+	struct sim_leaks leaks;
+	int ends[2], child, ident, status;
+	char byte = 0;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	child = s->fork(s->state);
+	if (child == 0) {
+		simkernel_alloc_thread(k, "pt", target, BUFSIZE, &ident);
+		for (int i = 0; i < 1000; i++)
+			s->sleep(s->state, 1000000);
+		_exit(write(ends[1], "x", 1) == 1 ? 9 : 10);
+	}
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(byte, 'x');
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	/* A millisecond for each sleep would be a second. */
+	assert_true((end.tv_sec - begin.tv_sec) * 1000 +
+		(end.tv_nsec - begin.tv_nsec) / 1000000 <
+	    800);
+	/* Its contexts go with it, whoever takes its status. */
+	assert_true(wait(&status) > 0);
+	assert_int_equal(WEXITSTATUS(status), 9);
+	sim_leaks(k, &leaks);
+	assert_int_equal(leaks.contexts, 0);
+	assert_int_equal(leaks.children, 0);
+	close(ends[0]);
+	close(ends[1]);
+	sim_destroy(k);
+}
+
+static void
+a_thread_on_any_cpu_takes_one_that_is_free(void **state)
+{
+	const struct sim_step steps[] = {
+		{ .op = SIM_SWITCH_IN, .cpu = SIM_ANY_CPU },
+		{ .op = SIM_SWITCH_IN,
+		    .thread = 1,
+		    .cpu = SIM_ANY_CPU,
+		    .ns = 1000 },
+		{ .op = SIM_SWITCH_IN, .cpu = SIM_ANY_CPU, .ns = 2000 },
+	};
+	struct sim_kernel *k = sim_create(NULL);
+	const struct hwtdi_system *s = sim_system(k);
+	const pid_t pid = simkernel_run(k, STEPS(steps), 2);
+	struct hwtdi_thread t[2];
+	size_t n;
+
+	(void)state;
+	sim_run(k, 1000000);
+	assert_int_equal(s->threads(s->state, pid, t, 2, &n), 0);
+	assert_true(t[0].running && t[1].running);
+	assert_int_equal(t[0].switches + t[1].switches, 0);
 	sim_destroy(k);
 }
 
@@ -582,10 +654,12 @@ main(void)
 		cmocka_unit_test(a_program_that_is_not_there_ends_with_127),
 		cmocka_unit_test(a_signal_ends_a_process),
 		cmocka_unit_test(
-		    a_process_that_is_no_child_ends_with_no_status),
+		    a_process_that_is_no_child_is_no_more_or_a_zombie_for_a_while),
 		cmocka_unit_test(
 		    time_passes_by_sleeping_and_a_little_by_each_call),
 		cmocka_unit_test(processes_take_turns_by_virtual_time),
+		cmocka_unit_test(who_waits_elsewhere_holds_nobody_up),
+		cmocka_unit_test(a_thread_on_any_cpu_takes_one_that_is_free),
 		cmocka_unit_test(a_forked_process_can_be_killed),
 		cmocka_unit_test(sysctls_tell_their_size_and_refuse_less_room),
 		cmocka_unit_test(cpuid_is_there_on_amd64_only),
