@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -363,6 +365,62 @@ a_buffer_is_mapped_from_0_to_its_size_at_most(void **state)
 	sim_destroy(k);
 }
 
+/* Whether a process that does that is ended by a signal. */
+static bool
+faults(const uint8_t *at, bool write)
+{
+	const pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		signal(SIGBUS, SIG_DFL);
+		if (write)
+			*(volatile uint8_t *)(uintptr_t)at = 1;
+		else
+			(void)*(const volatile uint8_t *)at;
+		_exit(0);
+	}
+	assert_true(waitpid(pid, &status, 0) == pid);
+	return (WIFSIGNALED(status));
+}
+
+static void
+nobody_writes_to_a_buffer_or_reads_behind_it(void **state)
+{
+	int ident, node;
+	struct sim_kernel *k = with_context(&ident, &node);
+	const struct hwtdi_system *s = sim_system(k);
+	const void *at, *longer;
+
+	(void)state;
+	assert_int_equal(s->mmap(s->state, node, BUFSIZE, &at), 0);
+	assert_int_equal(s->mmap(s->state, node, 2 * BUFSIZE, &longer), 0);
+	assert_false(faults(at, false));
+	assert_true(faults(at, true));
+	assert_false(faults((const uint8_t *)at + BUFSIZE - 1, false));
+	assert_true(faults((const uint8_t *)at + BUFSIZE, false));
+	assert_true(faults((const uint8_t *)longer + BUFSIZE, false));
+	assert_int_equal(s->munmap(s->state, longer, 2 * BUFSIZE), 0);
+	sim_destroy(k);
+}
+
+static void
+a_node_may_not_let_itself_be_opened(void **state)
+{
+	const struct sim_options o = { .node_error = EACCES };
+	struct sim_kernel *k = sim_create(&o);
+	int ident;
+	struct hwtdi_hwt_alloc a = good(k, &ident);
+
+	(void)state;
+	assert_int_equal(simkernel_alloc(k, &a), 0);
+	assert_int_equal(simkernel_node(k, ident, 0), -EACCES);
+	assert_int_equal(simkernel_node(k, ident, 1), -ENOENT);
+	sim_destroy(k);
+}
+
 static void
 a_context_lives_until_its_owner_exits(void **state)
 {
@@ -526,6 +584,8 @@ main(void)
 		cmocka_unit_test(record_get_takes_1_to_1024_entries),
 		cmocka_unit_test(
 		    a_buffer_is_mapped_from_0_to_its_size_at_most),
+		cmocka_unit_test(nobody_writes_to_a_buffer_or_reads_behind_it),
+		cmocka_unit_test(a_node_may_not_let_itself_be_opened),
 		cmocka_unit_test(a_context_lives_until_its_owner_exits),
 		cmocka_unit_test(a_forked_process_owns_nothing_of_its_parent),
 		cmocka_unit_test(sets_of_cpus_are_not_empty_and_readable),

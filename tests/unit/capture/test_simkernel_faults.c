@@ -324,17 +324,17 @@ who_waits_elsewhere_holds_nobody_up(void **state)
 	child = s->fork(s->state);
 	if (child == 0) {
 		simkernel_alloc_thread(k, "pt", target, BUFSIZE, &ident);
-		for (int i = 0; i < 1000; i++)
+		for (int i = 0; i < 5000; i++)
 			s->sleep(s->state, 1000000);
 		_exit(write(ends[1], "x", 1) == 1 ? 9 : 10);
 	}
 	assert_int_equal(read(ends[0], &byte, 1), 1);
 	assert_int_equal(byte, 'x');
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	/* A millisecond for each sleep would be a second. */
+	/* A millisecond for each sleep would be five seconds. */
 	assert_true((end.tv_sec - begin.tv_sec) * 1000 +
 		(end.tv_nsec - begin.tv_nsec) / 1000000 <
-	    800);
+	    4000);
 	/* Its contexts go with it, whoever takes its status. */
 	assert_true(wait(&status) > 0);
 	assert_int_equal(WEXITSTATUS(status), 9);
@@ -447,6 +447,48 @@ cpuid_is_there_on_amd64_only(void **state)
 	sim_destroy(k);
 	k = sim_create(&(struct sim_options){ .arch = SIM_ARM64 });
 	assert_int_equal(sim_system(k)->cpuid(k, 0x14, 0, out), -ENOTSUP);
+	sim_destroy(k);
+}
+
+static void
+what_happens_to_a_process_shows_in_its_lists(void **state)
+{
+	const struct hwtdi_mapping before = { .start = 0x10000,
+		.end = 0x12000,
+		.prot = HWTDI_PROT_READ,
+		.path = "/etc/data" };
+	const struct sim_step steps[] = {
+		{ .op = SIM_KLDLOAD,
+		    .path = "new.ko",
+		    .interp = "/boot/kernel/new.ko",
+		    .addr = PAGE,
+		    .len = PAGE,
+		    .ns = 1000000 },
+		{ .op = SIM_IDLE, .thread = 1, .ns = 1000000000 },
+		{ .op = SIM_EXIT, .flags = SIM_AT_ONCE, .ns = 1000000 },
+	};
+	struct sim_kernel *k = sim_create(NULL);
+	const struct hwtdi_system *s = sim_system(k);
+	const pid_t pid = simkernel_run(k, STEPS(steps), 2);
+	struct hwtdi_mapping m;
+	static struct hwtdi_module modules[8];
+	struct hwtdi_exit e;
+	size_t n;
+
+	(void)state;
+	sim_add_mapping(k, pid, &before);
+	assert_int_equal(s->mappings(s->state, pid, &m, 1, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(m.end, 0x12000);
+	assert_string_equal(m.path, "/etc/data");
+	sim_advance(k, 1500000);
+	assert_int_equal(s->modules(s->state, modules, 8, &n), 0);
+	assert_string_equal(modules[n - 1].name, "new.ko");
+	assert_string_equal(modules[n - 1].path, "/boot/kernel/new.ko");
+	/* The other thread is not waited for. */
+	sim_advance(k, 2000000);
+	assert_int_equal(s->ended(s->state, pid, &e), -ESRCH);
+	assert_int_equal(s->threads(s->state, pid, NULL, 0, &n), -ESRCH);
 	sim_destroy(k);
 }
 
@@ -663,6 +705,7 @@ main(void)
 		cmocka_unit_test(a_forked_process_can_be_killed),
 		cmocka_unit_test(sysctls_tell_their_size_and_refuse_less_room),
 		cmocka_unit_test(cpuid_is_there_on_amd64_only),
+		cmocka_unit_test(what_happens_to_a_process_shows_in_its_lists),
 		cmocka_unit_test(
 		    lists_tell_how_many_there_are_and_write_what_fits),
 		cmocka_unit_test(

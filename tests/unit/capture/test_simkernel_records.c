@@ -444,6 +444,39 @@ a_wakeup_before_the_sleep_is_lost(void **state)
 }
 
 static void
+a_signal_that_is_caught_ends_the_sleep(void **state)
+{
+	const struct sim_step steps[] = {
+		{ .op = SIM_MMAP, .path = LIB, .addr = PAGE, .len = PAGE },
+		{ .op = SIM_MMAP, .path = LIB, .addr = 2 * PAGE, .len = PAGE },
+		{ .op = SIM_THREAD_CREATE, .thread = 1, .number = 2 },
+		{ .op = SIM_CAUGHT, .thread = 1, .ns = 50000000, .number = 0 },
+	};
+	struct sim_program *program;
+	struct sim_kernel *k = sim_create(NULL);
+	int ident, node;
+	pid_t pid;
+
+	(void)state;
+	program = sim_program(k, NULL);
+	sim_add(program, &(struct sim_step){ .op = SIM_IDLE, .ns = 100000 });
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		sim_add(program, &steps[i]);
+	pid = sim_start(k, program, "target", 2);
+	assert_int_equal(simkernel_alloc_thread(k, "pt", pid, BUFSIZE, &ident),
+	    0);
+	node = simkernel_node(k, ident, 0);
+	assert_int_equal(simkernel_config(k, node, NULL, 0, 0, true), 0);
+	sim_advance(k, 10000000);
+	assert_int_equal(simkernel_records(k, node, got, 64, false), 3 + 1);
+	assert_string_equal(wmesg(k, pid, 0), "hwt-mmap");
+	sim_advance(k, 50000000);
+	assert_int_equal(simkernel_records(k, node, got, 64, false), 1);
+	assert_int_equal(got[0].u.path.addr, 2 * PAGE);
+	sim_destroy(k);
+}
+
+static void
 a_node_wakes_its_own_thread_only(void **state)
 {
 	const struct sim_step steps[] = {
@@ -591,6 +624,7 @@ main(void)
 		cmocka_unit_test(
 		    a_thread_sleeps_after_its_record_until_its_node_wakes_it),
 		cmocka_unit_test(a_wakeup_before_the_sleep_is_lost),
+		cmocka_unit_test(a_signal_that_is_caught_ends_the_sleep),
 		cmocka_unit_test(a_node_wakes_its_own_thread_only),
 		cmocka_unit_test(
 		    a_thread_without_memory_burns_an_index_and_runs_untraced),

@@ -555,6 +555,104 @@ a_wait_for_events_ends_with_time_or_a_signal(void **state)
 	sim_destroy(c.k);
 }
 
+/* Take the oldest entry of the queue; false: there is none. */
+static bool
+take(struct capture *c, uint8_t *saved[2], size_t n[2],
+    const uint8_t *rings[2], bool serve)
+{
+	struct simkernel_position p;
+	unsigned half;
+
+	if (simkernel_position(c->k, c->node, &p) != 0)
+		return (false);
+	half = p.data & 1;
+	memcpy(saved[p.ident] + n[p.ident], rings[p.ident] + half * HALF,
+	    (size_t)p.offset);
+	n[p.ident] += (size_t)p.offset;
+	if (serve && (p.data & 4) == 0)
+		assert_int_equal(simkernel_svc_buf(c->k, c->node,
+				     (uint32_t)p.ident, half),
+		    0);
+	return (true);
+}
+
+/* In any order of things, and with slow readers. */
+static void
+all_bytes_are_taken_but_those_that_were_dropped(void **state)
+{
+	const struct sim_step steps[] = {
+		{ .op = SIM_TRACE,
+		    .ns = 1000000,
+		    .bytes = bytes,
+		    .n = 6 * PAGE,
+		    .piece = 96,
+		    .piece_ns = 10000 },
+		{ .op = SIM_TRACE,
+		    .thread = 1,
+		    .cpu = 1,
+		    .ns = 500000,
+		    .bytes = bytes + 77,
+		    .n = 7 * PAGE,
+		    .piece = 64,
+		    .piece_ns = 3000 },
+	};
+	size_t dropped = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		const struct sim_options o = { .seed = seed };
+		static uint8_t room[2][16 * PAGE];
+		uint8_t *saved[2] = { room[0], room[1] };
+		struct sim_program *program;
+		const uint8_t *rings[2];
+		size_t n[2] = { 0, 0 };
+		const void *ring;
+		struct capture c;
+
+		c = started(&o, NULL, 0, 3);
+		program = sim_program(c.k, NULL);
+		sim_add(program, &steps[0]);
+		sim_add(program, &steps[1]);
+		sim_start(c.k, program, "target", 2);
+		rings[0] = c.ring;
+		assert_int_equal(c.s->mmap(c.s->state,
+				     simkernel_node(c.k, c.ident, 1), BUFSIZE,
+				     &ring),
+		    0);
+		rings[1] = ring;
+		for (int i = 0; i < 200; i++) {
+			struct hwtdi_kevent e[4];
+
+			c.s->kevent_wait(c.s->state, c.kq, e, 4, seed * 1000);
+			c.s->sleep(c.s->state, seed * 4000);
+			while (take(&c, saved, n, rings, true))
+				;
+		}
+		assert_int_equal(simkernel_plain(c.k, c.node,
+				     HWTDI_HWT_IOC_STOP),
+		    0);
+		while (take(&c, saved, n, rings, false))
+			;
+		for (size_t i = 0; i < 2; i++) {
+			struct sim_buffer b;
+			size_t at = 0;
+
+			sim_buffer(c.k, i, &b);
+			for (size_t j = 0; j < b.n; j++) {
+				if (b.fates[j] == SIM_DROPPED) {
+					dropped++;
+					continue;
+				}
+				assert_true(at < n[i]);
+				assert_int_equal(saved[i][at++], b.bytes[j]);
+			}
+			assert_int_equal(at, n[i]);
+		}
+		sim_destroy(c.k);
+	}
+	assert_true(dropped > 0);
+}
+
 int
 main(void)
 {
@@ -578,6 +676,8 @@ main(void)
 		cmocka_unit_test(an_error_ends_all_with_no_last_entry),
 		cmocka_unit_test(
 		    a_config_that_is_wrong_is_a_risk_and_no_error),
+		cmocka_unit_test(
+		    all_bytes_are_taken_but_those_that_were_dropped),
 		cmocka_unit_test(a_wait_for_events_ends_with_time_or_a_signal),
 	};
 
