@@ -187,7 +187,7 @@ alloc_thread_mode(struct sim_kernel *k, struct sim_context *ctx, pid_t pid)
 		return (-ENXIO);
 	if (!may_trace(c->process->credentials, p->credentials))
 		return (-EPERM);
-	if (p->ctx != NULL)
+	if (p->ctx != NULL || (p->stale != NULL && !p->stale->dead))
 		return (-EEXIST);
 	ctx->process = p;
 	for (size_t i = 0; i < p->threads.n; i++) {

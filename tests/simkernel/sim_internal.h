@@ -161,7 +161,6 @@ struct sim_thread {
 	struct sim_process *process;
 	unsigned number;
 	uint32_t tid;
-	bool exists;
 	bool ended;
 	/* Sleeps on hwt-mmap; is about to. */
 	bool asleep;
@@ -173,7 +172,6 @@ struct sim_thread {
 	size_t next;
 	uint64_t due;
 	size_t done;
-	bool started;
 };
 
 enum sim_process_state {
@@ -196,8 +194,9 @@ struct sim_process {
 	const char *path;
 	char name[HWTDI_COMM_ROOM];
 	struct hwtdi_credentials *credentials;
-	/* The context that traces it. */
+	/* The context that traces it; that of a process that was there before. */
 	struct sim_context *ctx;
+	struct sim_context *stale;
 	struct sim_vec threads;
 	struct sim_vec mappings;
 	/* Of a process that the program under test forked: its pid there. */
@@ -315,7 +314,6 @@ struct sim_kernel {
 	struct sim_vec modules;
 	pid_t next_pid;
 	uint32_t next_tid;
-	unsigned n_gates;
 
 	struct sim_cpu cpus[SIM_MAX_CPUS];
 	struct sim_context *contexts[HWTDI_HWT_MAX_CONTEXTS];

@@ -65,6 +65,15 @@ sim_new_process(struct sim_kernel *k, pid_t parent, const char *name)
 		*p->credentials = *from->credentials;
 	else
 		p->credentials->n_groups = 1;
+	for (size_t i = 0; k->o.reuse_processes && i < k->processes.n; i++) {
+		struct sim_process *old = SIM_AT(&k->processes,
+		    struct sim_process *, i);
+
+		if (old->state == SIM_GONE && old->ctx != NULL) {
+			p->stale = old->ctx;
+			break;
+		}
+	}
 	*SIM_PUSH(k, &k->processes, struct sim_process *) = p;
 	return (p);
 }
@@ -77,7 +86,6 @@ sim_new_thread(struct sim_kernel *k, struct sim_process *p, unsigned number)
 	t->process = p;
 	t->number = number;
 	t->tid = k->next_tid++;
-	t->exists = true;
 	t->cpu = -1;
 	*SIM_PUSH(k, &p->threads, struct sim_thread *) = t;
 	return (t);

@@ -78,6 +78,11 @@ struct sim_options {
 	bool spe_cpu_mode_only;
 	/* CoreSight: bytes that stay in the FIFO in front of the ring. */
 	uint32_t etf_bytes;
+	/*
+	 * A new process gets the memory of one that ended, with what the kernel
+	 * believes of that one.
+	 */
+	bool reuse_processes;
 	/* Time of a call, ns; 0: 1000. */
 	uint64_t call_ns;
 };

@@ -241,6 +241,48 @@ an_owner_has_one_context_of_a_process(void **state)
 }
 
 static void
+a_thread_without_memory_fails_alloc(void **state)
+{
+	struct sim_kernel *k = sim_create(NULL);
+	int ident;
+	struct hwtdi_hwt_alloc a = good(k, &ident);
+
+	(void)state;
+	sim_fail_threads(k, 1);
+	assert_int_equal(simkernel_alloc(k, &a), -ENOMEM);
+	assert_int_equal(ident, 0);
+	assert_int_equal(simkernel_alloc(k, &a), 0);
+	assert_int_equal(ident, 0);
+	sim_exit_caller(k);
+	assert_int_equal(sim_hangs(k), 0);
+	sim_destroy(k);
+}
+
+static void
+a_new_process_may_inherit_the_trace_of_one_that_ended(void **state)
+{
+	const struct sim_options o = { .reuse_processes = true };
+	const struct sim_step steps[] = { { .op = SIM_EXIT, .ns = 1000000 } };
+	struct sim_kernel *k = sim_create(&o);
+	const pid_t pid = simkernel_run(k, STEPS(steps), 1);
+	int ident;
+	struct hwtdi_hwt_alloc a;
+
+	(void)state;
+	assert_int_equal(simkernel_alloc_thread(k, "pt", pid, BUFSIZE, &ident),
+	    0);
+	sim_run(k, 10000000);
+	a = good(k, &ident);
+	assert_int_equal(simkernel_alloc(k, &a), -EEXIST);
+	assert_int_equal(ident, 1);
+	/* Until the owner exits. */
+	sim_exit_caller(k);
+	sim_advance(k, 10000000);
+	assert_int_equal(simkernel_alloc(k, &a), 0);
+	sim_destroy(k);
+}
+
+static void
 the_lowest_ident_is_taken_and_256_are_all(void **state)
 {
 	struct sim_kernel *k = sim_create(NULL);
@@ -575,6 +617,9 @@ main(void)
 		cmocka_unit_test(
 		    one_of_three_uids_is_enough_and_all_groups_are_needed),
 		cmocka_unit_test(an_owner_has_one_context_of_a_process),
+		cmocka_unit_test(a_thread_without_memory_fails_alloc),
+		cmocka_unit_test(
+		    a_new_process_may_inherit_the_trace_of_one_that_ended),
 		cmocka_unit_test(the_lowest_ident_is_taken_and_256_are_all),
 		cmocka_unit_test(nodes_count_threads_from_0_on),
 		cmocka_unit_test(unknown_requests_of_contexts_succeed),
