@@ -105,11 +105,11 @@ hwtdi_fail_cause(const struct hwtd_error *err, const char *name)
 int
 hwtdi_fail_pass(struct hwtd_error *err, const struct hwtd_error *inner)
 {
-	if (inner->code == HWTD_E_IO)
-		return (hwtdi_fail_sys(err, inner->sys_errno, "%s",
-		    inner->message));
-	return (hwtdi_fail_at(err, inner->code, inner->offset, "%s",
-	    inner->message));
+	(void)hwtdi_fail_at(err, inner->code, inner->offset, "%s",
+	    inner->message);
+	if (err != NULL && err->size >= offsetof(struct hwtd_error, message))
+		err->sys_errno = inner->sys_errno;
+	return (inner->code);
 }
 
 int

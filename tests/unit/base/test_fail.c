@@ -166,6 +166,36 @@ results_fit_the_callers_size(void **state)
 }
 
 static void
+an_error_that_is_passed_on_keeps_all_it_says(void **state)
+{
+	static const int codes[] = { HWTD_E_IO, HWTD_E_UNSUPPORTED,
+		HWTD_E_CORRUPT };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		const struct hwtd_error inner = {
+			.size = sizeof(inner),
+			.code = codes[i],
+			.sys_errno = ENOENT,
+			.offset = 0x1234,
+			.message = "no such thing",
+		};
+		struct hwtd_error err = { .size = sizeof(err) };
+		struct hwtd_error tiny = { .size = sizeof(size_t) };
+
+		assert_int_equal(hwtdi_fail_pass(&err, &inner), codes[i]);
+		assert_int_equal(err.code, codes[i]);
+		assert_int_equal(err.sys_errno, ENOENT);
+		assert_int_equal(err.offset, 0x1234);
+		assert_string_equal(err.message, "no such thing");
+		/* Nobody's, or too small for a number. */
+		assert_int_equal(hwtdi_fail_pass(NULL, &inner), codes[i]);
+		assert_int_equal(hwtdi_fail_pass(&tiny, &inner), codes[i]);
+		assert_int_equal(tiny.sys_errno, 0);
+	}
+}
+
+static void
 every_code_has_a_text_of_its_own(void **state)
 {
 	static const int codes[] = { HWTD_OK, HWTD_END, HWTD_AGAIN,
@@ -192,6 +222,7 @@ main(void)
 		cmocka_unit_test(shorter_struct_is_not_overrun),
 		cmocka_unit_test(options_of_every_size_are_copied_or_refused),
 		cmocka_unit_test(results_fit_the_callers_size),
+		cmocka_unit_test(an_error_that_is_passed_on_keeps_all_it_says),
 		cmocka_unit_test(every_code_has_a_text_of_its_own),
 	};
 
