@@ -242,6 +242,11 @@ struct hwtd_trace_info {
 	const char *cpu_model;
 	/** What time_ns counts, for instance "CLOCK_MONOTONIC"; or "". */
 	const char *clock;
+	/**
+	 * How it was recorded, as far as no stream tells it: lines "what=value", see
+	 * hwtdecode-record(1); or "".
+	 */
+	const char *capture;
 };
 
 /** Options of a trace built in memory.  All zero means defaults. */

@@ -2,6 +2,7 @@
  * hwtdecode info: what a trace holds, without decoding it.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/color.h"
 #include "cli/coresight_report.h"
@@ -269,6 +270,7 @@ static const struct {
 	{ "abi", "abi" },
 	{ "cpu", "cpu_model" },
 	{ "time of", "clock" },
+	{ "capture", "capture" },
 };
 
 #define N_TEXTS (sizeof(texts) / sizeof(texts[0]))
@@ -277,9 +279,23 @@ static const char *
 info_text(const struct hwtd_trace_info *info, size_t i)
 {
 	const char *const values[N_TEXTS] = { info->origin, info->abi,
-		info->cpu_model, info->clock };
+		info->cpu_model, info->clock, info->capture };
 
 	return (values[i]);
+}
+
+/* A text may have several lines. */
+static void
+write_lines(struct output *out, const char *title, const char *text)
+{
+	while (*text != '\0') {
+		const size_t n = strcspn(text, "\n");
+
+		output_format(out, "\n%-10s ", title);
+		output_escaped_bytes(out, text, n);
+		text += n;
+		text += *text == '\n';
+	}
 }
 
 static void
@@ -295,10 +311,8 @@ write_text(struct report *report)
 	for (size_t i = 0; i < N_TEXTS; i++) {
 		const char *text = info_text(info, i);
 
-		if (text == NULL || text[0] == '\0')
-			continue;
-		output_format(out, "\n%-10s ", texts[i].title);
-		output_escaped(out, text);
+		if (text != NULL)
+			write_lines(out, texts[i].title, text);
 	}
 	output_format(out,
 	    "\nstreams    %" PRIu32 "\nbytes      %" PRIu64

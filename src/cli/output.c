@@ -260,8 +260,12 @@ plain_run(const char *text, size_t n)
 void
 output_escaped(struct output *out, const char *text)
 {
-	const size_t n = strlen(text);
+	output_escaped_bytes(out, text, strlen(text));
+}
 
+void
+output_escaped_bytes(struct output *out, const char *text, size_t n)
+{
 	for (size_t i = 0; i < n;) {
 		const size_t plain = plain_run(text + i, n - i);
 

@@ -97,6 +97,7 @@ void output_wrapped(struct output *out, const char *text, size_t column,
 
 /* Untrusted strings: escaped; the JSON one with quotes around it. */
 void output_escaped(struct output *out, const char *text);
+void output_escaped_bytes(struct output *out, const char *text, size_t n);
 void output_json_string(struct output *out, const char *text);
 /* A CSV field, quoted where it has to be. */
 void output_csv_string(struct output *out, const char *text);

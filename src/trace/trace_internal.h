@@ -153,6 +153,8 @@ struct hwtdi_trace_text {
 	char *clock;
 	/* Of the kernel that ran, as uname -r tells; to find its file. */
 	char *release;
+	/* How it was recorded: lines of what=value. */
+	char *capture;
 };
 
 /* The file that stretches lie in. */

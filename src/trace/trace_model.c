@@ -190,6 +190,7 @@ hwtd_trace_close(struct hwtd_trace *trace)
 	hwtdi_strfree(ctx, trace->text.cpu_model);
 	hwtdi_strfree(ctx, trace->text.clock);
 	hwtdi_strfree(ctx, trace->text.release);
+	hwtdi_strfree(ctx, trace->text.capture);
 	for (size_t i = 0; i < trace->n_side_files; i++)
 		hwtdi_strfree(ctx, trace->side_files[i]);
 	hwtdi_array_free(ctx, trace->side_files, trace->cap_side_files,
@@ -347,6 +348,7 @@ hwtd_trace_info(const struct hwtd_trace *trace, struct hwtd_trace_info *out)
 	info.abi = text_or_nothing(trace->text.abi);
 	info.cpu_model = text_or_nothing(trace->text.cpu_model);
 	info.clock = text_or_nothing(trace->text.clock);
+	info.capture = text_or_nothing(trace->text.capture);
 	return (hwtdi_result_copy(out, &info, sizeof(info)));
 }
 

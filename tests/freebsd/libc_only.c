@@ -169,7 +169,7 @@ save(struct hwtd_context *ctx, const char *path)
 		.image = HWTD_NO_ID,
 		.vmid = HWTD_NO_ID,
 	};
-	struct hwtdi_trace_text text = { NULL, NULL, NULL, NULL, NULL };
+	struct hwtdi_trace_text text = { .origin = NULL };
 	struct hwtdi_writer *w;
 	uint32_t id;
 	int rc;

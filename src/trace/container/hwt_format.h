@@ -51,7 +51,8 @@ enum hwtdi_hwt_meta_tag {
 	HWTDI_HWT_META_CPU_MODEL = 3,
 	HWTDI_HWT_META_CLOCK = 4,
 	HWTDI_HWT_META_WRITER = 5,
-	HWTDI_HWT_META_RELEASE = 6
+	HWTDI_HWT_META_RELEASE = 6,
+	HWTDI_HWT_META_CAPTURE = 7
 };
 
 enum hwtdi_hwt_stream_tag {

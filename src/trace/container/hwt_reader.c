@@ -92,6 +92,9 @@ accept_meta(struct hwtdi_hwt_reader *r, const struct hwtdi_hwt_header *h,
 		else if (f.tag == HWTDI_HWT_META_RELEASE)
 			rc = hwtdi_hwt_get_text(ctx, &f, &text->release,
 			    &inner);
+		else if (f.tag == HWTDI_HWT_META_CAPTURE)
+			rc = hwtdi_hwt_get_text(ctx, &f, &text->capture,
+			    &inner);
 		if (rc != HWTD_OK)
 			break;
 	}

@@ -242,8 +242,10 @@ create_temp(struct hwtdi_writer *w, struct hwtd_error *err)
 }
 
 static int
-create_file(struct hwtdi_writer *w, bool in_place, struct hwtd_error *err)
+create_file(struct hwtdi_writer *w, const struct hwtdi_writer_options *opts,
+    struct hwtd_error *err)
 {
+	const int how = opts->only_new ? O_EXCL : O_TRUNC;
 	struct stat st;
 
 	/* A rename would put the file in the place of a device. */
@@ -252,9 +254,9 @@ create_file(struct hwtdi_writer *w, bool in_place, struct hwtd_error *err)
 		    S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
 		    "%.100s: is not a regular file; name a file to write",
 		    w->path));
-	if (!in_place)
+	if (!opts->in_place)
 		return (create_temp(w, err));
-	w->fd = open(w->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = open(w->path, O_RDWR | O_CREAT | how | O_CLOEXEC, 0666);
 	if (w->fd < 0)
 		return (hwtdi_fail_sys(err, errno, "%.100s: cannot create: %s",
 		    w->path, strerror(errno)));
@@ -296,7 +298,7 @@ hwtdi_writer_create(struct hwtd_context *ctx, const char *path,
 	if (rc == HWTD_OK && w->level > 0)
 		rc = hwtdi_hwt_packer_create(&w->zstd, err);
 	if (rc == HWTD_OK)
-		rc = create_file(w, opts->in_place, err);
+		rc = create_file(w, opts, err);
 	if (rc == HWTD_OK)
 		rc = put_file_header(w, err);
 	if (rc != HWTD_OK) {
@@ -360,6 +362,9 @@ hwtdi_writer_meta(struct hwtdi_writer *w, const struct hwtdi_trace_text *text,
 	if (rc == HWTD_OK)
 		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_RELEASE,
 		    text->release, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_hwt_put_text(&b, HWTDI_HWT_META_CAPTURE,
+		    text->capture, err);
 	if (rc == HWTD_OK)
 		rc = put_chunk(w, HWTDI_HWT_META, HWTDI_HWT_NO_ID, 0, 0,
 		    b.bytes, b.n, err);

@@ -20,6 +20,8 @@ struct hwtdi_writer_options {
 	/* Write under the final name from the start, for captures; else the
 	 * file appears when it is finished. */
 	bool in_place;
+	/* Then: fail with EEXIST if there is such a file. */
+	bool only_new;
 };
 
 /* Keeps `ctx` alive.  HWTD_E_INVALID, HWTD_E_IO or HWTD_E_NOMEM. */
