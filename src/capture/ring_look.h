@@ -2,15 +2,16 @@
  * Looking into the ring that hwt(4) writes to: which bytes are new since the last
  * look, in which order, and what adjoins what.
  *
- * A look is two steps: hwtdi_look_read() copies the ring, hwtdi_look_find() says
- * what is new in the copy.  Between them the caller asks for the position a second
- * time and for what the thread did, so that both are known for the whole time of
- * the copying.  The order of a look:
+ * A look is two steps: hwtdi_look_read() copies what may have been written since
+ * the last one, hwtdi_look_find() says what is new in the copy.  Between them the
+ * caller asks for the position a second time and for what the thread did, so that
+ * both are known for the whole time of the copying.  The order of a look:
  *
  *	threads; told.before = BUFPTR_GET; hwtdi_look_read(); told.after = BUFPTR_GET;
  *	threads; RECORD_GET; hwtdi_look_find()
  *
- * Less than a ring must be written between the two positions: nobody counts laps.
+ * A writer that goes round as a whole while its ring is copied is noticed where
+ * positions can be believed; then nothing of the copy is handed out.
  *
  * What is handed out never joins bytes of two slices, as far as that can be known:
  * see ring_look.c for the rules, and for what cannot be known.
@@ -138,9 +139,14 @@ struct hwtdi_look {
 /* The ring of one node. */
 struct hwtdi_look_ring {
 	struct hwtd_context *ctx;
-	/* What the last looks came to, and the newest copy. */
+	/* What the last looks came to, and the newest copy; marks of pages. */
 	uint8_t *held;
 	uint8_t *now;
+	uint8_t *marks;
+	/* How mapped bytes are read: hwtdi_look_copy(), but for tests. */
+	void (*copy)(void *to, const void *mapped, uint64_t n);
+	/* Bytes that the last hwtdi_look_read() read. */
+	uint64_t bytes_read;
 	uint64_t size;
 	/* An hwtdi_look_kind. */
 	uint32_t kind;
@@ -161,6 +167,8 @@ struct hwtdi_look_ring {
 	bool sure;
 	/* It is no position, because none fits. */
 	bool placeless;
+	/* A slice that may go on has gone round before. */
+	bool turned;
 	/* The newest slice began, and was not interrupted since. */
 	bool waits;
 	/* What is held back begins a slice. */
@@ -174,6 +182,17 @@ struct hwtdi_look_ring {
 	bool pages;
 	/* There is a copy that was not looked at. */
 	bool read;
+	/* It was made as if no slice begins. */
+	bool only;
+	/* The writer went round while it was made; that would have been seen. */
+	bool lapped;
+	bool watched;
+	/* The next copy is of all. */
+	bool whole;
+	/* The writer went round, nobody knows how far behind the position. */
+	bool astray;
+	/* Copies that were made, for which places are probed. */
+	uint64_t probes;
 	/* Of the newest copy, what the next look compares with. */
 	struct {
 		uint64_t at;
@@ -182,7 +201,7 @@ struct hwtdi_look_ring {
 };
 
 /*
- * Allocates 2 * size.  `size`: a multiple of 4096, not 0.  HWTD_OK,
+ * Allocates 2 * size, and a byte for each page.  `size`: a multiple of 4096, not 0.  HWTD_OK,
  * HWTD_E_INVALID, HWTD_E_NOMEM.
  */
 int hwtdi_look_init(struct hwtdi_look_ring *ring, struct hwtd_context *ctx,
@@ -192,10 +211,24 @@ int hwtdi_look_init(struct hwtdi_look_ring *ring, struct hwtd_context *ctx,
 void hwtdi_look_fini(struct hwtdi_look_ring *ring);
 
 /*
- * Copy the mapped ring of `size` bytes, in aligned loads of 8 bytes: device memory
- * of arm64 faults on others.  Pieces of the last look become invalid.
+ * Copy `n` bytes of a mapped buffer, both multiples of 8, in aligned loads of 8
+ * bytes: device memory of arm64 faults on others.
  */
-void hwtdi_look_read(struct hwtdi_look_ring *ring, const void *mapped);
+void hwtdi_look_copy(void *to, const void *mapped, uint64_t n);
+
+/*
+ * Copy what of the mapped ring may have been written since the last copy.  `told`:
+ * the position told before.  `before`: what else is known by then, for the time
+ * from the last look on; NULL: nothing.  A thread that goes on in its slice is
+ * read from its last position on, others from the start on as well; if it turns
+ * out that a slice began after all, that look has nothing, and the next one is of
+ * all.  `ring->bytes_read` counts.  Pieces of the last look become invalid.
+ */
+void hwtdi_look_read(struct hwtdi_look_ring *ring, const void *mapped,
+    uint64_t told, const struct hwtdi_look_hints *before);
+/* The same of all bytes, for the last look. */
+void hwtdi_look_read_all(struct hwtdi_look_ring *ring, const void *mapped,
+    uint64_t told);
 
 /*
  * What is new in the copy that was read last, each byte once.  Pieces are borrowed
@@ -206,8 +239,9 @@ void hwtdi_look_find(struct hwtdi_look_ring *ring,
     struct hwtdi_look *out);
 
 /*
- * The same for the last look, when the writer has stopped for good: `told` is its
- * last position, hints may be NULL, and nothing is held back.
+ * The same for the last look, behind hwtdi_look_read_all(), when the writer has
+ * stopped for good: `told` is its last position, hints may be NULL, and nothing is
+ * held back.
  */
 void hwtdi_look_last(struct hwtdi_look_ring *ring, uint64_t told,
     const struct hwtdi_look_hints *hints, struct hwtdi_look *out);
