@@ -537,6 +537,9 @@ probe(struct hwtdi_hwt *hwt, int32_t n, struct hwtd_error *err)
 		    "entry",
 		    size));
 	hwt->stride = size;
+	/* Its entries tell what else it can do. */
+	if (size == HWTDI_HWT_LONG_ENTRY_SIZE)
+		hwt->kernel = HWTDI_KERNEL_5BSD;
 	return (HWTD_OK);
 }
 

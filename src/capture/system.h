@@ -26,7 +26,7 @@ struct hwtdi_spawn {
 	/* Looked for in PATH if it has no slash. */
 	const char *path;
 	/* Ends with NULL, as of execvp(3). */
-	char *const *argv;
+	const char *const *argv;
 };
 
 /* How a process ended, or that it did not yet. */
@@ -35,6 +35,12 @@ struct hwtdi_exit {
 	/* Exit status, and signal; of a process that is no child: both 0. */
 	int status;
 	int signal;
+	/*
+	 * Of a child: times that its threads were switched out, all together, but
+	 * for the last time of each.
+	 */
+	bool switches_known;
+	uint64_t switches;
 };
 
 struct hwtdi_credentials {
@@ -67,7 +73,7 @@ struct hwtdi_thread {
 #define HWTDI_PROT_EXEC 0x4
 
 /* A piece of the address space of a process. */
-struct hwtdi_mapping {
+struct hwtdi_vm_entry {
 	uint64_t start;
 	uint64_t end;
 	uint64_t file_off;
@@ -126,7 +132,7 @@ struct hwtdi_system {
 	 */
 	int (*threads)(void *state, pid_t pid, struct hwtdi_thread *out,
 	    size_t room, size_t *n);
-	int (*mappings)(void *state, pid_t pid, struct hwtdi_mapping *out,
+	int (*mappings)(void *state, pid_t pid, struct hwtdi_vm_entry *out,
 	    size_t room, size_t *n);
 	int (*modules)(void *state, struct hwtdi_module *out, size_t room,
 	    size_t *n);
@@ -136,6 +142,12 @@ struct hwtdi_system {
 	/* x86 only, else -ENOTSUP; out: eax, ebx, ecx, edx. */
 	int (*cpuid)(void *state, uint32_t leaf, uint32_t subleaf,
 	    uint32_t out[4]);
+
+	/*
+	 * The counter that hardware takes its times from, in the same moment as
+	 * now(), and how often it counts in a second (0: not known).
+	 */
+	int (*counter)(void *state, uint64_t *count, uint64_t *frequency);
 
 	/* ns of CLOCK_MONOTONIC, and of CLOCK_REALTIME. */
 	uint64_t (*now)(void *state);

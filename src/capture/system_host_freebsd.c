@@ -14,6 +14,7 @@
 #include <sys/event.h>
 #include <sys/ioctl.h>
 #include <sys/linker.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/sysctl.h>
@@ -159,7 +160,8 @@ run_behind_gate(int gate, const struct hwtdi_spawn *what)
 	/* The end of the parent closes the gate as well. */
 	if (n != 1 || word != GATE_RUN)
 		_exit(0);
-	(void)execvp(what->path, what->argv);
+	/* execvp(3) changes none of them. */
+	(void)execvp(what->path, (char *const *)(uintptr_t)what->argv);
 	_exit(STATUS_CANNOT_RUN);
 }
 
@@ -230,13 +232,17 @@ static int
 host_ended(void *state, pid_t pid, struct hwtdi_exit *out)
 {
 	struct kinfo_proc p;
+	struct rusage usage;
 	int status, rc;
 	pid_t got;
 
 	(void)state;
 	memset(out, 0, sizeof(*out));
-	got = waitpid(pid, &status, WNOHANG);
+	got = wait4(pid, &status, WNOHANG, &usage);
 	if (got == pid) {
+		out->switches_known = true;
+		out->switches = (uint64_t)usage.ru_nvcsw +
+		    (uint64_t)usage.ru_nivcsw;
 		out->ended = WIFEXITED(status) || WIFSIGNALED(status);
 		if (WIFEXITED(status))
 			out->status = WEXITSTATUS(status);
@@ -331,7 +337,7 @@ host_threads(void *state, pid_t pid, struct hwtdi_thread *out, size_t room,
 		KERN_PROC_PID | KERN_PROC_INC_THREAD, pid };
 	struct kinfo_proc p;
 	char *list;
-	size_t size, count;
+	size_t size, count, zombies = 0;
 	int rc;
 
 	(void)state;
@@ -345,12 +351,15 @@ host_threads(void *state, pid_t pid, struct hwtdi_thread *out, size_t room,
 		memcpy(&p, list + i * sizeof(p), sizeof(p));
 		if (p.ki_structsize != (int)sizeof(p))
 			rc = -EPROTO;
-		else if (i < room)
-			thread_of(&p, &out[i]);
+		/* What is left of a process that ended. */
+		else if (p.ki_stat == SZOMB)
+			zombies++;
+		else if (i - zombies < room)
+			thread_of(&p, &out[i - zombies]);
 	}
 	free(list);
 	if (rc == 0)
-		*n = count;
+		*n = count - zombies;
 	return (rc);
 }
 
@@ -359,7 +368,7 @@ host_threads(void *state, pid_t pid, struct hwtdi_thread *out, size_t room,
 
 static void
 mapping_of(const struct kinfo_vmentry *e, size_t path_bytes,
-    struct hwtdi_mapping *out)
+    struct hwtdi_vm_entry *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->start = e->kve_start;
@@ -375,7 +384,7 @@ mapping_of(const struct kinfo_vmentry *e, size_t path_bytes,
 }
 
 static int
-host_mappings(void *state, pid_t pid, struct hwtdi_mapping *out, size_t room,
+host_mappings(void *state, pid_t pid, struct hwtdi_vm_entry *out, size_t room,
     size_t *n)
 {
 	const int mib[] = { CTL_KERN, KERN_PROC, KERN_PROC_VMMAP, pid };
@@ -543,6 +552,34 @@ host_real_time(void *state)
 	return (ns_of(CLOCK_REALTIME));
 }
 
+static int
+host_counter(void *state, uint64_t *count, uint64_t *frequency)
+{
+#if defined(__amd64__)
+	size_t size = sizeof(*frequency);
+	uint32_t low, high;
+
+	(void)state;
+	*frequency = 0;
+	if (sysctlbyname("machdep.tsc_freq", frequency, &size, NULL, 0) < 0 ||
+	    size != sizeof(*frequency))
+		return (-ENOTSUP);
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	*count = (uint64_t)high << 32 | low;
+	return (0);
+#elif defined(__aarch64__)
+	(void)state;
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(*frequency));
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(*count));
+	return (0);
+#else
+	(void)state;
+	(void)count;
+	(void)frequency;
+	return (-ENOTSUP);
+#endif
+}
+
 /* A signal ends it, so that who waits sees soon what it asked for. */
 static void
 host_sleep(void *state, uint64_t ns)
@@ -573,6 +610,7 @@ static const struct hwtdi_system host = {
 	.modules = host_modules,
 	.credentials = host_credentials,
 	.cpuid = host_cpuid,
+	.counter = host_counter,
 	.now = host_now,
 	.real_time = host_real_time,
 	.sleep = host_sleep,

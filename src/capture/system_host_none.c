@@ -130,7 +130,7 @@ no_threads(void *state, pid_t pid, struct hwtdi_thread *out, size_t room,
 }
 
 static int
-no_mappings(void *state, pid_t pid, struct hwtdi_mapping *out, size_t room,
+no_mappings(void *state, pid_t pid, struct hwtdi_vm_entry *out, size_t room,
     size_t *n)
 {
 	(void)state;
@@ -170,6 +170,15 @@ no_cpuid(void *state, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 	return (-ENOSYS);
 }
 
+static int
+no_counter(void *state, uint64_t *count, uint64_t *frequency)
+{
+	(void)state;
+	(void)count;
+	(void)frequency;
+	return (-ENOSYS);
+}
+
 static uint64_t
 no_time(void *state)
 {
@@ -204,6 +213,7 @@ static const struct hwtdi_system none = {
 	.modules = no_modules,
 	.credentials = no_credentials,
 	.cpuid = no_cpuid,
+	.counter = no_counter,
 	.now = no_time,
 	.real_time = no_time,
 	.sleep = no_sleep,

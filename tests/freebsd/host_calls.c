@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ ssize_t fb_read(int fd, void *out, size_t n);
 ssize_t fb_send(int fd, const void *bytes, size_t n, int flags);
 int fb_execvp(const char *path, char *const *argv);
 void fb__exit(int status);
-pid_t fb_waitpid(pid_t pid, int *status, int flags);
+pid_t fb_wait4(pid_t pid, int *status, int flags, void *usage);
 int fb_kill(pid_t pid, int sig);
 pid_t fb_getpid(void);
 int fb_clock_gettime(int clock, struct timespec *out);
@@ -163,10 +164,15 @@ fb__exit(int status)
 	_exit(status);
 }
 
+/* Both systems have these numbers at the same place. */
 pid_t
-fb_waitpid(pid_t pid, int *status, int flags)
+fb_wait4(pid_t pid, int *status, int flags, void *usage)
 {
+	struct rusage *out = usage;
+
 	CHECK(flags == WNOHANG);
+	out->ru_nvcsw = 5;
+	out->ru_nivcsw = 3;
 	return ((pid_t)pass(waitpid(pid, status, flags)));
 }
 
@@ -292,7 +298,7 @@ events_come_with_their_data(const struct hwtdi_system *s)
 static struct hwtdi_exit
 wait_for(const struct hwtdi_system *s, pid_t pid)
 {
-	struct hwtdi_exit how = { false, 0, 0 };
+	struct hwtdi_exit how = { .ended = false };
 
 	for (int i = 0; i < 2000 && !how.ended; i++) {
 		CHECK(s->ended(s->state, pid, &how) == 0);
@@ -306,7 +312,7 @@ static struct hwtdi_exit
 run(const struct hwtdi_system *s, const char *script, bool release)
 {
 	char sh[] = "sh", c[] = "-c", text[64];
-	char *const argv[] = { sh, c, text, NULL };
+	const char *const argv[] = { sh, c, text, NULL };
 	const struct hwtdi_spawn what = { script != NULL ? sh : "/no/such",
 		argv };
 	struct hwtdi_exit how;
@@ -326,7 +332,7 @@ static void
 a_child_waits_until_it_is_released(const struct hwtdi_system *s)
 {
 	char name[] = "true";
-	char *const argv[] = { name, NULL };
+	const char *const argv[] = { name, NULL };
 	const struct hwtdi_spawn what = { name, argv };
 	struct hwtdi_exit how;
 	pid_t pid;
@@ -342,6 +348,7 @@ a_child_waits_until_it_is_released(const struct hwtdi_system *s)
 	CHECK(s->kill(s->state, pid, SIGKILL) == 0);
 	how = wait_for(s, pid);
 	CHECK(how.signal == SIGKILL && how.status == 0);
+	CHECK(how.switches_known && how.switches == 8);
 	CHECK(s->release(s->state, gate, true) == -EPIPE);
 	/* A second time it is no child. */
 	CHECK(s->ended(s->state, pid, &how) == -ESRCH);
@@ -354,7 +361,7 @@ the_end_of_others_is_seen(const struct hwtdi_system *s)
 
 	CHECK(s->ended(s->state, PID, &how) == 0 && !how.ended);
 	CHECK(s->ended(s->state, ZOMBIE, &how) == 0 && how.ended);
-	CHECK(how.status == 0 && how.signal == 0);
+	CHECK(how.status == 0 && how.signal == 0 && !how.switches_known);
 	CHECK(s->ended(s->state, NOBODY, &how) == -ESRCH);
 	CHECK(s->ended(s->state, STRANGER, &how) == -FB_EPROTO);
 }
@@ -390,12 +397,13 @@ threads_that_become_more_are_all_told(const struct hwtdi_system *s)
 	CHECK(strcmp(t[1].wmesg, "hwt-mmap") == 0);
 	CHECK(t[2].tid == 0x55555555);
 	CHECK(s->threads(s->state, NOBODY, t, 2, &n) == -ESRCH);
+	CHECK(s->threads(s->state, ZOMBIE, t, 2, &n) == 0 && n == 0);
 }
 
 static void
 packed_mappings_are_taken_apart(const struct hwtdi_system *s)
 {
-	static struct hwtdi_mapping m[4];
+	static struct hwtdi_vm_entry m[4];
 	size_t n = 0;
 
 	CHECK(s->mappings(s->state, PID, m, 4, &n) == 0);
@@ -445,12 +453,15 @@ groups_are_all_told(const struct hwtdi_system *s)
 static void
 the_cpu_and_clocks_are_read(const struct hwtdi_system *s)
 {
+	uint64_t count = 0, frequency = 0;
 	uint32_t want[4], got[4];
 
 	CHECK(__get_cpuid_count(0, 0, &want[0], &want[1], &want[2], &want[3]));
 	CHECK(s->cpuid(s->state, 0, 0, got) == 0);
 	CHECK(memcmp(want, got, sizeof(got)) == 0);
 	CHECK(s->cpuid(s->state, 0x7fffffff, 0, got) == 0);
+	CHECK(s->counter(s->state, &count, &frequency) == 0);
+	CHECK(count != 0 && frequency == 2100000000);
 	CHECK(got[0] == 0 && got[1] == 0 && got[2] == 0 && got[3] == 0);
 	CHECK(s->now(s->state) == 3000000005);
 	CHECK(s->real_time(s->state) == 3000000007);

@@ -174,6 +174,11 @@ sysctl(const int *mib, u_int n, void *out, size_t *size, const void *new,
 		fill(&p, mib[3]);
 		return (answer(&p, sizeof(p), out, size));
 	case KERN_PROC_PID | KERN_PROC_INC_THREAD:
+		/* What is left of a process comes as one thread. */
+		if (mib[3] == ZOMBIE) {
+			fill(&p, ZOMBIE);
+			return (answer(&p, sizeof(p), out, size));
+		}
 		return (threads(out, size));
 	case KERN_PROC_VMMAP:
 		return (mappings(mib[3], out, size));
@@ -189,7 +194,10 @@ sysctlbyname(const char *name, void *out, size_t *size, const void *new,
     size_t new_size)
 {
 	static const int value = 1500000;
+	static const unsigned long tsc = 2100000000;
 
+	if (strcmp(name, "machdep.tsc_freq") == 0)
+		return (answer(&tsc, sizeof(tsc), out, size));
 	if (strcmp(name, "kern.osreldate") != 0 || new != NULL ||
 	    new_size != 0)
 		return (fail(ENOENT));

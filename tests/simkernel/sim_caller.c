@@ -98,6 +98,27 @@ sim_exit_caller(struct sim_kernel *k)
 }
 
 void
+sim_step_aside(struct sim_kernel *k)
+{
+	sim_lock(k);
+	sim_caller(k)->wakes_at = SIM_NEVER;
+	sim_unlock(k);
+}
+
+pid_t
+sim_host_pid(struct sim_kernel *k, pid_t pid)
+{
+	const struct sim_process *p;
+	pid_t host_pid;
+
+	sim_lock(k);
+	p = sim_find_process(k, pid);
+	host_pid = p != NULL ? p->host_pid : -1;
+	sim_unlock(k);
+	return (host_pid);
+}
+
+void
 sim_signal_caller(struct sim_kernel *k, uint64_t ns)
 {
 	k->signal_at = k->now + ns;

@@ -5,7 +5,10 @@
 
 #include "sim_internal.h"
 
-/* Errnos that a call may fail with; 0 ends the list. */
+/*
+ * Errnos that a call may fail with, and that are no lies about the state of the
+ * machine; 0 ends the list.
+ */
 static const struct {
 	const char *name;
 	int errors[6];
@@ -14,21 +17,22 @@ static const struct {
 	    { EMFILE, ENFILE, EINTR, EACCES, ENOENT } },
 	[SIM_CALL_CLOSE] = { "close", { EINTR } },
 	[SIM_CALL_MMAP] = { "mmap", { ENOMEM, ENXIO } },
-	[SIM_CALL_MUNMAP] = { "munmap", { EINVAL } },
+	[SIM_CALL_MUNMAP] = { "munmap", { 0 } },
 	[SIM_CALL_KQUEUE] = { "kqueue", { EMFILE, ENOMEM } },
 	[SIM_CALL_KEVENT_ADD] = { "kevent_add", { ENOMEM, EINTR } },
 	[SIM_CALL_KEVENT_WAIT] = { "kevent_wait", { EINTR, ENOMEM } },
 	[SIM_CALL_SPAWN] = { "spawn", { EAGAIN, ENOMEM, EMFILE } },
 	[SIM_CALL_RELEASE] = { "release", { EPIPE, EINTR } },
-	[SIM_CALL_ENDED] = { "ended", { EINTR, ESRCH } },
+	[SIM_CALL_ENDED] = { "ended", { EINTR } },
 	[SIM_CALL_KILL] = { "kill", { EPERM, ESRCH } },
 	[SIM_CALL_FORK] = { "fork", { EAGAIN, ENOMEM } },
 	[SIM_CALL_SYSCTL] = { "sysctl", { ENOENT, ENOMEM, EPERM } },
-	[SIM_CALL_THREADS] = { "threads", { ENOMEM, ESRCH, EPERM } },
+	[SIM_CALL_THREADS] = { "threads", { ENOMEM, EPERM } },
 	[SIM_CALL_MAPPINGS] = { "mappings", { ENOMEM, ESRCH, EPERM } },
 	[SIM_CALL_MODULES] = { "modules", { ENOMEM, ENOENT } },
 	[SIM_CALL_CREDENTIALS] = { "credentials", { ENOMEM, ESRCH } },
 	[SIM_CALL_CPUID] = { "cpuid", { ENOTSUP } },
+	[SIM_CALL_COUNTER] = { "counter", { ENOTSUP } },
 	[SIM_CALL_TIME] = { "time", { 0 } },
 	[SIM_CALL_ALLOC] = { "ALLOC",
 	    { ENOMEM, EFAULT, EEXIST, EPERM, ENXIO } },

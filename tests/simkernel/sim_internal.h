@@ -190,6 +190,8 @@ struct sim_process {
 	int status;
 	int signal;
 	bool stopped;
+	/* Of threads that ended. */
+	uint64_t switches;
 	struct sim_program *program;
 	const char *path;
 	char name[HWTDI_COMM_ROOM];

@@ -154,6 +154,7 @@ sim_fill_machine(struct sim_kernel *k)
 	sim_set_sysctl_text(k, "kern.module_path",
 	    "/boot/kernel;/boot/modules");
 	sim_set_sysctl_text(k, "hw.machine", amd64 ? "amd64" : "arm64");
+	sim_set_sysctl_text(k, "hw.machine_arch", amd64 ? "amd64" : "aarch64");
 	sim_set_sysctl_text(k, "hw.model",
 	    amd64 ? "Intel(R) Core(TM) i7-8850H CPU @ 2.60GHz"
 		  : "ARM Neoverse-N1 r3p1");

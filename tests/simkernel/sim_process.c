@@ -165,11 +165,11 @@ void
 sim_add_map(struct sim_kernel *k, struct sim_process *p, uint64_t start,
     uint64_t len, uint64_t off, uint32_t prot, const char *path)
 {
-	struct hwtdi_mapping *m;
+	struct hwtdi_vm_entry *m;
 
 	if (len == 0)
 		return;
-	m = SIM_PUSH(k, &p->mappings, struct hwtdi_mapping);
+	m = SIM_PUSH(k, &p->mappings, struct hwtdi_vm_entry);
 	m->start = start;
 	m->end = start + len;
 	m->file_off = off;
@@ -179,11 +179,11 @@ sim_add_map(struct sim_kernel *k, struct sim_process *p, uint64_t start,
 
 void
 sim_add_mapping(struct sim_kernel *k, pid_t pid,
-    const struct hwtdi_mapping *mapping)
+    const struct hwtdi_vm_entry *mapping)
 {
 	struct sim_process *p = sim_find_process(k, pid);
 
-	*SIM_PUSH(k, &p->mappings, struct hwtdi_mapping) = *mapping;
+	*SIM_PUSH(k, &p->mappings, struct hwtdi_vm_entry) = *mapping;
 }
 
 /* Cut [start, end) out of what is mapped. */
@@ -194,19 +194,19 @@ unmap(struct sim_kernel *k, struct sim_process *p, uint64_t start,
 	const size_t n = p->mappings.n;
 
 	for (size_t i = 0; i < n; i++) {
-		struct hwtdi_mapping *m = &SIM_AT(&p->mappings,
-		    struct hwtdi_mapping, i);
+		struct hwtdi_vm_entry *m = &SIM_AT(&p->mappings,
+		    struct hwtdi_vm_entry, i);
 
 		if (m->end <= start || m->start >= end)
 			continue;
 		if (m->end > end) {
-			struct hwtdi_mapping rest = *m;
+			struct hwtdi_vm_entry rest = *m;
 
 			rest.file_off += end - rest.start;
 			rest.start = end;
 			*SIM_PUSH(k, &p->mappings,
-			    struct hwtdi_mapping) = rest;
-			m = &SIM_AT(&p->mappings, struct hwtdi_mapping, i);
+			    struct hwtdi_vm_entry) = rest;
+			m = &SIM_AT(&p->mappings, struct hwtdi_vm_entry, i);
 		}
 		/* One that is empty is not told. */
 		m->end = m->start < start ? start : m->start;
@@ -272,6 +272,9 @@ end_thread(struct sim_kernel *k, struct sim_thread *t)
 {
 	if (t->ended)
 		return;
+	/* Kernels do not count the last time. */
+	if (t->cpu >= 0 || t->switches > 0)
+		t->process->switches += t->switches - (t->cpu < 0);
 	sim_hook_thread_exit(k, t);
 	sim_switch_out(k, t);
 	t->ended = true;
@@ -482,8 +485,8 @@ do_fork(struct sim_kernel *k, struct sim_thread *t, const struct sim_step *s)
 	sim_new_thread(k, child, 0);
 	for (size_t i = 0; i < t->process->mappings.n; i++)
 		*SIM_PUSH(k, &child->mappings,
-		    struct hwtdi_mapping) = SIM_AT(&t->process->mappings,
-		    struct hwtdi_mapping, i);
+		    struct hwtdi_vm_entry) = SIM_AT(&t->process->mappings,
+		    struct hwtdi_vm_entry, i);
 	if (s->path != NULL)
 		sim_set_program(k, child, sim_find_program(k, s->path));
 }

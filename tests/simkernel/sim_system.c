@@ -419,7 +419,9 @@ call_ended(void *state, pid_t pid, struct hwtdi_exit *out)
 			p->state = SIM_GONE;
 			*out = (struct hwtdi_exit){ .ended = true,
 				.status = p->status,
-				.signal = p->signal };
+				.signal = p->signal,
+				.switches_known = true,
+				.switches = p->switches };
 		}
 		return (leave(k, 0));
 	}
@@ -550,7 +552,7 @@ call_threads(void *state, pid_t pid, struct hwtdi_thread *out, size_t room,
 }
 
 static int
-call_mappings(void *state, pid_t pid, struct hwtdi_mapping *out, size_t room,
+call_mappings(void *state, pid_t pid, struct hwtdi_vm_entry *out, size_t room,
     size_t *n)
 {
 	struct sim_kernel *k = state;
@@ -563,8 +565,8 @@ call_mappings(void *state, pid_t pid, struct hwtdi_mapping *out, size_t room,
 	if (p == NULL || p->state == SIM_ZOMBIE)
 		return (leave(k, -ESRCH));
 	for (size_t i = 0; i < p->mappings.n; i++) {
-		const struct hwtdi_mapping *m = &SIM_AT(&p->mappings,
-		    struct hwtdi_mapping, i);
+		const struct hwtdi_vm_entry *m = &SIM_AT(&p->mappings,
+		    struct hwtdi_vm_entry, i);
 
 		if (m->start == m->end)
 			continue;
@@ -628,6 +630,20 @@ call_cpuid(void *state, uint32_t number, uint32_t sub, uint32_t out[4])
 	return (leave(k, 0));
 }
 
+/* It counts with the clock, as often as the architecture mostly has it. */
+static int
+call_counter(void *state, uint64_t *count, uint64_t *frequency)
+{
+	struct sim_kernel *k = state;
+	const int fault = enter(k, SIM_CALL_COUNTER);
+
+	if (fault != 0)
+		return (leave(k, -fault));
+	*frequency = k->o.arch == SIM_AMD64 ? 2000000000 : 100000000;
+	*count = k->o.arch == SIM_AMD64 ? k->now * 2 : k->now / 10;
+	return (leave(k, 0));
+}
+
 static uint64_t
 call_now(void *state)
 {
@@ -680,6 +696,7 @@ sim_fill_table(struct sim_kernel *k)
 		.modules = call_modules,
 		.credentials = call_credentials,
 		.cpuid = call_cpuid,
+		.counter = call_counter,
 		.now = call_now,
 		.real_time = call_real_time,
 		.sleep = call_sleep };

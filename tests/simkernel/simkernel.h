@@ -200,7 +200,7 @@ pid_t sim_start(struct sim_kernel *k, struct sim_program *program,
     const char *name, unsigned n_threads);
 /* A mapping that it has already. */
 void sim_add_mapping(struct sim_kernel *k, pid_t pid,
-    const struct hwtdi_mapping *mapping);
+    const struct hwtdi_vm_entry *mapping);
 
 /* Let time pass. */
 void sim_advance(struct sim_kernel *k, uint64_t ns);
@@ -210,6 +210,13 @@ void sim_run(struct sim_kernel *k, uint64_t ns);
 void sim_signal_caller(struct sim_kernel *k, uint64_t ns);
 /* The caller exits, as owner of contexts; what calls next is another process. */
 void sim_exit_caller(struct sim_kernel *k);
+/*
+ * The caller goes on without asking this kernel for anything, or only for what
+ * does not wait: nobody waits for it.
+ */
+void sim_step_aside(struct sim_kernel *k);
+/* What waitpid(2) knows a process as that the caller forked. */
+pid_t sim_host_pid(struct sim_kernel *k, pid_t pid);
 
 /* Faults. */
 enum sim_call {
@@ -231,6 +238,7 @@ enum sim_call {
 	SIM_CALL_MODULES,
 	SIM_CALL_CREDENTIALS,
 	SIM_CALL_CPUID,
+	SIM_CALL_COUNTER,
 	/* sleep, now, real_time: they cannot fail. */
 	SIM_CALL_TIME,
 	/* The ioctls, in the order of their numbers, and unknown ones. */

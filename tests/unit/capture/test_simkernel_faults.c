@@ -453,7 +453,7 @@ cpuid_is_there_on_amd64_only(void **state)
 static void
 what_happens_to_a_process_shows_in_its_lists(void **state)
 {
-	const struct hwtdi_mapping before = { .start = 0x10000,
+	const struct hwtdi_vm_entry before = { .start = 0x10000,
 		.end = 0x12000,
 		.prot = HWTDI_PROT_READ,
 		.path = "/etc/data" };
@@ -470,7 +470,7 @@ what_happens_to_a_process_shows_in_its_lists(void **state)
 	struct sim_kernel *k = sim_create(NULL);
 	const struct hwtdi_system *s = sim_system(k);
 	const pid_t pid = simkernel_run(k, STEPS(steps), 2);
-	struct hwtdi_mapping m;
+	struct hwtdi_vm_entry m;
 	static struct hwtdi_module modules[8];
 	struct hwtdi_exit e;
 	size_t n;

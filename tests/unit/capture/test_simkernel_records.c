@@ -571,7 +571,7 @@ children_of_the_target_and_its_exit_are_not_told(void **state)
 static void
 mappings_are_what_was_mapped_and_not_cut_out(void **state)
 {
-	struct hwtdi_mapping maps[8];
+	struct hwtdi_vm_entry maps[8];
 	const struct hwtdi_system *s;
 	struct sim_kernel *k;
 	size_t n;

@@ -24,7 +24,7 @@ every_call_is_there(void **state)
 	assert_true(s->kqueue && s->kevent_add && s->kevent_wait);
 	assert_true(s->spawn && s->release && s->ended && s->kill && s->fork);
 	assert_true(s->sysctl && s->threads && s->mappings && s->modules);
-	assert_true(s->credentials && s->cpuid);
+	assert_true(s->credentials && s->cpuid && s->counter);
 	assert_true(s->now && s->real_time && s->sleep);
 }
 
@@ -33,8 +33,8 @@ every_call_is_there(void **state)
 static void
 without_hwt_every_call_fails(void **state)
 {
-	static char name[] = "true";
-	static char *const argv[] = { name, NULL };
+	static const char name[] = "true";
+	static const char *const argv[] = { name, NULL };
 	const struct hwtdi_spawn what = { .path = name, .argv = argv };
 	const struct hwtdi_system *s = hwtdi_system_host();
 	struct hwtdi_credentials credentials;
