@@ -27,5 +27,6 @@
 #include <hwtdecode/runs.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
+#include <hwtdecode/capture.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

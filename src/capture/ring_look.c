@@ -19,15 +19,19 @@
  *
  * Torn looks (hwtdi_look_torn()).  Where the thread may run in another slice than
  * the one that the position is of, the copy begins with bytes of the newer slice,
- * and nothing tells how many.  So it is held back.  When the position goes on and
- * the bytes are still there, then a slice wrote all of them, and they are handed
- * out.
+ * and nothing tells how many.  So it is held back.  When the position goes on
+ * behind the copying and the bytes are still there, then a slice wrote all of them,
+ * and they are handed out.
  * When it begins anew they are lost, except those more than LOOK_SLACK behind the
  * start: so far no slice comes without an interrupt, which changes the position;
  * this is believed only where the position was the same before and behind the
  * copying.
  * What this cannot see: two slices that take turns, each torn by the other so that
  * the same bytes come out twice.  Only a thread that does not run shows them.
+ *
+ * A copy in which the writer went round as a whole says nothing: of CPUs and sinks
+ * the next look begins with what is in the ring then, of threads it is as if that
+ * look had not been (look_void()).
  */
 #include "capture/ring_look.h"
 
@@ -147,7 +151,8 @@ look_void(struct hwtdi_look_work *look)
 {
 	struct hwtdi_look_ring *ring = look->ring;
 
-	look->out->held_bytes = ring->position - ring->given;
+	if (!look->last)
+		look->out->held_bytes = ring->position - ring->given;
 	look->out->lost = ring->lapped || look->last;
 	look->state = HWTDI_LOOK_UNKNOWN;
 	ring->waits = ring->clean = ring->sure = false;
@@ -180,12 +185,14 @@ learn_pages(struct hwtdi_look_work *look)
 {
 	struct hwtdi_look_ring *ring = look->ring;
 	const struct hwtdi_look_hints *hints = look->hints;
+	bool right = look->told >= LOOK_PAGE && look->told <= ring->size;
 
-	ring->pages = ring->pages ||
-	    (look->told >= LOOK_PAGE && look->told <= ring->size);
-	for (size_t i = 0; !ring->pages && i < hints->n_records; i++)
-		ring->pages = hints->records[i] >= LOOK_PAGE &&
+	for (size_t i = 0; !right && i < hints->n_records; i++)
+		right = hints->records[i] >= LOOK_PAGE &&
 		    hints->records[i] <= ring->size;
+	ring->pages = ring->pages || right;
+	/* It was content that was alike. */
+	ring->broken = ring->broken && !right;
 }
 
 static void

@@ -187,6 +187,8 @@ struct hwtdi_look_ring {
 	/* The writer went round while it was made; that would have been seen. */
 	bool lapped;
 	bool watched;
+	/* So many bytes behind the position it has without holes. */
+	uint64_t row;
 	/* The next copy is of all. */
 	bool whole;
 	/* The writer went round, nobody knows how far behind the position. */
@@ -201,8 +203,8 @@ struct hwtdi_look_ring {
 };
 
 /*
- * Allocates 2 * size, and a byte for each page.  `size`: a multiple of 4096, not 0.  HWTD_OK,
- * HWTD_E_INVALID, HWTD_E_NOMEM.
+ * Allocates 2 * size, and a byte for each page.  `size`: a multiple of 4096, not 0.
+ * HWTD_OK, HWTD_E_INVALID, HWTD_E_NOMEM.
  */
 int hwtdi_look_init(struct hwtdi_look_ring *ring, struct hwtd_context *ctx,
     uint64_t size, enum hwtdi_look_kind kind, struct hwtd_error *err);

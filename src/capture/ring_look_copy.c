@@ -296,6 +296,26 @@ place_behind(const struct hwtdi_look_ring *ring, uint64_t told)
 	    ring->size - BEHIND));
 }
 
+/*
+ * Positions do not say how far the writer was.  Where it was met by the copying,
+ * bytes may be missing, fewer than what tells a hole from bytes that are alike:
+ * read it again, now that they are there.
+ */
+static void
+read_again(struct reading *r)
+{
+	struct hwtdi_look_ring *ring = r->ring;
+	const uint64_t position = ring->position % ring->size;
+	uint64_t page = position / LOOK_PAGE;
+
+	ring->row = hwtdi_look_row(ring, position, ring->size);
+	for (uint64_t n = pages_of(position % LOOK_PAGE + ring->row); n > 0;
+	     n--) {
+		update_page(r, page);
+		page = page + 1 < r->pages ? page + 1 : 0;
+	}
+}
+
 static void
 begin(struct reading *r)
 {
@@ -332,6 +352,9 @@ hwtdi_look_read(struct hwtdi_look_ring *ring, const void *mapped,
 		next = read_on(&r, told, usable);
 		probe_pages(&r, ring->only ? next : start);
 	}
+	ring->row = UINT64_MAX;
+	if (ring->kind == HWTDI_LOOK_ROUND && !usable)
+		read_again(&r);
 	update_before(&r, ring->position);
 	if (usable) {
 		get(&r, again, behind, PROBE);

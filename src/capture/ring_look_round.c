@@ -92,6 +92,9 @@ correct(struct hwtdi_look_work *look, uint64_t from, uint64_t reach, bool less,
 	}
 	if (!look->exact && !look->last)
 		reach = hwtdi_look_row(look->ring, from, reach);
+	/* What came since may have holes that are too small to be seen. */
+	if (!look->exact && !look->last && reach > look->ring->row)
+		reach = look->ring->row;
 	found = hwtdi_look_position_of(look, from, reach);
 	/* What is new may have been overwritten while it was copied. */
 	if (!look->steady)

@@ -55,8 +55,8 @@ hwtdi_look_placeless(struct hwtdi_look_work *look)
 }
 
 /*
- * Slices that wrote behind the position of the newest one, besides that: LOOK_NOT_KNOWN
- * if nobody knows.
+ * Slices that wrote behind the position of the newest one, besides that:
+ * LOOK_NOT_KNOWN if nobody knows.
  */
 static uint64_t
 others(const struct hwtdi_look_work *look)

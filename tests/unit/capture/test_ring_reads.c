@@ -185,6 +185,25 @@ a_slice_that_was_long_is_found_by_probes(void **state)
 	hwtdi_look_fini(&large.look);
 }
 
+static void
+a_last_look_that_was_not_read_as_a_whole_hands_out_nothing(void **state)
+{
+	const struct hwtdi_look_hints goes_on = { .state = HWTDI_LOOK_ON,
+		.switches_known = true };
+	struct hwtdi_look look;
+
+	(void)state;
+	begin_large(HWTDI_LOOK_RESTARTS);
+	write_large(3 * PAGE);
+	look_at_large(HWTDI_LOOK_ON, 0, LARGE_READ);
+	hwtdi_look_read(&large.look, large.ring, large.at, &goes_on);
+	hwtdi_look_last(&large.look, large.at, NULL, &look);
+	assert_int_equal(look.n_pieces, 0);
+	assert_int_equal(look.held_bytes, 0);
+	assert_true(look.lost);
+	hwtdi_look_fini(&large.look);
+}
+
 static int
 set_up(void **state)
 {
@@ -210,6 +229,8 @@ main(void)
 		cmocka_unit_test(
 		    a_slice_that_goes_on_is_read_from_its_last_position_on),
 		cmocka_unit_test(a_slice_that_was_long_is_found_by_probes),
+		cmocka_unit_test(
+		    a_last_look_that_was_not_read_as_a_whole_hands_out_nothing),
 	};
 
 	return (cmocka_run_group_tests(tests, set_up, tear_down));
