@@ -2,6 +2,7 @@
  * hwtdecode help: the table of commands, and help of each made from the
  * option table.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "cli/message.h"
@@ -79,6 +80,13 @@ const struct command commands[] = {
 	    "every image, so that it decodes on any machine.  -o is needed.  "
 	    "Images that are not there are listed.",
 	    cmd_archive },
+	{ "record", COMMAND_RECORD, "[--] PROGRAM [ARGUMENT ...]", 0, UINT_MAX,
+	    "record a trace with hwt(4) of FreeBSD",
+	    "Runs a program, or takes a process that runs or CPUs, and writes "
+	    "what the hardware traces of it to the .hwt file of -o, until the "
+	    "program ends, a limit is reached or SIGINT comes.  --list says "
+	    "what this machine can record with.",
+	    cmd_record },
 	{ "help", COMMAND_HELP, "[COMMAND]", 0, 1,
 	    "show help, of one command if named",
 	    "Shows the commands, or the options of one.", cmd_help },
@@ -92,6 +100,8 @@ const struct command commands[] = {
 
 static const char *const group_titles[GROUP_COUNT] = {
 	[GROUP_COMMAND] = "Options",
+	[GROUP_TARGET] = "What to record",
+	[GROUP_CAPTURE] = "How to record",
 	[GROUP_INPUT] = "About the input",
 	[GROUP_FILTER] = "What to print",
 	[GROUP_DECODE] = "How to decode",
@@ -160,7 +170,9 @@ write_option(struct output *out, const struct option_entry *entry)
 	}
 	item[n++] = '-';
 	item[n++] = '-';
-	const char *parts[3] = { entry->name, entry->value != NULL ? " " : "",
+	const bool may = entry->value != NULL && entry->value[0] == '[';
+	const char *parts[3] = { entry->name,
+		entry->value != NULL && !may ? " " : "",
 		entry->choices != NULL	   ? entry->choices
 		    : entry->value != NULL ? entry->value
 					   : "" };

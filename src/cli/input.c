@@ -257,15 +257,23 @@ is_sideband_only(const struct options *options)
 	return ((options->command->bit & bits) != 0 && !options->time_span);
 }
 
-int
-input_open(struct input *input, const struct options *options)
+struct hwtd_context_options
+library_options(const struct options *options)
 {
-	struct hwtd_error err = { .size = sizeof(err) };
 	const struct hwtd_context_options library = {
 		.size = sizeof(library),
 		.log = say_log,
 		.max_memory = options->max_memory,
 	};
+
+	return (library);
+}
+
+int
+input_open(struct input *input, const struct options *options)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	const struct hwtd_context_options library = library_options(options);
 	const struct hwtd_search search = search_of(options);
 	struct hwtd_buffer *found = NULL;
 	struct hwtd_open_options open = {

@@ -35,6 +35,9 @@ int input_check_streams(const struct input *input,
 int input_say_read_error(const struct input *input,
     const struct options *options, const struct hwtd_error *err);
 
+/* What the tool asks of the library. */
+struct hwtd_context_options library_options(const struct options *options);
+
 /* "intel-pt" and so on. */
 const char *tech_name(uint32_t tech);
 

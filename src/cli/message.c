@@ -52,6 +52,16 @@ say_warning(const char *fmt, ...)
 }
 
 void
+say_note(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say("", fmt, args);
+	va_end(args);
+}
+
+void
 say_hint(const char *fmt, ...)
 {
 	va_list args;

@@ -22,6 +22,9 @@ enum exit_code {
 void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same without anything before it. */
+void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* "hint: ...": what to do next. */
 void say_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -12,6 +12,7 @@
 #include "cli/option_values.h"
 #include "cli/packet_options.h"
 #include "cli/perf_options.h"
+#include "cli/record_options.h"
 #include "cli/sample_options.h"
 #include "cli/search_options.h"
 #include "cli/spe_options.h"
@@ -460,6 +461,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_space_option,
 		take_packet_option,
 		take_sample_option,
+		take_record_option,
 		take_decode_option,
 	};
 	bool known;
@@ -504,6 +506,9 @@ take_long(struct options *options, int argc, char *const argv[], int *i)
 	}
 	if (equal != NULL)
 		return (take(options, entry, equal + 1));
+	/* One that need not have a value does not take the next word. */
+	if (entry->value[0] == '[')
+		return (take(options, entry, NULL));
 	if (*i + 1 == argc) {
 		say_error("--%s needs a value: %s", entry->name, entry->value);
 		return (false);
@@ -609,6 +614,9 @@ options_parse(struct options *options, const struct command *command, int argc,
 
 		if (only_operands || arg[0] != '-' || arg[1] == '\0') {
 			options->operands[options->n_operands++] = arg;
+			/* What follows a program is the program's. */
+			if (command->bit == COMMAND_RECORD)
+				only_operands = true;
 		} else if (strcmp(arg, "--") == 0) {
 			only_operands = true;
 		} else if (arg[1] == '-') {
@@ -620,7 +628,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 	}
 	return (add_build_id_cache(options) && check_operands(options) &&
 	    check_coresight_options(options) && check_spe_options(options) &&
-	    check_packet_options(options));
+	    check_packet_options(options) && check_record_options(options));
 }
 
 void
@@ -638,6 +646,7 @@ options_fini(struct options *options)
 	coresight_options_fini(options);
 	perf_options_fini(options);
 	spe_options_fini(options);
+	record_options_fini(options);
 	free(options->times.ranges);
 	free(options->addresses.ranges);
 	free(options->offsets.ranges);

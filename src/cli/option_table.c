@@ -17,6 +17,8 @@
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
 	    COMMAND_MEM)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)
+/* What looks for files of images. */
+#define FINDERS (READERS | COMMAND_RECORD)
 /* What reads rows, whatever it makes of them. */
 #define CHOOSERS (ROWS | COMMAND_MEM)
 
@@ -38,10 +40,11 @@ const struct option_entry option_table[] = {
 	    "intel|att", "Syntax of --disasm.  Default: intel." },
 	{ OPTION_BYTES, "bytes", 0, GROUP_COMMAND, COMMAND_INSNS, NULL, NULL,
 	    "Print the code bytes of each instruction." },
-	{ OPTION_NO_COMPRESS, "no-compress", 0, GROUP_COMMAND, SAVERS, NULL,
-	    NULL, "Store without compression." },
-	{ OPTION_LEVEL, "level", 0, GROUP_COMMAND, SAVERS, "N", NULL,
-	    "Compress with zstd level N, 1 to 19.  Default: 3." },
+	{ OPTION_NO_COMPRESS, "no-compress", 0, GROUP_COMMAND,
+	    SAVERS | COMMAND_RECORD, NULL, NULL,
+	    "Store without compression." },
+	{ OPTION_LEVEL, "level", 0, GROUP_COMMAND, SAVERS | COMMAND_RECORD,
+	    "N", NULL, "Compress with zstd level N, 1 to 19.  Default: 3." },
 	{ OPTION_EMBED, "embed", 0, GROUP_COMMAND, COMMAND_IMPORT, NULL, NULL,
 	    "Store the code of all images.  Default when images are given "
 	    "with --image or --images." },
@@ -93,6 +96,98 @@ const struct option_entry option_table[] = {
 	    NULL, "Of JSON lines: latencies of each row in buckets." },
 	{ OPTION_LINE_BYTES, "line-bytes", 0, GROUP_INPUT, COMMAND_MEM, "N",
 	    NULL, "Bytes of a cache line.  Default: 64." },
+
+	/* What to record, and how. */
+	{ OPTION_OUTPUT, "output", 'o', GROUP_COMMAND, COMMAND_RECORD, "FILE",
+	    NULL,
+	    "Write the trace to FILE, which must not be there yet.  It can be "
+	    "read while it grows." },
+	{ OPTION_REPLACE, "replace", 0, GROUP_COMMAND, COMMAND_RECORD, NULL,
+	    NULL, "FILE may be there, and is replaced." },
+	{ OPTION_LIST, "list", 0, GROUP_COMMAND, COMMAND_RECORD, NULL, NULL,
+	    "Record nothing; say what this machine can record with, and what "
+	    "is missing.  With --pid: whether that process may be traced." },
+	{ OPTION_RECORD_ARCHIVE, "archive", 0, GROUP_COMMAND, COMMAND_RECORD,
+	    NULL, NULL,
+	    "Store the code of everything that was mapped, so that FILE "
+	    "decodes on any machine." },
+	{ OPTION_KILL, "kill", 0, GROUP_COMMAND, COMMAND_RECORD, NULL, NULL,
+	    "When recording ends before the program does, end the program." },
+	{ OPTION_MAX_SIZE, "max-size", 0, GROUP_COMMAND, COMMAND_RECORD,
+	    "SIZE", NULL,
+	    "End after SIZE bytes of trace; also with K, M, G." },
+	{ OPTION_MAX_TIME, "max-time", 0, GROUP_COMMAND, COMMAND_RECORD,
+	    "TIME", NULL, "End after TIME: ns, or with us, ms, s." },
+	{ OPTION_MAX_LOSS, "max-loss", 0, GROUP_COMMAND, COMMAND_RECORD,
+	    "PERCENT", NULL,
+	    "Exit 3 when more of the bytes was lost; 0: when anything was.  "
+	    "Default: 100." },
+
+	{ OPTION_RECORD_PID, "pid", 'p', GROUP_TARGET, COMMAND_RECORD, "PID",
+	    NULL,
+	    "The threads of a process that runs, instead of a program." },
+	{ OPTION_CPUS, "cpus", 0, GROUP_TARGET, COMMAND_RECORD, "LIST", NULL,
+	    "These CPUs, for instance 0,2-5, or all, whatever they run; a "
+	    "program only says how long." },
+	{ OPTION_USER, "user", 0, GROUP_TARGET, COMMAND_RECORD, NULL, NULL,
+	    "Code of programs.  Default of Intel PT, but of CPUs; of Arm SPE "
+	    "with --kernel." },
+	{ OPTION_KERNEL, "kernel", 0, GROUP_TARGET, COMMAND_RECORD, NULL, NULL,
+	    "Code of the kernel.  Default of Intel PT of CPUs." },
+	{ OPTION_FILTER, "filter", 0, GROUP_TARGET, COMMAND_RECORD, "FILTER",
+	    NULL,
+	    "Only this code: FUNCTION@IMAGE, 0xFIRST-0xLAST@IMAGE (addresses "
+	    "of the file) or @IMAGE.  Repeatable, as often as the hardware "
+	    "has ranges." },
+
+	{ OPTION_RECORD_TECH, "tech", 0, GROUP_CAPTURE, COMMAND_RECORD, "NAME",
+	    "pt|spe|coresight",
+	    "Record with this.  Repeatable with --cpus.  Default: pt on "
+	    "amd64, spe on arm64." },
+	{ OPTION_BUFFER, "buffer", 0, GROUP_CAPTURE, COMMAND_RECORD, "SIZE",
+	    NULL,
+	    "Buffer of each thread or CPU, in whole pages; also with K, M, "
+	    "G." },
+	{ OPTION_EVERY, "every", 0, GROUP_CAPTURE, COMMAND_RECORD, "TIME",
+	    NULL,
+	    "Time between two looks at the buffers: ns, or with us, ms, s.  "
+	    "Default: 1ms." },
+	{ OPTION_TSC, "tsc", 0, GROUP_CAPTURE, COMMAND_RECORD, NULL, NULL,
+	    "Intel PT: TSC packets.  Needs 5BSD, as all up to --ptwrite." },
+	{ OPTION_MTC, "mtc", 0, GROUP_CAPTURE, COMMAND_RECORD, "N", NULL,
+	    "Intel PT: MTC packets every 2^N crystal ticks." },
+	{ OPTION_CYC, "cyc", 0, GROUP_CAPTURE, COMMAND_RECORD, "N", NULL,
+	    "Intel PT: CYC packets of at least 2^(N-1) cycles; 0: all." },
+	{ OPTION_PSB, "psb", 0, GROUP_CAPTURE, COMMAND_RECORD, "N", NULL,
+	    "Intel PT: a PSB every 2^(N+11) bytes." },
+	{ OPTION_PTWRITE, "ptwrite", 0, GROUP_CAPTURE, COMMAND_RECORD, NULL,
+	    NULL, "Intel PT: values of PTWRITE instructions." },
+	{ OPTION_NO_BRANCHES, "no-branches", 0, GROUP_CAPTURE, COMMAND_RECORD,
+	    NULL, NULL, "Intel PT: no branches." },
+	{ OPTION_NO_TNT, "no-tnt", 0, GROUP_CAPTURE, COMMAND_RECORD, NULL,
+	    NULL, "Intel PT: no conditional branches." },
+	{ OPTION_ANY_BUFFER, "any-buffer", 0, GROUP_CAPTURE, COMMAND_RECORD,
+	    NULL, NULL,
+	    "Intel PT: buffers of more than 511 pages, by which kernels "
+	    "without the mend write over memory of others." },
+	{ OPTION_INTERVAL, "interval", 0, GROUP_CAPTURE, COMMAND_RECORD, "N",
+	    NULL,
+	    "Arm SPE: one sample of N operations, below 2^24.  Default: "
+	    "4096." },
+	{ OPTION_CONTEXT, "context", 0, GROUP_CAPTURE, COMMAND_RECORD, "WHO",
+	    "process|cpu|none",
+	    "Arm SPE: whose number samples have.  Default: process." },
+	{ OPTION_CYCLES, "cycles", 0, GROUP_CAPTURE, COMMAND_RECORD, "[=N]",
+	    NULL, "CoreSight: cycles, of at least N.  Default of N: 256." },
+	{ OPTION_BRANCH_BROADCAST, "branch-broadcast", 0, GROUP_CAPTURE,
+	    COMMAND_RECORD, NULL, NULL,
+	    "CoreSight: addresses of all branches that are taken." },
+	{ OPTION_NO_RETURN_STACK, "no-return-stack", 0, GROUP_CAPTURE,
+	    COMMAND_RECORD, NULL, NULL, "CoreSight: no return stack." },
+	{ OPTION_NO_TIMESTAMPS, "no-timestamps", 0, GROUP_CAPTURE,
+	    COMMAND_RECORD, NULL, NULL, "CoreSight: no times." },
+	{ OPTION_NO_CONTEXT, "no-context", 0, GROUP_CAPTURE, COMMAND_RECORD,
+	    NULL, NULL, "CoreSight: not who runs." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
@@ -169,25 +264,25 @@ const struct option_entry option_table[] = {
 	{ OPTION_STREAM_TID, "stream-tid", 0, GROUP_INPUT, READERS, "N", NULL,
 	    "Raw bytes were recorded of this thread." },
 
-	{ OPTION_ROOT, "root", 0, GROUP_INPUT, READERS, "DIR", NULL,
+	{ OPTION_ROOT, "root", 0, GROUP_INPUT, FINDERS, "DIR", NULL,
 	    "Look for recorded paths below DIR first.  Repeatable." },
-	{ OPTION_ROOT, "symfs", 0, GROUP_INPUT, READERS, "DIR", NULL,
+	{ OPTION_ROOT, "symfs", 0, GROUP_INPUT, FINDERS, "DIR", NULL,
 	    "The same as --root, as perf calls it." },
-	{ OPTION_BUILD_ID_DIR, "build-id-dir", 0, GROUP_INPUT, READERS, "DIR",
+	{ OPTION_BUILD_ID_DIR, "build-id-dir", 0, GROUP_INPUT, FINDERS, "DIR",
 	    NULL,
 	    "Look for files by build-id in DIR, as xx/yyyy.debug or "
 	    ".build-id/xx/yyyy, also a cache of perf.  Repeatable." },
 	{ OPTION_NO_BUILD_ID_CACHE, "no-build-id-cache", 0, GROUP_INPUT,
-	    READERS, NULL, NULL,
+	    FINDERS, NULL, NULL,
 	    "Do not look in perf's cache of this user, $HOME/.debug." },
-	{ OPTION_MODULE_DIR, "module-dir", 0, GROUP_INPUT, READERS, "DIR",
+	{ OPTION_MODULE_DIR, "module-dir", 0, GROUP_INPUT, FINDERS, "DIR",
 	    NULL,
 	    "Look for files by their last name in DIR, for instance kernel "
 	    "modules.  Repeatable." },
 	{ OPTION_NO_ORIGINAL_PATHS, "no-original-paths", 0, GROUP_INPUT,
-	    READERS, NULL, NULL,
+	    FINDERS, NULL, NULL,
 	    "Do not read recorded paths as they are on this machine." },
-	{ OPTION_MAX_MEMORY, "max-memory", 0, GROUP_INPUT, READERS, "SIZE",
+	{ OPTION_MAX_MEMORY, "max-memory", 0, GROUP_INPUT, FINDERS, "SIZE",
 	    NULL,
 	    "Hold at most SIZE bytes of the trace and its code in memory; "
 	    "also with K, M, G; 0: no limit.  Default: half of the machine's, "
@@ -243,19 +338,21 @@ const struct option_entry option_table[] = {
 	    "check, 100 elsewhere." },
 
 	/* Output. */
-	{ OPTION_FORMAT, "format", 0, GROUP_OUTPUT, PRINTERS | LISTERS, "NAME",
-	    "text|jsonl|csv", "Default: text." },
+	{ OPTION_FORMAT, "format", 0, GROUP_OUTPUT,
+	    PRINTERS | LISTERS | COMMAND_RECORD, "NAME", "text|jsonl|csv",
+	    "Default: text." },
 	{ OPTION_OUTPUT, "output", 'o', GROUP_OUTPUT, READERS, "FILE", NULL,
 	    "Write to FILE, which appears when it is complete; - is standard "
 	    "output." },
 	{ OPTION_NO_HEADER, "no-header", 0, GROUP_OUTPUT,
-	    CHOOSERS | LISTERS | COMMAND_PACKETS, NULL, NULL,
+	    CHOOSERS | LISTERS | COMMAND_PACKETS | COMMAND_RECORD, NULL, NULL,
 	    "Leave out the line of column names." },
 	{ OPTION_COLOR, "color", 0, GROUP_OUTPUT, PRINTERS | COMMAND_MAPS,
 	    "WHEN", "auto|always|never",
 	    "Colour text.  Default: auto, on a terminal unless NO_COLOR is "
 	    "set." },
-	{ OPTION_PROGRESS, "progress", 0, GROUP_OUTPUT, PRINTERS, NULL, NULL,
+	{ OPTION_PROGRESS, "progress", 0, GROUP_OUTPUT,
+	    PRINTERS | COMMAND_RECORD, NULL, NULL,
 	    "Show progress even when standard error is no terminal." },
 
 	/* General. */

@@ -230,6 +230,12 @@ parse_time(const char *text, size_t n, uint64_t *out)
 }
 
 enum value_fault
+parse_duration(const char *text, uint64_t *out)
+{
+	return (parse_time(text, strlen(text), out));
+}
+
+enum value_fault
 parse_time_range(const char *text, struct hwtd_range *out)
 {
 	return (parse_half_open(text, parse_time, out));

@@ -25,9 +25,11 @@ enum value_fault {
 
 /* Decimal, or hexadecimal after 0x; all of [text, text + n). */
 enum value_fault parse_number(const char *text, size_t n, uint64_t *out);
-/* The same without 0x and always hexadecimal. */
 /* Bytes: a number, with K, M or G times 2^10, 2^20 or 2^30. */
 enum value_fault parse_size(const char *text, uint64_t *out);
+/* "1.5ms" and the like, or a number of ns. */
+enum value_fault parse_duration(const char *text, uint64_t *out);
+/* The same as a number without 0x and always hexadecimal. */
 enum value_fault parse_hex(const char *text, size_t n, uint64_t *out);
 /* A NUL-terminated number in [min, max]. */
 bool parse_number_in(const char *text, uint64_t min, uint64_t max,

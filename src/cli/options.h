@@ -87,6 +87,35 @@ enum option_id {
 	OPTION_LINE_BYTES,
 	OPTION_PHYSICAL,
 	OPTION_STYLE,
+	OPTION_RECORD_TECH,
+	OPTION_RECORD_PID,
+	OPTION_CPUS,
+	OPTION_USER,
+	OPTION_KERNEL,
+	OPTION_FILTER,
+	OPTION_BUFFER,
+	OPTION_TSC,
+	OPTION_MTC,
+	OPTION_CYC,
+	OPTION_PSB,
+	OPTION_PTWRITE,
+	OPTION_NO_BRANCHES,
+	OPTION_NO_TNT,
+	OPTION_ANY_BUFFER,
+	OPTION_INTERVAL,
+	OPTION_CONTEXT,
+	OPTION_CYCLES,
+	OPTION_BRANCH_BROADCAST,
+	OPTION_NO_RETURN_STACK,
+	OPTION_NO_TIMESTAMPS,
+	OPTION_NO_CONTEXT,
+	OPTION_EVERY,
+	OPTION_MAX_SIZE,
+	OPTION_MAX_TIME,
+	OPTION_RECORD_ARCHIVE,
+	OPTION_KILL,
+	OPTION_REPLACE,
+	OPTION_LIST,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -94,6 +123,8 @@ enum option_id {
 /* Under which heading help shows an option. */
 enum option_group {
 	GROUP_COMMAND,
+	GROUP_TARGET,
+	GROUP_CAPTURE,
 	GROUP_INPUT,
 	GROUP_FILTER,
 	GROUP_DECODE,
@@ -111,7 +142,7 @@ struct option_entry {
 	enum option_group group;
 	/* command_bit of each command that takes it. */
 	uint32_t commands;
-	/* Name of its value; NULL: it has none. */
+	/* Name of its value; NULL: it has none; "[=N]": it may, after "=". */
 	const char *value;
 	/* Values that it can have, as "a|b|c"; NULL: not a choice. */
 	const char *choices;
@@ -147,6 +178,35 @@ struct range_list {
 struct folder_list {
 	const char **paths;
 	size_t n;
+};
+
+/* What record is asked for. */
+struct record_options {
+	bool list;
+	/* 1 << hwtd_tech of --tech; and by tech, an option that it alone has. */
+	uint32_t techs;
+	const char *named_by[4];
+	/* Whose threads; 0: of a program, or none. */
+	uint32_t pid;
+	bool by_cpu;
+	bool all_cpus;
+	struct id_list cpus;
+	/* Borrowed from argv. */
+	const char **filters;
+	size_t n_filters;
+	/* HWTD_CAPTURE_USER and HWTD_CAPTURE_KERNEL. */
+	uint32_t who;
+	uint64_t buffer_bytes;
+	struct hwtd_capture_pt pt;
+	struct hwtd_capture_spe spe;
+	struct hwtd_capture_coresight coresight;
+	/* 0: defaults. */
+	uint64_t every_ns;
+	uint64_t max_bytes;
+	uint64_t max_ns;
+	bool archive;
+	bool kill;
+	bool replace;
 };
 
 #define PACKET_KIND_WORDS ((HWTD_PACKET_KINDS + 63) / 64)
@@ -260,6 +320,8 @@ struct options {
 	/* Expressions of --where; borrowed from argv. */
 	const char **wheres;
 	size_t n_wheres;
+
+	struct record_options record;
 
 	/* Of single commands. */
 	bool gaps;

@@ -39,25 +39,32 @@ progress_due(const struct progress *progress)
 }
 
 void
+progress_text(struct progress *progress, const char *text)
+{
+	/* A log wants fewer lines than a terminal. */
+	progress->next = steady_ns() +
+	    (progress->terminal ? SECOND / 5 : SECOND);
+	fprintf(stderr, "%s%s%s", progress->terminal ? "\r" : "", text,
+	    progress->terminal ? "\033[K" : "\n");
+	fflush(stderr);
+	progress->shown = true;
+}
+
+void
 progress_show(struct progress *progress, uint64_t bytes)
 {
 	const uint64_t now = steady_ns();
-
-	/* A log wants fewer lines than a terminal. */
-	progress->next = now + (progress->terminal ? SECOND / 5 : SECOND);
-
 	const double seconds = (double)(now - progress->start) / 1e9;
 	const double percent = progress->total_bytes == 0
 	    ? 0
 	    : 100.0 * (double)bytes / (double)progress->total_bytes;
+	char text[128];
 
-	fprintf(stderr, "%s%.1f of %.1f MB (%.0f%%), %.1f MB/s%s",
-	    progress->terminal ? "\r" : "", (double)bytes / 1e6,
+	(void)snprintf(text, sizeof(text),
+	    "%.1f of %.1f MB (%.0f%%), %.1f MB/s", (double)bytes / 1e6,
 	    (double)progress->total_bytes / 1e6, percent,
-	    seconds > 0 ? (double)bytes / 1e6 / seconds : 0,
-	    progress->terminal ? "\033[K" : "\n");
-	fflush(stderr);
-	progress->shown = true;
+	    seconds > 0 ? (double)bytes / 1e6 / seconds : 0);
+	progress_text(progress, text);
 }
 
 void

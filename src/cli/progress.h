@@ -25,6 +25,8 @@ void progress_start(struct progress *progress, bool forced,
 /* True when progress_show() would print something now. */
 bool progress_due(const struct progress *progress);
 void progress_show(struct progress *progress, uint64_t bytes);
+/* Another text at its place. */
+void progress_text(struct progress *progress, const char *text);
 /* Clear the line. */
 void progress_end(struct progress *progress);
 

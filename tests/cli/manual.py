@@ -9,20 +9,52 @@ COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
 COMMANDS += ["packets", "spe", "mem", "archive", "import", "help", "version"]
 
 
+def page(case: Case, name: str = "hwtdecode.1") -> str:
+    return (case.fixtures.parent / "src" / "man" / name).read_text()
+
+
 def words_of_page(case: Case) -> set[str]:
-    page = case.fixtures.parent / "src" / "man" / "hwtdecode.1"
-    return set(re.findall(r"[A-Za-z0-9_-]+", page.read_text()))
+    return set(re.findall(r"[A-Za-z0-9_-]+", page(case)))
 
 
 def test_commands_and_options(case: Case) -> None:
-    page = case.fixtures.parent / "src" / "man" / "hwtdecode.1"
-    options = set(re.findall(r"Fl Fl ([a-z0-9-]+)", page.read_text()))
+    options = set(re.findall(r"Fl Fl ([a-z0-9-]+)", page(case)))
     known = set()
     for command in COMMANDS:
         text = case.run("help", command).want(0).out
         assert command in words_of_page(case)
         known |= set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M))
     assert options == known, options ^ known
+
+
+def test_options_of_record(case: Case) -> None:
+    text = case.run("help", "record").want(0).out
+    known = set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M))
+    options = set(
+        re.findall(r"Fl Fl ([a-z0-9-]+)", page(case, "hwtdecode-record.1"))
+    )
+    assert options == known, options ^ known
+    assert "record" in words_of_page(case)
+
+
+def test_keys_of_the_list_of_record(case: Case) -> None:
+    words = set(
+        re.findall(r"[A-Za-z0-9_-]+", page(case, "hwtdecode-record.1"))
+    )
+    run = case.run("record", "--list", "--format=jsonl").want(0)
+    seen = {key for line in run.objects() for key in line}
+    seen |= {line["type"] for line in run.objects()}
+    run = case.run("record", "--list", "--format=csv").want(0)
+    seen |= set(run.table()[0])
+    assert {"record_backend", "record_allowed", "modes"} <= seen
+    assert seen - {"schema", "type"} <= words, seen - words
+
+
+def test_kinds_of_loss(case: Case) -> None:
+    text = page(case, "hwtdecode-record.1")
+    header = case.fixtures.parent / "src" / "capture" / "capture_names.c"
+    for name in re.findall(r'\] = "([a-z]+)"', header.read_text()):
+        assert f".It Li {name}\n" in text, name
 
 
 def test_keys_of_info_and_check(case: Case) -> None:

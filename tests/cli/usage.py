@@ -3,7 +3,7 @@
 from runner import BRANCHES, Case
 
 COMMANDS = ["info", "check", "events", "insns", "packets", "import", "help"]
-COMMANDS += ["version"]
+COMMANDS += ["version", "record"]
 
 
 def test_no_command_is_a_usage_error(case: Case) -> None:
