@@ -60,6 +60,9 @@ is_doubtful(const struct hwtdi_look_work *look, uint64_t n, uint64_t reach,
 	    (less && look->ring->broken && look->told < LOOK_PAGE &&
 		!look->exact))
 		return (true);
+	/* It lies behind a hole. */
+	if (less && !look->exact && !look->last && n > look->ring->row)
+		return (true);
 	/* Where all is new no byte contradicts a page that is always the first. */
 	if (!less && look->told < LOOK_PAGE && look->ring->size > LOOK_PAGE &&
 	    !look->ring->pages && look->ring->kind != HWTDI_LOOK_LIVE)
