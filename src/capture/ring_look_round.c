@@ -56,6 +56,11 @@ is_doubtful(const struct hwtdi_look_work *look, uint64_t n, uint64_t reach,
 	    : look->exact			? LOOK_CHANCE
 						: 0;
 
+	/* A slice that wrote the same bytes again: nothing of it is new. */
+	const bool again = look->exact &&
+	    look->ring->kind == HWTDI_LOOK_RESTARTS &&
+	    (look->ring->pages || n <= look->ring->told);
+
 	if (look->told > look->ring->size ||
 	    (less && look->ring->broken && look->told < LOOK_PAGE &&
 		!look->exact))
@@ -68,7 +73,7 @@ is_doubtful(const struct hwtdi_look_work *look, uint64_t n, uint64_t reach,
 	    !look->ring->pages && look->ring->kind != HWTDI_LOOK_LIVE)
 		return (true);
 	return (less && look->ring->kind != HWTDI_LOOK_LIVE &&
-	    ((n > reach + near &&
+	    ((n > reach + near && !again &&
 		 (n > look->ring->untold || !look->ring->pages)) ||
 		reach > n + look->beyond + LOOK_CHANCE));
 }

@@ -89,6 +89,28 @@ slices_decode_one_by_one(void **state)
 	pt_run_fini(&r);
 }
 
+/* A program that does the same again writes the same bytes again. */
+static void
+slices_of_the_same_bytes_are_all_saved(void **state)
+{
+	char rows[ROWS] = "";
+	struct pt_run r;
+
+	(void)state;
+	pt_run_init(&r, NULL);
+	pt_run_exec(&r, r.path, BIAS);
+	for (unsigned i = 0; i < 5; i++) {
+		pt_run_trace(&r, 0, 5 * MS, pt_run_flow(&r, START, 4));
+		(void)strcat(rows, MODE);
+		pt_run_rows(rows, sizeof(rows), START, 4, 0);
+	}
+	pt_run_exit(&r, 0);
+	pt_run_ok(&r);
+	pt_run_assert_rows(&r, 0, rows);
+	pt_run_assert_losses(&r, "");
+	pt_run_fini(&r);
+}
+
 /* Between two looks each overwrites the one before it. */
 static void
 slices_that_nobody_saw_are_counted(void **state)
@@ -333,6 +355,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_of_any_length_are_told_apart),
 		cmocka_unit_test(slices_decode_one_by_one),
+		cmocka_unit_test(slices_of_the_same_bytes_are_all_saved),
 		cmocka_unit_test(slices_that_nobody_saw_are_counted),
 		cmocka_unit_test(
 		    a_ring_that_goes_round_in_one_slice_is_one_piece),
