@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "capture/capture_archive.h"
 #include "capture/engine.h"
 
 static void
@@ -62,32 +63,6 @@ ignore_signals(void)
 		handle(signals[i], SIG_IGN);
 }
 
-/* Make the file again, with the code of what was mapped. */
-static int
-archive(struct hwtdi_engine *e, struct hwtd_error *err)
-{
-	const struct hwtd_open_options open = {
-		.size = sizeof(open),
-		.search = e->options.search,
-	};
-	const struct hwtd_save_options save = {
-		.size = sizeof(save),
-		.level = e->options.level,
-		.flags = HWTD_SAVE_IMAGES,
-	};
-	struct hwtd_trace *trace;
-	int rc;
-
-	hwtdi_capture_file_close(&e->file);
-	rc = hwtd_trace_open(e->library, e->options.output, &open, &trace,
-	    err);
-	if (rc != HWTD_OK)
-		return (rc);
-	rc = hwtd_trace_save(trace, e->options.output, &save, err);
-	hwtd_trace_close(trace);
-	return (rc);
-}
-
 static void
 run(int fd, pid_t parent, struct hwtdi_engine *e,
     struct hwtdi_keeper_board *board, struct hwtd_error *err)
@@ -107,7 +82,9 @@ run(int fd, pid_t parent, struct hwtdi_engine *e,
 	rc = rc == HWTD_OK ? end : rc;
 	if (end == HWTD_OK &&
 	    (e->options.flags & HWTD_CAPTUREF_ARCHIVE) != 0) {
-		end = archive(e, rc == HWTD_OK ? err : &last);
+		hwtdi_capture_file_close(&e->file);
+		end = hwtdi_capture_archive(e->library, &e->options,
+		    rc == HWTD_OK ? err : &last);
 		rc = rc == HWTD_OK ? end : rc;
 	}
 	e->status.ended = 1;

@@ -41,9 +41,16 @@ XXHASH = ("xxhash.h", "libxxhash")
 LIBELF = ["libelf.h", "gelf.h"]
 
 # The small program is linked from objects of these folders of src/, and has
-# something of its own in the place of one file.
+# something of its own in the place of files that need other libraries.
 LIBC_ONLY = ["base", "image", "record", "space", "trace", "capture", "decode"]
-LIBC_ONLY_WITHOUT = "hwt_zstd.c.o"
+LIBC_ONLY_WITHOUT = {
+    "hwt_zstd.c.o",
+    "image_search.c.o",
+    "address_filter.c.o",
+    "address_filter_file.c.o",
+    "address_filter_text.c.o",
+    "capture_archive.c.o",
+}
 
 
 def find_zig():
@@ -201,12 +208,14 @@ class Cross:
             found = sorted(top.rglob("*.o"))
             if not found:
                 raise Failure(f"no objects below {top}")
-            objects += [path for path in found if path.name != LIBC_ONLY_WITHOUT]
+            objects += [
+                path for path in found if path.name not in LIBC_ONLY_WITHOUT
+            ]
         program = self.build / "libc_only"
         self.cc(
             *("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"),
             *(f"-I{ROOT / folder}" for folder in ("include", "src")),
-            *(HERE / "libc_only.c", HERE / "no_zstd.c"),
+            *(HERE / "libc_only.c", HERE / "no_zstd.c", HERE / "no_elf.c"),
             *objects,
             *("-Wl,--gc-sections", "-Wl,-z,defs", "-pthread", "-o", program),
         )
@@ -259,7 +268,7 @@ class Cross:
         small.check(machine, {})
         small.check_program()
         # Without these it would show nothing.
-        for name in ("kevent", "kldnext", "pread", "sysctl"):
+        for name in ("kevent", "kldnext", "pread", "socketpair", "sysctl"):
             if name not in small.undefined():
                 raise Failure(f"libc_only does not use {name}()")
         for elf in (library, tool, small):

@@ -1,10 +1,12 @@
 /*
  * What works with nothing but libc: writes a saved trace without compression,
- * reads it back and decodes its Intel PT and Arm SPE, with internal functions.
+ * reads it back and decodes its Intel PT and Arm SPE, with internal functions;
+ * and begins a capture.
  *
  * For FreeBSD it is linked from object files of the library alone, which shows
  * what they need.  Here it is run.
  */
+#include <hwtdecode/capture.h>
 #include <hwtdecode/packet.h>
 #include <stdio.h>
 #include <string.h>
@@ -250,6 +252,23 @@ load(struct hwtd_context *ctx, const char *path)
 	hwtd_trace_close(trace);
 }
 
+/* Of nobody: a capture begins, and is refused with a reason. */
+static void
+capture(struct hwtd_context *ctx, const char *path)
+{
+	const struct hwtd_capture_options options = {
+		.size = sizeof(options),
+		.output = path,
+		.mode = HWTD_CAPTURE_THREADS,
+	};
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_capture *capture;
+
+	check(hwtd_capture_start(ctx, &options, &capture, &err) != HWTD_OK,
+	    "a capture of nobody");
+	(void)printf("capture: %s\n", err.message);
+}
+
 /* Says what there is; where there is no hwt(4) that is right as well. */
 static void
 look_at_host(void)
@@ -275,6 +294,7 @@ main(int argc, char **argv)
 	look_at_host();
 	if (hwtd_context_create(NULL, &ctx, NULL) != HWTD_OK)
 		return (1);
+	capture(ctx, argv[1]);
 	save(ctx, argv[1]);
 	if (failures == 0)
 		load(ctx, argv[1]);
