@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "engine_account.h"
+#include "support/code_file.h"
 
 #define PAGE 4096u
 #define POOL ((size_t)1 << 20)
@@ -55,6 +56,11 @@ struct schedule {
 	bool errors;
 	/* The program never ends by itself. */
 	bool endless;
+	/* With filters; threads are held until the images of these are there. */
+	bool filtered;
+	const char *filters[2];
+	char program[300], library[300];
+	const char *argv[2];
 };
 
 static uint64_t
@@ -201,7 +207,7 @@ add_other(struct schedule *s, struct sim_step *step, unsigned *made)
 	switch (below(s, 8)) {
 	case 0:
 		step->op = SIM_MMAP;
-		step->path = "/lib/libx.so";
+		step->path = s->library;
 		step->addr = 0x800000000 + below(s, 100) * UINT64_C(0x10000);
 		step->len = 0x1000;
 		break;
@@ -233,18 +239,57 @@ add_other(struct schedule *s, struct sim_step *step, unsigned *made)
 	}
 }
 
+/* A file with a function. */
+static void
+write_image(const struct engine_run *run, const char *name, char path[300])
+{
+	static const struct code_area area = { 0x1000, 0x1000, 0 };
+	static const struct code_symbol symbol = { "work",
+		CODE_GLOBAL | CODE_FUNC, 1, 0x1100, 0x40, 0 };
+	const struct code_spec spec = {
+		.areas = &area,
+		.n_areas = 1,
+		.symbols = &symbol,
+		.n_symbols = 1,
+	};
+	struct elf_writer w;
+
+	code_file_write(&w, &spec);
+	write_file(temp_dir_file(&run->dir, name, path), w.bytes, w.n_bytes);
+	elf_writer_free(&w);
+}
+
+static void
+plan_images(struct schedule *s, struct engine_run *run)
+{
+	static const char *const filters[] = { "work@program", "work@libx.so",
+		"0x1000-0x1fff@libx.so", "work@absent.so" };
+
+	(void)snprintf(s->program, sizeof(s->program), "/bin/program");
+	(void)snprintf(s->library, sizeof(s->library), "/lib/libx.so");
+	s->argv[0] = s->program;
+	s->filtered = s->kind == PT_THREADS && !s->gentle && below(s, 3) != 0;
+	if (!s->filtered)
+		return;
+	write_image(run, "program", s->program);
+	write_image(run, "libx.so", s->library);
+	run->options.n_filters = 1 + below(s, 2);
+	for (size_t i = 0; i < run->options.n_filters; i++)
+		s->filters[i] = filters[below(s, below(s, 4) == 0 ? 4 : 3)];
+	run->options.filters = s->filters;
+}
+
 static void
 plan_program(struct schedule *s, struct engine_run *run)
 {
-	static const char *const argv[] = { "/bin/program", NULL };
 	const unsigned n = 4 + below(s, 16);
-	struct sim_program *program = sim_program(run->kernel, argv[0]);
+	struct sim_program *program = sim_program(run->kernel, s->program);
 	unsigned made = s->n_threads;
 
 	if (!s->attach)
 		sim_add(program,
 		    &(struct sim_step){ .op = SIM_EXEC,
-			.path = argv[0],
+			.path = s->program,
 			.addr = 0x200000,
 			.off = 0x1000,
 			.len = 0x1000 });
@@ -277,7 +322,7 @@ plan_program(struct schedule *s, struct engine_run *run)
 		run->options.pid = (uint32_t)sim_start(run->kernel, program,
 		    "program", s->n_threads);
 	else
-		run->options.argv = argv;
+		run->options.argv = s->argv;
 }
 
 static void
@@ -297,6 +342,7 @@ plan(struct schedule *s, struct engine_run *run)
 	plan_machine(s);
 	engine_run_init(run, &s->sim);
 	plan_capture(s, run);
+	plan_images(s, run);
 	plan_program(s, run);
 	if (s->per_mille != 0)
 		sim_fault_schedule(run->kernel, draw(&s->random),
@@ -309,11 +355,12 @@ describe(const struct schedule *s, const struct engine_run *run, char *out,
 {
 	(void)snprintf(out, room,
 	    "HWTDECODE_SEED=%" PRIu64 ": %s%s, faults %u, flavour %d, "
-	    "positions %d, %zu pages%s%s",
+	    "positions %d, %zu pages%s%s%s",
 	    s->seed, kind_names[s->kind], s->gentle ? ", gentle" : "",
 	    s->per_mille, (int)s->sim.flavour, (int)s->sim.positions,
 	    s->buffer / PAGE, s->attach ? ", attached" : "",
-	    s->sim.seed != 0 ? ", out of turn" : "");
+	    s->sim.seed != 0 ? ", out of turn" : "",
+	    s->filtered ? ", filtered" : "");
 	(void)run;
 }
 
@@ -339,6 +386,23 @@ check_kernel(const struct schedule *s, const struct engine_run *run)
 	if (leaks.children > 0 && !s->attach &&
 	    (!run->begun || run->status.program_ended != 0))
 		return ("a child is left");
+	return (NULL);
+}
+
+/* Who was held for a filter goes on when the capture is over. */
+static const char *
+check_held(const struct schedule *s, const struct engine_run *run)
+{
+	const struct hwtdi_system *sys = sim_system(run->kernel);
+	struct hwtdi_exit how = { 0 };
+
+	if (!s->filtered || s->attach || s->endless || s->per_mille != 0 ||
+	    !run->begun || run->status.program_ended != 0)
+		return (NULL);
+	sim_run(run->kernel, UINT64_C(10000000000));
+	if (sys->ended(sys->state, (pid_t)run->status.pid, &how) != 0 ||
+	    !how.ended)
+		return ("the program is held, and its capture is over");
 	return (NULL);
 }
 
@@ -422,8 +486,10 @@ run_one(uint64_t seed, bool talk)
 		    rc == 0 ? "" : run.err.message);
 	wrong = check_kernel(&s, &run);
 	if (wrong == NULL && rc != HWTD_OK && s.per_mille == 0 && !s.errors &&
-	    !(s.attach && rc == HWTD_E_NOT_FOUND))
+	    !((s.attach || s.filtered) && rc == HWTD_E_NOT_FOUND))
 		wrong = run.err.message;
+	if (wrong == NULL)
+		wrong = check_held(&s, &run);
 	if (wrong == NULL && run.begun) {
 		engine_account(&run, rc != HWTD_OK, &account);
 		if (account.wrong[0] != '\0')
