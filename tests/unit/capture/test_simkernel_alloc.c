@@ -527,6 +527,107 @@ a_forked_process_owns_nothing_of_its_parent(void **state)
 	sim_destroy(k);
 }
 
+/* Each request of nodes, with an argument that nothing is wrong with. */
+static int
+ask(struct sim_kernel *k, int node, size_t nr)
+{
+	static struct hwtdi_hwt_entry entry;
+	struct simkernel_position position;
+
+	switch (nr) {
+	case 1:
+		return (simkernel_plain(k, node, HWTDI_HWT_IOC_START));
+	case 2:
+		return (simkernel_plain(k, node, HWTDI_HWT_IOC_STOP));
+	case 3:
+		return (simkernel_records(k, node, &entry, 1, false));
+	case 4:
+		return (simkernel_position(k, node, &position));
+	case 5:
+		return (simkernel_config(k, node, &simkernel_pt_config,
+		    sizeof(simkernel_pt_config), 1, false));
+	case 6:
+		return (simkernel_plain(k, node, HWTDI_HWT_IOC_WAKEUP));
+	case 7:
+		return (simkernel_svc_buf(k, node, 0, 0));
+	default:
+		return (simkernel_plain(k, node, 0x20004299));
+	}
+}
+
+/* ENXIO who owns nothing, EPERM who owns another context, whatever is asked. */
+static void
+every_request_is_for_the_owner_only(void **state)
+{
+	int ident, node, mine, status = 0;
+	struct sim_kernel *k = with_context(&ident, &node);
+	const struct hwtdi_system *s = sim_system(k);
+	static struct hwtdi_hwt_entry entries[4];
+	struct hwtdi_exit e = { 0 };
+	int child;
+
+	(void)state;
+	child = s->fork(s->state);
+	if (child == 0) {
+		struct hwtdi_hwt_alloc a = good(k, &mine);
+
+		for (size_t nr = 1; nr <= 8; nr++)
+			if (ask(k, node, nr) != -ENXIO)
+				status = (int)nr;
+		if (simkernel_alloc(k, &a) != 0)
+			status = 20;
+		for (size_t nr = 1; nr <= 8; nr++)
+			if (ask(k, node, nr) != -EPERM)
+				status = 10 + (int)nr;
+		_exit(status);
+	}
+	assert_true(child > 0);
+	while (!e.ended) {
+		assert_int_equal(s->ended(s->state, child, &e), 0);
+		s->sleep(s->state, 1000000);
+	}
+	assert_int_equal(e.signal, 0);
+	assert_int_equal(e.status, 0);
+	assert_int_equal(sim_panics(k), 0);
+	/* Nothing was started, and no record was taken. */
+	assert_int_equal(ask(k, node, 2), -ENXIO);
+	assert_int_equal(simkernel_records(k, node, entries, 4, false), 2);
+	sim_destroy(k);
+}
+
+static void
+a_position_is_written_to_memory_that_is_there(void **state)
+{
+	int ident, node, page;
+	uint64_t offset, data;
+	struct sim_kernel *k = with_context(&ident, &node);
+	const struct hwtdi_hwt_bufptr_get good_ones = {
+		.ident = address(&page),
+		.offset = address(&offset),
+		.data = address(&data),
+	};
+	struct hwtdi_hwt_bufptr_get get;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		get = good_ones;
+		*(i == 0 ? &get.ident : i == 1 ? &get.offset : &get.data) = 8;
+		assert_int_equal(simkernel_ioctl(k, node,
+				     HWTDI_HWT_IOC_BUFPTR_GET, &get),
+		    -EFAULT);
+	}
+	get = good_ones;
+	assert_int_equal(simkernel_ioctl(k, node, HWTDI_HWT_IOC_BUFPTR_GET,
+			     &get),
+	    0);
+	/* None of them has to be there. */
+	get = (struct hwtdi_hwt_bufptr_get){ 0 };
+	assert_int_equal(simkernel_ioctl(k, node, HWTDI_HWT_IOC_BUFPTR_GET,
+			     &get),
+	    0);
+	sim_destroy(k);
+}
+
 static void
 sets_of_cpus_are_not_empty_and_readable(void **state)
 {
@@ -633,6 +734,9 @@ main(void)
 		cmocka_unit_test(a_node_may_not_let_itself_be_opened),
 		cmocka_unit_test(a_context_lives_until_its_owner_exits),
 		cmocka_unit_test(a_forked_process_owns_nothing_of_its_parent),
+		cmocka_unit_test(every_request_is_for_the_owner_only),
+		cmocka_unit_test(
+		    a_position_is_written_to_memory_that_is_there),
 		cmocka_unit_test(sets_of_cpus_are_not_empty_and_readable),
 		cmocka_unit_test(wakeup_is_refused_in_cpu_mode),
 		cmocka_unit_test(
