@@ -44,6 +44,27 @@ hwtdi_machine_number(const struct hwtdi_system *sys, const char *name,
 	return (true);
 }
 
+/*
+ * A word "r3p1" as variant and revision of MIDR_EL1, and the architecture that all
+ * of these CPUs have there; 0: it is another word.
+ */
+static uint32_t
+revision_of(const char *word)
+{
+	char *end;
+	unsigned long variant, revision;
+
+	if (word[0] != 'r' || word[1] < '0' || word[1] > '9')
+		return (0);
+	variant = strtoul(word + 1, &end, 10);
+	if (variant > 15 || end[0] != 'p' || end[1] < '0' || end[1] > '9')
+		return (0);
+	revision = strtoul(end + 1, &end, 10);
+	if (revision > 15 || (*end != '\0' && *end != ' '))
+		return (0);
+	return ((uint32_t)(variant << 20 | 0xf0000 | revision));
+}
+
 uint32_t
 hwtdi_machine_midr(const char *model)
 {
@@ -58,8 +79,11 @@ hwtdi_machine_midr(const char *model)
 			memcpy(name, word, n);
 			name[n] = '\0';
 			midr = hwtd_spe_cpu_midr(name);
-			if (midr != 0)
-				return (midr);
+			if (midr != 0) {
+				word += n;
+				word += strspn(word, " ");
+				return (midr | revision_of(word));
+			}
 		}
 		word += n;
 		word += strspn(word, " ");

@@ -210,10 +210,23 @@ static void
 models_of_arm_are_found_in_what_cpus_call_themselves(void **state)
 {
 	(void)state;
-	assert_int_equal(hwtdi_machine_midr("ARM Neoverse-N1 r3p1") &
-		0xff00fff0,
-	    0x4100d0c0);
+	/* Arm, "Neoverse N1 TRM": MIDR_EL1 of r3p1 and of r4p1. */
+	assert_int_equal(hwtdi_machine_midr("ARM Neoverse-N1 r3p1"),
+	    0x413fd0c1);
+	assert_int_equal(hwtdi_machine_midr("ARM Neoverse-N1 r4p1"),
+	    0x414fd0c1);
+	/* Without a revision that is one, the model is known. */
 	assert_int_equal(hwtdi_machine_midr("Neoverse-N1") & 0xff00fff0,
+	    0x4100d0c0);
+	assert_int_equal(hwtdi_machine_midr("Neoverse-N1 r16p1") & 0xfff0ffff,
+	    0x4100d0c0);
+	assert_int_equal(hwtdi_machine_midr("Neoverse-N1 r3p16") & 0xfff0ffff,
+	    0x4100d0c0);
+	assert_int_equal(hwtdi_machine_midr("Neoverse-N1 r3p") & 0xfff0ffff,
+	    0x4100d0c0);
+	assert_int_equal(hwtdi_machine_midr("Neoverse-N1 rp1") & 0xfff0ffff,
+	    0x4100d0c0);
+	assert_int_equal(hwtdi_machine_midr("Neoverse-N1 r3p1x") & 0xfff0ffff,
 	    0x4100d0c0);
 	assert_int_equal(hwtdi_machine_midr(""), 0);
 	assert_int_equal(hwtdi_machine_midr("   "), 0);
