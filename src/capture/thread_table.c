@@ -13,6 +13,18 @@
 /* Lists after which no record of a thread is waited for. */
 #define LATE 8
 
+/* Without numbers that no thread can have; how many are left. */
+static size_t
+drop_odd(struct hwtdi_thread *threads, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (threads[i].tid < SKIPPED)
+			threads[kept++] = threads[i];
+	return (kept);
+}
+
 int
 hwtdi_thread_list_read(struct hwtdi_thread_list *list,
     struct hwtd_context *library, const struct hwtdi_system *sys, pid_t pid,
@@ -29,7 +41,7 @@ hwtdi_thread_list_read(struct hwtdi_thread_list *list,
 			&n) < 0)
 			return (HWTD_OK);
 		if (n <= list->cap) {
-			list->n = n;
+			list->n = drop_odd(list->threads, n);
 			list->known = true;
 			return (HWTD_OK);
 		}
@@ -135,9 +147,11 @@ pair_all(struct hwtdi_thread_table *table,
 	for (size_t i = 0; i < table->n; i++) {
 		if (table->tids[i] != HWTD_NO_ID)
 			continue;
-		while (is_known(table, list->threads[at].tid))
+		while (at < list->n && is_known(table, list->threads[at].tid))
 			at++;
-		table->tids[i] = list->threads[at].tid;
+		/* A list that has one of them twice has fewer than it seems. */
+		table->tids[i] = at < list->n ? list->threads[at].tid
+					      : SKIPPED;
 	}
 	table->n_waiting = 0;
 }

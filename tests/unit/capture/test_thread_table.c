@@ -110,6 +110,59 @@ numbers_and_threads_are_paired_in_order(void **state)
 }
 
 static void
+a_list_that_has_a_thread_twice_gives_no_other_its_number(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s);
+	add(&s, 0);
+	add(&s, 1);
+	add(&s, 2);
+	LIST(&s, 500, 500, 400);
+	/* Not of the list any more. */
+	s.threads[3].tid = 300;
+	pair(&s, true);
+	assert_tid(&s, 0, 500);
+	assert_tid(&s, 1, 400);
+	assert_tid(&s, 2, HWTD_NO_ID);
+	end(&s);
+}
+
+static int
+list_odd(void *state, pid_t pid, struct hwtdi_thread *out, size_t room,
+    size_t *n)
+{
+	const uint32_t tids[] = { HWTD_NO_ID, 500, HWTD_NO_ID - 1 };
+
+	(void)state;
+	(void)pid;
+	*n = 3;
+	for (size_t i = 0; i < 3 && i < room; i++) {
+		memset(&out[i], 0, sizeof(out[i]));
+		out[i].tid = tids[i];
+	}
+	return (0);
+}
+
+static void
+what_no_thread_can_be_is_not_listed(void **state)
+{
+	const struct hwtdi_system sys = { .threads = list_odd };
+	struct hwtdi_thread_list odd = { 0 };
+	struct scene s;
+
+	(void)state;
+	start(&s);
+	assert_int_equal(hwtdi_thread_list_read(&odd, s.ctx, &sys, 1, NULL),
+	    HWTD_OK);
+	assert_int_equal(odd.n, 1);
+	assert_int_equal(odd.threads[0].tid, 500);
+	hwtdi_thread_list_fini(&odd, s.ctx);
+	end(&s);
+}
+
+static void
 numbers_that_were_skipped_have_no_thread(void **state)
 {
 	struct scene s;
@@ -398,6 +451,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_and_threads_are_paired_in_order),
+		cmocka_unit_test(
+		    a_list_that_has_a_thread_twice_gives_no_other_its_number),
+		cmocka_unit_test(what_no_thread_can_be_is_not_listed),
 		cmocka_unit_test(numbers_that_were_skipped_have_no_thread),
 		cmocka_unit_test(a_thread_that_is_gone_is_not_guessed),
 		cmocka_unit_test(a_record_that_is_on_its_way_is_waited_for),
