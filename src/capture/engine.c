@@ -71,6 +71,10 @@ set_mode(struct hwtdi_engine *e, struct hwtd_error *err)
 	e->n_cpus = o->cpus != NULL ? o->n_cpus : e->machine.n_cpus;
 	if (e->n_cpus == 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID, "no CPU to trace"));
+	if (e->n_cpus > HWTDI_HWT_SET_CPUS)
+		return (hwtdi_fail(err, HWTD_E_LIMIT,
+		    "%zu CPUs to trace; hwt(4) takes up to %d, so name fewer",
+		    e->n_cpus, HWTDI_HWT_SET_CPUS));
 	e->cpus = hwtdi_alloc(e->library, e->n_cpus * sizeof(*e->cpus));
 	if (e->cpus == NULL)
 		return (hwtdi_fail_nomem(err, e->n_cpus * sizeof(*e->cpus)));

@@ -243,6 +243,32 @@ sets_of_cpus_that_cannot_be_are_refused_before_anything_is_made(void **state)
 	}
 }
 
+/* More than fit into a set of the kernel, or into memory. */
+static void
+numbers_of_cpus_that_no_machine_has_are_refused(void **state)
+{
+	static const uint32_t cpus[] = { 0 };
+	static const size_t counts[] = { 1025, SIZE_MAX / 4 + 2, SIZE_MAX };
+	static const uint32_t machines[] = { 1025, 0x7fffffff, UINT32_MAX };
+	struct pt_run r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		cpus_init(&r, &(struct sim_options){ .n_cpus = 2 });
+		r.run.options.cpus = cpus;
+		r.run.options.n_cpus = counts[i];
+		pt_run_fails(&r, HWTD_E_LIMIT, "up to 1024");
+		pt_run_fini(&r);
+		cpus_init(&r, &(struct sim_options){ .n_cpus = 2 });
+		sim_set_sysctl(r.run.kernel, "hw.ncpu", &machines[i],
+		    sizeof(machines[i]));
+		pt_run_fails(&r, HWTD_E_LIMIT, "up to 1024");
+		assert_int_equal(sim_call_count(r.run.kernel, SIM_CALL_ALLOC),
+		    0);
+		pt_run_fini(&r);
+	}
+}
+
 static void
 cpus_of_a_capture_of_threads_are_refused(void **state)
 {
@@ -467,6 +493,8 @@ main(void)
 		cmocka_unit_test(only_the_cpus_that_are_named_are_traced),
 		cmocka_unit_test(
 		    sets_of_cpus_that_cannot_be_are_refused_before_anything_is_made),
+		cmocka_unit_test(
+		    numbers_of_cpus_that_no_machine_has_are_refused),
 		cmocka_unit_test(cpus_of_a_capture_of_threads_are_refused),
 		cmocka_unit_test(
 		    a_ring_that_goes_round_is_one_piece_while_looks_keep_up),
