@@ -63,6 +63,26 @@ ignore_signals(void)
 		handle(signals[i], SIG_IGN);
 }
 
+/* Nothing: the write that it is for fails, and says why. */
+static void
+on_full_file(int number)
+{
+	(void)number;
+}
+
+/*
+ * Files may not be larger than a limit.  It is no reason to end in the middle of one,
+ * and a handler, unlike SIG_IGN, is not the program's as well.
+ */
+static void
+outlive_limits(void)
+{
+	struct sigaction now;
+
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+		handle(SIGXFSZ, on_full_file);
+}
+
 static void
 run(int fd, pid_t parent, struct hwtdi_engine *e,
     struct hwtdi_keeper_board *board, struct hwtd_error *err)
@@ -102,6 +122,7 @@ keep(int fd, pid_t parent, struct hwtd_context *library,
 
 	/* What the parent does when a child ends would take the program's end. */
 	handle(SIGCHLD, SIG_DFL);
+	outlive_limits();
 	rc = hwtdi_engine_begin(&engine, library, sys, options, &err);
 	/* Later than the program is made, which is to have its own. */
 	ignore_signals();
