@@ -258,7 +258,8 @@ HWTD_MUST int hwtd_capture_start(struct hwtd_context *ctx,
  * @param[out] err         Filled on failure.  May be NULL.
  *
  * @return HWTD_OK (it ended, and the file is complete), HWTD_AGAIN (not yet; also
- *         when a signal came), or why it failed: what was saved before is
+ *         when a signal came), HWTD_E_STATE (in a process that the one which
+ *         started it has forked), or why it failed: what was saved before is
  *         readable.
  * Since:  0.1
  */
@@ -268,7 +269,7 @@ HWTD_MUST int hwtd_capture_wait(struct hwtd_capture *capture, uint64_t ns,
 /**
  * Ask a capture to end.  It takes what is in the buffers and completes the file;
  * hwtd_capture_wait() tells when that is done.  May be called by any thread, and
- * by a signal handler.
+ * by a signal handler.  Does nothing in a process that was forked since the start.
  *
  * @param[in] capture  A capture.
  * Since:  0.1
@@ -276,7 +277,8 @@ HWTD_MUST int hwtd_capture_wait(struct hwtd_capture *capture, uint64_t ns,
 HWTD_API void hwtd_capture_stop(struct hwtd_capture *capture);
 
 /**
- * Stop a capture that has not ended, wait for it, and give it up.
+ * Stop a capture that has not ended, wait for it, and give it up.  In a process that
+ * was forked since the start this gives back memory only, and the capture goes on.
  *
  * @param[in] capture  NULL does nothing.
  * Since:  0.1

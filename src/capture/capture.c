@@ -20,6 +20,8 @@
 
 struct hwtd_capture {
 	struct hwtd_context *library;
+	/* Who started it: a copy in a child of that is of no use. */
+	pid_t owner;
 	/* 0: gone, with this status. */
 	pid_t pid;
 	int ended;
@@ -147,6 +149,7 @@ hwtdi_capture_start(struct hwtd_context *library,
 		return (rc);
 	}
 	c->library = hwtdi_context_hold(library);
+	c->owner = getpid();
 	while (!c->over && kind != HWTDI_KEEPER_STARTED)
 		(void)hear(c, LOOK_MS, &kind);
 	rc = c->code;
@@ -191,6 +194,11 @@ hwtd_capture_wait(struct hwtd_capture *c, uint64_t ns,
 		status_out->size < sizeof(status_out->size)))
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "no capture, or a status without its size"));
+	/* Words that it took would be missed by whom they are for. */
+	if (c->owner != getpid())
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "the capture is process %ld's; wait for it there",
+		    (long)c->owner));
 	while (!c->over && rc == HWTD_OK) {
 		const uint64_t left = ns > spent ? ns - spent : 0;
 		const uint64_t ms = left / 1000000 + (left % 1000000 != 0);
@@ -216,7 +224,7 @@ hwtd_capture_stop(struct hwtd_capture *c)
 {
 	const int e = errno;
 
-	if (c != NULL)
+	if (c != NULL && c->owner == getpid())
 		(void)send(c->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	errno = e;
 }
@@ -231,7 +239,7 @@ hwtd_capture_close(struct hwtd_capture *c)
 		return;
 	library = c->library;
 	hwtd_capture_stop(c);
-	while (!c->over)
+	while (!c->over && c->owner == getpid())
 		(void)hear(c, LOOK_MS, &kind);
 	(void)close(c->fd);
 	hwtdi_keeper_board_destroy(c->board);

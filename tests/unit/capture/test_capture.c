@@ -426,6 +426,61 @@ two_captures_run_side_by_side(void **state)
 	capture_run_end(&r);
 }
 
+/* What a child of this process gives up is its copy. */
+static void
+a_forked_child_does_not_stop_it(void **state)
+{
+	struct hwtd_capture *c;
+	struct pt_run r;
+	pid_t child;
+	int status;
+
+	(void)state;
+	capture_run_begin(&r, NULL);
+	capture_run_until(&r,
+	    (capture_run_program(&r, false), c = capture_run_start(&r)), 1);
+	child = fork();
+	if (child == 0) {
+		const int rc = hwtd_capture_wait(c, UINT64_MAX, NULL, NULL);
+
+		hwtd_capture_stop(c);
+		hwtd_capture_close(c);
+		_exit(rc == HWTD_E_STATE ? 0 : 1);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	r.run.status.size = sizeof(r.run.status);
+	assert_int_equal(hwtd_capture_wait(c, 100000000, &r.run.status, NULL),
+	    HWTD_AGAIN);
+	hwtd_capture_stop(c);
+	assert_int_equal(capture_run_wait(&r, c), HWTD_OK);
+	hwtd_capture_close(c);
+	capture_run_assert_complete(&r, true);
+	capture_run_end(&r);
+}
+
+/* A file may have a largest size, at which the system sends a signal. */
+static void
+a_limit_of_files_does_not_end_it_at_once(void **state)
+{
+	struct hwtd_capture *c;
+	struct pt_run r;
+	size_t n;
+
+	(void)state;
+	capture_run_begin(&r, NULL);
+	n = capture_run_program(&r, false);
+	c = capture_run_start(&r);
+	assert_int_equal(kill(capture_run_keeper, SIGXFSZ), 0);
+	capture_run_until(&r, c, n);
+	hwtd_capture_stop(c);
+	assert_int_equal(capture_run_wait(&r, c), HWTD_OK);
+	hwtd_capture_close(c);
+	capture_run_assert_complete(&r, true);
+	capture_run_end(&r);
+}
+
 int
 main(void)
 {
@@ -448,6 +503,8 @@ main(void)
 		cmocka_unit_test(a_context_may_be_given_up_before_its_capture),
 		cmocka_unit_test(archives_hold_the_code),
 		cmocka_unit_test(two_captures_run_side_by_side),
+		cmocka_unit_test(a_forked_child_does_not_stop_it),
+		cmocka_unit_test(a_limit_of_files_does_not_end_it_at_once),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
