@@ -430,7 +430,7 @@ begin(struct hwtdi_engine *e, struct hwtd_error *err)
 	rc = hwtdi_engine_describe(e, false, err);
 	/* Records of kernels, and of threads that there are. */
 	if (rc == HWTD_OK)
-		rc = hwtdi_engine_drain(e, NULL, err);
+		rc = hwtdi_engine_drain(e, HWTDI_DRAIN_NS, NULL, err);
 	if (rc == HWTD_OK && traces_kernel(e))
 		rc = hwtdi_engine_kernel(e, err);
 	if (rc == HWTD_OK && e->mode == HWTDI_HWT_CPU)
@@ -553,7 +553,7 @@ hwtdi_engine_step(struct hwtdi_engine *e, bool *ended_out,
 	*ended_out = false;
 	rc = read_threads(e, &e->before, err);
 	if (rc == HWTD_OK)
-		rc = hwtdi_engine_drain(e, NULL, err);
+		rc = hwtdi_engine_drain(e, HWTDI_DRAIN_NS, NULL, err);
 	if (rc == HWTD_OK && e->filtering && hwtdi_filters_ready(&e->filters))
 		rc = start_all(e, err);
 	if (rc == HWTD_OK && e->holding)
@@ -662,6 +662,20 @@ let_go(struct hwtdi_engine *e)
 	(void)wake(e, NULL);
 }
 
+/* Nobody adds to them any more; but if there is no end of them, that is told. */
+static int
+drain_rest(struct hwtdi_engine *e, bool last, struct hwtd_error *err)
+{
+	bool more;
+	int rc;
+
+	rc = hwtdi_engine_drain(e, HWTDI_DRAIN_LAST_NS, &more, err);
+	if (rc == HWTD_OK && more && last)
+		rc = hwtdi_capture_file_loss(&e->file,
+		    HWTD_CAPTURE_LOST_RECORDS, HWTD_NO_ID, 1, err);
+	return (rc);
+}
+
 static int
 take_rest(struct hwtdi_engine *e, struct hwtd_error *err)
 {
@@ -676,15 +690,15 @@ take_rest(struct hwtdi_engine *e, struct hwtd_error *err)
 		end_program(e);
 	keep_first(&first, quiesce(e, &stopped, &inner), err, &inner);
 	/* Records tell of threads whose bytes come then. */
-	keep_first(&first, hwtdi_engine_drain(e, NULL, &inner), err, &inner);
+	keep_first(&first, drain_rest(e, false, &inner), err, &inner);
 	for (size_t i = 0; i < e->n_sessions; i++)
 		keep_first(&first,
 		    hwtdi_session_stop(&e->sessions[i], now, &inner), err,
 		    &inner);
-	keep_first(&first, hwtdi_engine_drain(e, NULL, &inner), err, &inner);
+	keep_first(&first, drain_rest(e, false, &inner), err, &inner);
 	keep_first(&first, read_threads(e, &e->before, &inner), err, &inner);
 	keep_first(&first, look(e, true, true, &inner), err, &inner);
-	keep_first(&first, hwtdi_engine_drain(e, NULL, &inner), err, &inner);
+	keep_first(&first, drain_rest(e, true, &inner), err, &inner);
 	for (size_t i = 0; i < e->n_sessions; i++)
 		keep_first(&first, hwtdi_session_end(&e->sessions[i], &inner),
 		    err, &inner);

@@ -6,9 +6,16 @@
 
 #include "capture/engine.h"
 
-/* Handle all entries that there are now; *n_out counts them. */
-int hwtdi_engine_drain(struct hwtdi_engine *engine, uint64_t *n_out,
-    struct hwtd_error *err);
+/* A step leaves time for bytes; and at the end nobody waits for ever. */
+#define HWTDI_DRAIN_NS ((uint64_t)50000000)
+#define HWTDI_DRAIN_LAST_NS ((uint64_t)2000000000)
+
+/*
+ * Handle the entries that there are, for about `ns`: a program can make them faster
+ * than they are handled.  *more_out: some may be left.
+ */
+int hwtdi_engine_drain(struct hwtdi_engine *engine, uint64_t ns,
+    bool *more_out, struct hwtd_error *err);
 
 /* Entries of a session that were fetched and are not handled yet. */
 struct hwtdi_fetched {

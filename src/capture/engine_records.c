@@ -416,15 +416,16 @@ hwtdi_engine_handle(struct hwtdi_engine *e, struct hwtdi_session *s,
 }
 
 int
-hwtdi_engine_drain(struct hwtdi_engine *e, uint64_t *n_out,
+hwtdi_engine_drain(struct hwtdi_engine *e, uint64_t ns, bool *more_out,
     struct hwtd_error *err)
 {
+	const uint64_t begun = e->sys->now(e->sys->state);
 	struct hwtdi_fetched fetched;
-	uint64_t now, n = 0;
+	uint64_t now = begun, n = 0;
 	bool more = true;
 	int rc = HWTD_OK;
 
-	while (rc == HWTD_OK && more) {
+	while (rc == HWTD_OK && more && now - begun <= ns) {
 		more = false;
 		now = e->sys->now(e->sys->state);
 		for (size_t i = 0; rc == HWTD_OK && i < e->n_sessions; i++) {
@@ -437,13 +438,14 @@ hwtdi_engine_drain(struct hwtdi_engine *e, uint64_t *n_out,
 			n += fetched.n;
 		}
 	}
-	if (rc == HWTD_OK && n > 0)
+	/* What is left may have happened before this. */
+	if (rc == HWTD_OK && !more && n > 0)
 		rc = hwtdi_capture_file_mark(&e->file,
 		    e->sys->now(e->sys->state), err);
-	if (rc == HWTD_OK)
+	if (rc == HWTD_OK && !more)
 		e->drained_ns = now;
-	if (n_out != NULL)
-		*n_out = n;
+	if (more_out != NULL)
+		*more_out = more;
 	return (rc);
 }
 
@@ -593,7 +595,7 @@ hwtdi_engine_snapshot(struct hwtdi_engine *e, struct hwtd_error *err)
 	size_t cap = 0, n = 0;
 	int rc;
 
-	rc = hwtdi_engine_drain(e, NULL, err);
+	rc = hwtdi_engine_drain(e, HWTDI_DRAIN_NS, NULL, err);
 	/* What is mapped, once nothing was mapped meanwhile. */
 	for (int i = 0; rc == HWTD_OK && fetched.n > 0 && i < SNAPSHOTS; i++) {
 		rc = read_mappings(e, &maps, &cap, &n, err);
@@ -609,5 +611,7 @@ hwtdi_engine_snapshot(struct hwtdi_engine *e, struct hwtd_error *err)
 	if (rc == HWTD_OK)
 		rc = hwtdi_engine_handle(e, s, &fetched, err);
 	hwtdi_array_free(e->library, maps, cap, sizeof(*maps));
-	return (rc == HWTD_OK ? hwtdi_engine_drain(e, NULL, err) : rc);
+	return (rc == HWTD_OK
+		? hwtdi_engine_drain(e, HWTDI_DRAIN_NS, NULL, err)
+		: rc);
 }

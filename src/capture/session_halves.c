@@ -184,6 +184,9 @@ int
 hwtdi_session_drain(struct hwtdi_session *s, uint64_t time_ns,
     struct hwtd_error *err)
 {
+	const bool last = s->hwt->state != HWTDI_HWT_RUNNING;
+	const uint64_t most = last ? HWTDI_SPE_LAST_NS : HWTDI_SPE_DRAIN_NS;
+	const uint64_t begun = s->sys->now(s->sys->state);
 	struct hwtdi_node *node;
 	int rc;
 
@@ -192,7 +195,8 @@ hwtdi_session_drain(struct hwtdi_session *s, uint64_t time_ns,
 	rc = hwtdi_session_pop(s, err);
 	if (rc == HWTD_OK)
 		rc = serve_again(s, err);
-	while (rc == HWTD_OK && s->n_halves > 0) {
+	while (rc == HWTD_OK && s->n_halves > 0 &&
+	    s->sys->now(s->sys->state) - begun <= most) {
 		const struct hwtdi_half half = s->halves[0];
 
 		s->n_halves--;
@@ -223,6 +227,11 @@ see_missing(struct hwtdi_session *s, struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
 
+	/* Of these there is no end. */
+	if (s->n_halves > 0)
+		rc = hwtdi_capture_file_loss(s->file,
+		    HWTD_CAPTURE_LOST_UNKNOWN, HWTD_NO_ID, 1, err);
+	s->n_halves = 0;
 	for (size_t i = 0; rc == HWTD_OK && i < s->n_nodes; i++)
 		if (!s->nodes[i].ended && s->nodes[i].buffer != NULL)
 			rc = hwtdi_capture_file_loss(s->file,

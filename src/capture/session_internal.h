@@ -11,6 +11,9 @@
 /* It tells within this that it stopped. */
 #define HWTDI_SPE_STOP_NS ((uint64_t)1000000000)
 #define HWTDI_SPE_STOP_STEP_NS ((uint64_t)10000000)
+/* Halves are taken so long before something else is looked at; and at the end. */
+#define HWTDI_SPE_DRAIN_NS ((uint64_t)50000000)
+#define HWTDI_SPE_LAST_NS ((uint64_t)2000000000)
 
 /* All of a node was taken: give back what it holds. */
 void hwtdi_session_done(struct hwtdi_session *session,
