@@ -9,13 +9,16 @@
 #include "base/fail.h"
 #include "capture/engine_internal.h"
 
-/* Lines; what does not fit is left out as whole lines. */
+/* Lines; what does not fit is left out as whole lines, and they are counted. */
 struct lines {
 	char *text;
 	size_t n, cap;
+	size_t left_out;
 };
 
 #define LINES_BYTES ((size_t)64 << 10)
+/* Room for that count. */
+#define COUNT_BYTES 48u
 
 static void add(struct lines *lines, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -32,6 +35,7 @@ add(struct lines *lines, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0 || (size_t)n + 2 > left) {
 		lines->text[lines->n] = '\0';
+		lines->left_out++;
 		return;
 	}
 	/* A value of one line stays one. */
@@ -66,11 +70,6 @@ add_machine(const struct hwtdi_engine *e, struct lines *lines)
 		    m->leaf_15[0], m->leaf_15[1], m->leaf_15[2]);
 	if (m->midr != 0)
 		add(lines, "midr=%#" PRIx32, m->midr);
-	for (size_t i = 0; i < e->n_modules; i++)
-		add(lines,
-		    "module.%zu=%#" PRIx64 " %#" PRIx64 " %.255s %.1023s", i,
-		    e->modules[i].addr, e->modules[i].len, e->modules[i].name,
-		    e->modules[i].path);
 	add(lines, "started_ns=%" PRIu64, e->begun_ns);
 	add(lines, "started_real_ns=%" PRIu64, e->begun_real_ns);
 }
@@ -105,10 +104,28 @@ add_session(const struct hwtdi_session *s, struct lines *lines)
 		    s->config.blob.cs.cfg);
 		break;
 	}
-	for (size_t i = 0; i < s->n_nodes; i++)
-		if (s->nodes[i].tid != HWTD_NO_ID)
-			add(lines, "%s.thread.%" PRIu32 "=%" PRIu32, name,
-			    s->nodes[i].index, s->nodes[i].tid);
+}
+
+/* Of which there may be more than fit: they come behind all else. */
+static void
+add_lists(const struct hwtdi_engine *e, struct lines *lines)
+{
+	for (size_t i = 0; e->spawned && e->options.argv[i] != NULL; i++)
+		add(lines, "argv.%zu=%s", i, e->options.argv[i]);
+	for (size_t i = 0; i < e->n_modules; i++)
+		add(lines,
+		    "module.%zu=%#" PRIx64 " %#" PRIx64 " %.255s %.1023s", i,
+		    e->modules[i].addr, e->modules[i].len, e->modules[i].name,
+		    e->modules[i].path);
+	for (size_t i = 0; i < e->n_sessions; i++) {
+		const struct hwtdi_session *s = &e->sessions[i];
+
+		for (size_t k = 0; k < s->n_nodes; k++)
+			if (s->nodes[k].tid != HWTD_NO_ID)
+				add(lines, "%s.thread.%" PRIu32 "=%" PRIu32,
+				    hwtdi_backend_name(s->options.backend),
+				    s->nodes[k].index, s->nodes[k].tid);
+	}
 }
 
 static void
@@ -141,19 +158,17 @@ hwtdi_engine_describe(struct hwtdi_engine *e, bool ended,
     struct hwtd_error *err)
 {
 	struct hwtdi_trace_text text = { 0 };
-	struct lines lines = { .cap = LINES_BYTES };
+	struct lines lines = { .cap = LINES_BYTES - COUNT_BYTES };
 	char origin[96], abi[96], model[HWTDI_MACHINE_TEXT];
 	char clock[] = "CLOCK_MONOTONIC";
 	int rc;
 
-	lines.text = hwtdi_zalloc(e->library, lines.cap);
+	lines.text = hwtdi_zalloc(e->library, LINES_BYTES);
 	if (lines.text == NULL)
-		return (hwtdi_fail_nomem(err, lines.cap));
+		return (hwtdi_fail_nomem(err, LINES_BYTES));
 	add(&lines, "mode=%s", e->mode == HWTDI_HWT_CPU ? "cpus" : "threads");
 	if (e->pid != HWTD_NO_ID)
 		add(&lines, "pid=%" PRIu32, e->pid);
-	for (size_t i = 0; e->spawned && e->options.argv[i] != NULL; i++)
-		add(&lines, "argv.%zu=%s", i, e->options.argv[i]);
 	add_machine(e, &lines);
 	for (size_t i = 0; i < e->n_sessions; i++)
 		add_session(&e->sessions[i], &lines);
@@ -161,6 +176,10 @@ hwtdi_engine_describe(struct hwtdi_engine *e, bool ended,
 		add(&lines, "filter.%zu=%s", i, e->options.filters[i]);
 	if (ended)
 		add_end(e, &lines);
+	add_lists(e, &lines);
+	lines.cap = LINES_BYTES;
+	if (lines.left_out > 0)
+		add(&lines, "left_out=%zu lines", lines.left_out);
 
 	(void)snprintf(origin, sizeof(origin), "libhwtdecode %s, hwt(4)",
 	    hwtd_version());
@@ -172,6 +191,6 @@ hwtdi_engine_describe(struct hwtdi_engine *e, bool ended,
 	text.clock = clock;
 	text.capture = lines.text;
 	rc = hwtdi_writer_meta(e->file.writer, &text, err);
-	hwtdi_free(e->library, lines.text, lines.cap);
+	hwtdi_free(e->library, lines.text, LINES_BYTES);
 	return (rc);
 }

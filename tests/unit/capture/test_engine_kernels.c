@@ -347,6 +347,32 @@ what_is_too_long_to_be_said_is_left_out(void **state)
 	pt_run_assert_said(&r, "argv.1", NULL);
 	pt_run_assert_said(&r, "os", "FreeBSD 15.0-RELEASE");
 	pt_run_assert_said(&r, "program.status", "0");
+	pt_run_assert_said(&r, "left_out", "1 lines");
+	pt_run_fini(&r);
+}
+
+/* "cc *.c" has thousands of words, and a kernel has hundreds of modules. */
+static void
+long_lists_leave_out_nothing_else(void **state)
+{
+	static const char *argv[6001];
+	struct pt_run r;
+
+	(void)state;
+	pt_run_init(&r, NULL);
+	for (size_t i = 0; i < 6000; i++)
+		argv[i] = "some/folder/with/a/file.c";
+	argv[0] = r.path;
+	r.run.options.argv = argv;
+	pt_run_exec(&r, r.path, BIAS);
+	pt_run_exit(&r, 0);
+	pt_run_ok(&r);
+	pt_run_assert_said(&r, "os", "FreeBSD 15.0-RELEASE");
+	pt_run_assert_said(&r, "pt.kernel", "stock");
+	pt_run_assert_said(&r, "pt.rtit_ctl", "0x2109");
+	pt_run_assert_said(&r, "program.status", "0");
+	pt_run_assert_said(&r, "argv.5", argv[5]);
+	pt_run_assert_said(&r, "argv.5999", NULL);
 	pt_run_fini(&r);
 }
 
@@ -406,6 +432,7 @@ main(void)
 		    default_buffers_are_the_largest_that_are_safe),
 		cmocka_unit_test(the_file_says_how_it_was_made),
 		cmocka_unit_test(what_is_too_long_to_be_said_is_left_out),
+		cmocka_unit_test(long_lists_leave_out_nothing_else),
 		cmocka_unit_test(positions_have_times_and_lengths),
 	};
 
