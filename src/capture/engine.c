@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/regular_file.h"
 #include "capture/engine_internal.h"
 
 #define DEFAULT_INTERVAL_NS ((uint64_t)1000000)
@@ -44,6 +45,10 @@ check_options(const struct hwtd_capture_options *o, struct hwtd_error *err)
 	if (o->argv != NULL && o->pid != 0)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "a program to start and a process that runs: take one"));
+	if (o->argv != NULL && hwtdi_regular_file_same(o->argv[0], o->output))
+		return (hwtdi_fail(err, HWTD_E_INVALID,
+		    "%.100s is the program; name another file to write",
+		    o->output));
 	if (o->pid > INT32_MAX)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "process %" PRIu32 " cannot be", o->pid));

@@ -245,7 +245,7 @@ static int
 create_file(struct hwtdi_writer *w, const struct hwtdi_writer_options *opts,
     struct hwtd_error *err)
 {
-	const int how = opts->only_new ? O_EXCL : O_TRUNC;
+	int how = O_EXCL;
 	struct stat st;
 
 	/* A rename would put the file in the place of a device. */
@@ -256,6 +256,12 @@ create_file(struct hwtdi_writer *w, const struct hwtdi_writer_options *opts,
 		    w->path));
 	if (!opts->in_place)
 		return (create_temp(w, err));
+	/*
+	 * A file of its own: who writes or runs the one that is there keeps that,
+	 * and a link leads nowhere.  Folders may forbid it.
+	 */
+	if (!opts->only_new && unlink(w->path) != 0 && errno != ENOENT)
+		how = O_TRUNC;
 	w->fd = open(w->path, O_RDWR | O_CREAT | how | O_CLOEXEC, 0666);
 	if (w->fd < 0)
 		return (hwtdi_fail_sys(err, errno, "%.100s: cannot create: %s",

@@ -70,6 +70,78 @@ a_file_that_exists_is_replaced_if_asked_for(void **state)
 	pt_run_fini(&r);
 }
 
+/* Another name of the old one, or what it is a link to, stays as it is. */
+static void
+a_file_that_is_replaced_is_another_one(void **state)
+{
+	struct pt_run r;
+	char other[300];
+	uint8_t *bytes;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		pt_run_init(&r, NULL);
+		add_short_program(&r);
+		write_file(temp_dir_file(&r.run.dir, "other", other),
+		    "precious", 8);
+		if (i == 0)
+			assert_int_equal(symlink(other, r.run.output), 0);
+		else
+			assert_int_equal(link(other, r.run.output), 0);
+		r.run.options.flags = HWTD_CAPTUREF_REPLACE;
+		pt_run_ok(&r);
+		bytes = read_file(other, &n);
+		assert_int_equal(n, 8);
+		assert_memory_equal(bytes, "precious", 8);
+		free(bytes);
+		pt_run_fini(&r);
+	}
+}
+
+static void
+the_program_is_not_replaced_by_its_trace(void **state)
+{
+	struct pt_run r;
+
+	(void)state;
+	pt_run_init(&r, NULL);
+	add_short_program(&r);
+	assert_int_equal(link(r.path, r.run.output), 0);
+	r.run.options.flags = HWTD_CAPTUREF_REPLACE;
+	pt_run_fails(&r, HWTD_E_INVALID, "is the program");
+	assert_int_equal(access(r.run.output, F_OK), 0);
+	pt_run_fini(&r);
+}
+
+/* Neither is it removed. */
+static void
+what_is_no_file_is_not_written(void **state)
+{
+	struct pt_run r;
+	struct stat st;
+	char path[400];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		pt_run_init(&r, NULL);
+		add_short_program(&r);
+		r.run.options.flags = HWTD_CAPTUREF_REPLACE;
+		(void)snprintf(path, sizeof(path), "%s/odd", r.run.dir.path);
+		if (i == 0)
+			assert_int_equal(mkfifo(path, 0600), 0);
+		else if (i == 1)
+			assert_int_equal(symlink("/dev/null", path), 0);
+		else
+			assert_int_equal(mkdir(path, 0700), 0);
+		r.run.options.output = path;
+		pt_run_fails(&r, HWTD_E_IO, "not a regular file");
+		assert_int_equal(lstat(path, &st), 0);
+		assert_int_equal(remove(path), 0);
+		pt_run_fini(&r);
+	}
+}
+
 static void
 a_folder_that_is_not_there_is_named(void **state)
 {
@@ -292,6 +364,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_that_exists_is_not_touched),
 		cmocka_unit_test(a_file_that_exists_is_replaced_if_asked_for),
+		cmocka_unit_test(a_file_that_is_replaced_is_another_one),
+		cmocka_unit_test(the_program_is_not_replaced_by_its_trace),
+		cmocka_unit_test(what_is_no_file_is_not_written),
 		cmocka_unit_test(a_folder_that_is_not_there_is_named),
 		cmocka_unit_test(a_file_that_cannot_grow_is_readable),
 		cmocka_unit_test(a_capture_that_is_killed_leaves_what_it_has),
