@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 
 struct hwtd_capture {
 	struct hwtd_context *library;
+	const struct hwtdi_system *sys;
 	/* Who started it: a copy in a child of that is of no use. */
 	pid_t owner;
 	/* 0: gone, with this status. */
@@ -61,7 +63,13 @@ is_gone(struct hwtd_capture *c)
 static void
 lose(struct hwtd_capture *c)
 {
+	uint32_t stopped;
+
 	reap(c);
+	/* What it had stopped would stay so. */
+	stopped = atomic_exchange(&c->board->stopped, 0);
+	if (stopped != 0)
+		(void)c->sys->kill(c->sys->state, (pid_t)stopped, SIGCONT);
 	hwtdi_keeper_board_read(c->board, &c->status);
 	c->over = true;
 	c->error.size = sizeof(c->error);
@@ -150,6 +158,7 @@ hwtdi_capture_start(struct hwtd_context *library,
 	}
 	c->library = hwtdi_context_hold(library);
 	c->owner = getpid();
+	c->sys = sys;
 	while (!c->over && kind != HWTDI_KEEPER_STARTED)
 		(void)hear(c, LOOK_MS, &kind);
 	rc = c->code;

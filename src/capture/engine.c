@@ -618,6 +618,9 @@ quiesce(struct hwtdi_engine *e, bool *stopped_out, struct hwtd_error *err)
 	*stopped_out = false;
 	if (e->mode != HWTDI_HWT_THREAD || e->status.program_ended != 0)
 		return (HWTD_OK);
+	/* Before it is so: who says it in vain does no harm. */
+	if (e->stopped != NULL)
+		atomic_store(e->stopped, e->pid);
 	if (e->sys->kill(e->sys->state, (pid_t)e->pid, SIGSTOP) < 0)
 		return (HWTD_OK);
 	*stopped_out = true;
@@ -712,6 +715,8 @@ take_rest(struct hwtdi_engine *e, struct hwtd_error *err)
 		let_go(e);
 	if (stopped)
 		(void)e->sys->kill(e->sys->state, (pid_t)e->pid, SIGCONT);
+	if (e->stopped != NULL)
+		atomic_store(e->stopped, 0);
 	return (first);
 }
 

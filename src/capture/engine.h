@@ -5,6 +5,8 @@
 #ifndef HWTDI_ENGINE_H
 #define HWTDI_ENGINE_H
 
+#include <stdatomic.h>
+
 #include "capture/session.h"
 
 /* A file that was mapped, and its build-id then. */
@@ -64,6 +66,8 @@ struct hwtdi_engine {
 	uint64_t drained_ns;
 	/* Entries that were handled. */
 	uint64_t n_entries;
+	/* Where to say which process is stopped just now; NULL: nowhere. */
+	_Atomic uint32_t *stopped;
 };
 
 /*

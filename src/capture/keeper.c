@@ -91,6 +91,7 @@ run(int fd, pid_t parent, struct hwtdi_engine *e,
 	bool ended = false;
 	int rc = HWTD_OK, end;
 
+	e->stopped = &board->stopped;
 	while (rc == HWTD_OK && !ended) {
 		rc = hwtdi_engine_step(e, &ended, err);
 		hwtdi_keeper_board_write(board, &e->status);

@@ -35,6 +35,8 @@ struct hwtdi_keeper_board {
 	/* Odd while the words are written. */
 	_Atomic uint32_t turn;
 	_Atomic uint64_t words[HWTDI_KEEPER_WORDS];
+	/* The process that the capture has stopped just now; 0: none. */
+	_Atomic uint32_t stopped;
 };
 
 /* A board that is passed on to children; NULL: no memory, see errno. */

@@ -21,7 +21,7 @@
 #define FOR_EVER_NS UINT64_C(100000000000000000)
 
 static struct sim_kernel *kernel;
-static struct hwtdi_system host;
+struct hwtdi_system capture_run_host;
 /* The process of the capture that was started last. */
 volatile pid_t capture_run_keeper;
 /* Another child, which has open what there is when a capture begins. */
@@ -48,6 +48,12 @@ capture_run_end_sibling(pid_t pid)
 	(void)waitpid(pid, NULL, 0);
 }
 
+const struct hwtdi_system *
+capture_run_kernel(void)
+{
+	return (sim_system(kernel));
+}
+
 /* This process goes on without the kernel. */
 static int
 fork_aside(void *state)
@@ -68,7 +74,7 @@ fork_aside(void *state)
 const struct hwtdi_system *
 hwtdi_system_host(void)
 {
-	return (&host);
+	return (&capture_run_host);
 }
 
 void
@@ -76,8 +82,8 @@ capture_run_begin(struct pt_run *r, const struct sim_options *options)
 {
 	pt_run_init(r, options);
 	kernel = r->run.kernel;
-	host = *sim_system(kernel);
-	host.fork = fork_aside;
+	capture_run_host = *sim_system(kernel);
+	capture_run_host.fork = fork_aside;
 }
 
 void

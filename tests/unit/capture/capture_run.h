@@ -12,6 +12,10 @@ extern volatile pid_t capture_run_keeper;
 extern bool capture_run_with_sibling;
 extern pid_t capture_run_sibling;
 
+/* The system that captures use, to be changed; and what stands behind it. */
+extern struct hwtdi_system capture_run_host;
+const struct hwtdi_system *capture_run_kernel(void);
+
 pid_t capture_run_fork_sibling(void);
 void capture_run_end_sibling(pid_t pid);
 

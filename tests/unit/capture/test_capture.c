@@ -426,6 +426,40 @@ two_captures_run_side_by_side(void **state)
 	capture_run_end(&r);
 }
 
+/* Between two signals, of which the second never comes. */
+static int
+stop_and_die(void *state, pid_t pid, int number)
+{
+	const int rc = capture_run_kernel()->kill(state, pid, number);
+
+	if (number == SIGSTOP)
+		(void)kill(getpid(), SIGKILL);
+	return (rc);
+}
+
+static void
+a_process_that_it_had_stopped_goes_on_without_it(void **state)
+{
+	struct hwtd_capture *c;
+	struct pt_run r;
+
+	(void)state;
+	capture_run_begin(&r, NULL);
+	capture_run_host.kill = stop_and_die;
+	capture_run_until(&r,
+	    (capture_run_program(&r, false), c = capture_run_start(&r)), 1);
+	assert_int_equal(sim_call_count(r.run.kernel, SIM_CALL_KILL), 0);
+	hwtd_capture_stop(c);
+	assert_int_equal(capture_run_wait(&r, c), HWTD_E_ENGINE);
+	/* SIGSTOP, and SIGCONT of this process. */
+	assert_int_equal(sim_call_count(r.run.kernel, SIM_CALL_KILL), 2);
+	assert_int_equal(capture_run_wait(&r, c), HWTD_E_ENGINE);
+	hwtd_capture_close(c);
+	assert_int_equal(sim_call_count(r.run.kernel, SIM_CALL_KILL), 2);
+	capture_run_assert_complete(&r, false);
+	capture_run_end(&r);
+}
+
 /* What a child of this process gives up is its copy. */
 static void
 a_forked_child_does_not_stop_it(void **state)
@@ -503,6 +537,8 @@ main(void)
 		cmocka_unit_test(a_context_may_be_given_up_before_its_capture),
 		cmocka_unit_test(archives_hold_the_code),
 		cmocka_unit_test(two_captures_run_side_by_side),
+		cmocka_unit_test(
+		    a_process_that_it_had_stopped_goes_on_without_it),
 		cmocka_unit_test(a_forked_child_does_not_stop_it),
 		cmocka_unit_test(a_limit_of_files_does_not_end_it_at_once),
 	};
