@@ -22,10 +22,13 @@ ask_position(struct hwtdi_session *s, const struct hwtdi_node *node)
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtdi_hwt_position p;
 
+	/* Also what is outside of the buffer: where it was lost, more is known. */
 	for (int i = 0; i < ASK_TRIES; i++)
 		if (hwtdi_hwt_position(s->hwt, node->fd, &p, &inner) ==
 		    HWTD_OK)
-			return ((uint64_t)(uint32_t)p.ident * 4096 + p.offset);
+			return ((uint64_t)(uint32_t)p.ident *
+				s->hwt->page_size +
+			    p.offset);
 	return (UINT64_MAX);
 }
 

@@ -38,6 +38,8 @@ struct cs_run {
 };
 
 static char warning[300];
+/* The ioctl(2) of the simulated kernel. */
+static int (*small_pages)(void *, int, unsigned long, void *);
 
 static void
 keep_warning(void *arg, const struct hwtd_log_record *record)
@@ -346,6 +348,49 @@ a_ring_that_goes_round_is_one_piece_while_looks_keep_up(void **state)
 	cs_run_free(t);
 }
 
+/* Positions are told in pages of the machine. */
+static int
+ask_in_large_pages(void *state, int fd, unsigned long request, void *arg)
+{
+	struct hwtdi_hwt_bufptr_get call;
+	int32_t page;
+	uint64_t offset;
+	const int rc = small_pages(state, fd, request, arg);
+
+	if (rc < 0 || request != HWTDI_HWT_IOC_BUFPTR_GET)
+		return (rc);
+	memcpy(&call, arg, sizeof(call));
+	memcpy(&page, (const void *)(uintptr_t)call.ident, sizeof(page));
+	memcpy(&offset, (const void *)(uintptr_t)call.offset, sizeof(offset));
+	offset += (uint64_t)(page % 4) * ARM_RUN_PAGE;
+	page /= 4;
+	memcpy((void *)(uintptr_t)call.ident, &page, sizeof(page));
+	memcpy((void *)(uintptr_t)call.offset, &offset, sizeof(offset));
+	return (rc);
+}
+
+static void
+positions_are_in_pages_of_the_machine(void **state)
+{
+	static const uint32_t page = 4 * ARM_RUN_PAGE;
+	struct cs_run *t = cs_run_new(NULL);
+	struct hwtdi_system *sys = (struct hwtdi_system *)(uintptr_t)
+	    sim_system(t->r->run.kernel);
+
+	(void)state;
+	sim_set_sysctl(t->r->run.kernel, "hw.pagesize", &page, sizeof(page));
+	small_pages = sys->ioctl;
+	sys->ioctl = ask_in_large_pages;
+	t->r->cs.buffer_bytes = 4 * (uint64_t)page;
+	exec_case(t);
+	trace_unique(t, MS, 2560 * 2, 500000);
+	arm_run_exit(t->r);
+	arm_run_ok(t->r);
+	arm_run_assert_losses(t->r, "");
+	assert_extents(t, "[0,81920) new\n");
+	cs_run_free(t);
+}
+
 static void
 what_was_written_over_is_told_and_the_rest_begins_with_a_frame(void **state)
 {
@@ -532,6 +577,7 @@ main(void)
 		cmocka_unit_test(registers_that_cannot_be_read_are_a_warning),
 		cmocka_unit_test(
 		    a_ring_that_goes_round_is_one_piece_while_looks_keep_up),
+		cmocka_unit_test(positions_are_in_pages_of_the_machine),
 		cmocka_unit_test(
 		    what_was_written_over_is_told_and_the_rest_begins_with_a_frame),
 		cmocka_unit_test(threads_without_a_trace_id_are_told),
