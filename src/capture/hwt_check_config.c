@@ -227,11 +227,14 @@ check_fields(const struct hwtdi_hwt *hwt, const struct pt *pt,
 	const struct {
 		const char *name;
 		uint32_t value, can;
+		/* It is looked at, also where it is 0. */
+		bool used;
 	} fields[] = {
-		{ "mtc_freq", pt->mtc_freq, plain ? 0 : hwt->pt.mtc_periods },
-		{ "cyc_thresh", pt->cyc_thresh,
-		    plain ? 0 : hwt->pt.cyc_thresholds },
-		{ "psb_freq", pt->psb_freq, plain ? 0 : hwt->pt.psb_freqs },
+		{ "mtc_freq", pt->mtc_freq, hwt->pt.mtc_periods,
+		    (pt->ctl & HWTDI_HWT_PT_MTC) != 0 },
+		{ "cyc_thresh", pt->cyc_thresh, hwt->pt.cyc_thresholds,
+		    (pt->ctl & HWTDI_HWT_PT_CYC) != 0 },
+		{ "psb_freq", pt->psb_freq, hwt->pt.psb_freqs, false },
 	};
 
 	if (pt->cr3_filter != 0 || (pt->ctl & HWTDI_HWT_PT_CR3_FILTER) != 0)
@@ -239,15 +242,19 @@ check_fields(const struct hwtdi_hwt *hwt, const struct pt *pt,
 		    "cr3_filter %#" PRIx64 ": hwt(4) does not look at it, and "
 		    "would trace where CR3 is 0",
 		    (uint64_t)pt->cr3_filter));
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].value != 0 &&
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (fields[i].value != 0 && plain)
+			return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
+			    "%s %" PRIu32 ": this kernel does not look at it",
+			    fields[i].name, fields[i].value));
+		if ((fields[i].value != 0 || fields[i].used) &&
 		    (fields[i].value >= 16 ||
 			(fields[i].can >> fields[i].value & 1) == 0))
 			return (hwtdi_fail(err, HWTD_E_UNSUPPORTED,
-			    "%s %" PRIu32 ": %s", fields[i].name,
-			    fields[i].value,
-			    plain ? "this kernel does not look at it"
-				  : "this CPU cannot"));
+			    "%s %" PRIu32 ": this CPU cannot, and the kernel "
+			    "would panic",
+			    fields[i].name, fields[i].value));
+	}
 	return (HWTD_OK);
 }
 

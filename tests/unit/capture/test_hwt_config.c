@@ -339,6 +339,36 @@ a_longer_config_of_5bsd_is_checked_against_the_cpu(void **state)
 	assert_int_equal(fake_asked(f, HWTDI_HWT_IOC_SET_CONFIG), 1);
 }
 
+/* The kernel sets a frequency with the bit, also where the config has none. */
+static void
+a_frequency_of_0_is_one_that_the_cpu_must_have(void **state)
+{
+	const struct hwtdi_hwt_pt_config stock = { .rtit_ctl = 0x2208 };
+	const struct hwtdi_hwt_pt_long_config mtc = { .rtit_ctl = 0x2208 };
+	const struct hwtdi_hwt_pt_long_config cyc = { .rtit_ctl = 0x200a };
+	struct fake_system *f = *state;
+
+	for (int i = 0; i < 3; i++) {
+		struct hwtdi_hwt *hwt = pt_context(f, true,
+		    i == 0 ? HWTDI_KERNEL_STOCK : HWTDI_KERNEL_5BSD);
+		struct hwtd_error err = { .size = sizeof(err) };
+
+		hwt->pt.mtc_periods = 0x248;
+		hwt->pt.cyc_thresholds = 0xfffe;
+		assert_refused(hwtdi_hwt_set_config(hwt, false,
+				   i == 0	? (const void *)&stock
+				       : i == 1 ? (const void *)&mtc
+						: (const void *)&cyc,
+				   i == 0 ? sizeof(stock) : sizeof(mtc), 0,
+				   &err),
+		    &err, HWTD_E_UNSUPPORTED,
+		    i < 2 ? "mtc_freq 0: this CPU cannot"
+			  : "cyc_thresh 0: this CPU cannot");
+		hwtdi_hwt_close(hwt);
+	}
+	assert_int_equal(fake_asked(f, HWTDI_HWT_IOC_SET_CONFIG), 0);
+}
+
 static void
 bits_that_a_kernel_does_not_take_back_stay(void **state)
 {
@@ -443,6 +473,7 @@ main(void)
 		TEST(sizes_of_configs_are_exact),
 		TEST(pausing_alone_leaves_the_config),
 		TEST(a_longer_config_of_5bsd_is_checked_against_the_cpu),
+		TEST(a_frequency_of_0_is_one_that_the_cpu_must_have),
 		TEST(bits_that_a_kernel_does_not_take_back_stay),
 		TEST(addresses_of_57_bits_need_a_cpu_with_them),
 		TEST(configs_of_arm_have_values_that_the_hardware_has),
