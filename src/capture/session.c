@@ -296,10 +296,29 @@ hwtdi_session_stop(struct hwtdi_session *s, uint64_t time_ns,
 	return (hwtdi_hwt_stop(s->hwt, err));
 }
 
+/* Nobody tells whether START did anything. */
+static int
+see_nothing(struct hwtdi_session *s, struct hwtd_error *err)
+{
+	for (size_t i = 0; i < s->n_nodes; i++)
+		if (s->nodes[i].written)
+			return (HWTD_OK);
+	hwtdi_log(s->library, HWTD_LOG_WARNING, "capture",
+	    "pt: no CPU wrote anything; hwt(4) has one capture of CPUs at a "
+	    "time, and perhaps another one runs");
+	return (hwtdi_capture_file_loss(s->file, HWTD_CAPTURE_LOST_UNKNOWN,
+	    HWTD_NO_ID, 1, err));
+}
+
 int
 hwtdi_session_end(struct hwtdi_session *s, struct hwtd_error *err)
 {
-	if (s->options.backend != HWTDI_BACKEND_CORESIGHT || !s->hwt->started)
+	if (!s->hwt->started)
+		return (HWTD_OK);
+	if (s->options.backend == HWTDI_BACKEND_PT &&
+	    s->options.mode == HWTDI_HWT_CPU)
+		return (see_nothing(s, err));
+	if (s->options.backend != HWTDI_BACKEND_CORESIGHT)
 		return (HWTD_OK);
 	/* Threads that came last are in the bytes too. */
 	return (hwtdi_session_sources(s, err));

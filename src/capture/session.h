@@ -46,6 +46,8 @@ struct hwtdi_node {
 	bool doubt;
 	uint64_t records[HWTDI_NODE_RECORDS];
 	size_t n_records;
+	/* Hardware wrote into it; only then a CPU has a position. */
+	bool written;
 	/* The look that is being made. */
 	bool looking;
 	struct hwtdi_look_told look_told;

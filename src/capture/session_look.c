@@ -68,6 +68,26 @@ read_ring(struct hwtdi_node *node, bool all)
 		    node->before_known ? &hints : NULL);
 }
 
+/*
+ * A CPU that START left out, because it slept or because another context has all of
+ * them, has no position, and a kernel that is asked for it panics.  The buffer is
+ * empty then, while all that is written begins with a PSB at its start.
+ */
+static bool
+has_position(const struct hwtdi_session *s, struct hwtdi_node *node)
+{
+	uint64_t first = 0;
+
+	if (s->options.backend != HWTDI_BACKEND_PT ||
+	    s->options.mode != HWTDI_HWT_CPU)
+		return (true);
+	if (!node->written) {
+		hwtdi_look_copy(&first, node->buffer, sizeof(first));
+		node->written = first != 0;
+	}
+	return (node->written);
+}
+
 void
 hwtdi_session_look(struct hwtdi_session *s,
     const struct hwtdi_thread_list *before, bool all, bool again)
@@ -83,7 +103,8 @@ hwtdi_session_look(struct hwtdi_session *s,
 			continue;
 		node->looking = false;
 		/* What was stopped has its last bytes still. */
-		if (node->done || node->ring.size == 0 || !s->hwt->started)
+		if (node->done || node->ring.size == 0 || !s->hwt->started ||
+		    !has_position(s, node))
 			continue;
 		thread = hwtdi_thread_list_find(before, node->tid);
 		node->before_known = thread != NULL;

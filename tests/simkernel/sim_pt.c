@@ -217,6 +217,23 @@ tell(const struct sim_kernel *k, const struct sim_unit *u, int *page,
 		*page = k->o.positions == SIM_INDEX_LOST ? 0 : SATURATED_PAGE;
 }
 
+/* What a CPU knows is of the one context that was started. */
+static struct sim_unit *
+unit_of_cpu(struct sim_kernel *k, const struct sim_unit *asked)
+{
+	struct sim_context *ctx = k->pt_cpu_ctx;
+
+	for (size_t i = 0; ctx != NULL && i < ctx->units.n; i++) {
+		struct sim_unit *u = SIM_AT(&ctx->units, struct sim_unit *, i);
+
+		if (u->id == asked->id)
+			return (u);
+	}
+	sim_panicked(k, "BUFPTR_GET of pt of CPU %d, which has no context",
+	    asked->id);
+	return (NULL);
+}
+
 static int
 pt_read(struct sim_kernel *k, struct sim_unit *u, int *ident, uint64_t *offset,
     uint64_t *data)
@@ -227,6 +244,10 @@ pt_read(struct sim_kernel *k, struct sim_unit *u, int *ident, uint64_t *offset,
 		    u->id);
 		return (-ENXIO);
 	}
+	if (u->ctx->mode == HWTDI_HWT_CPU)
+		u = unit_of_cpu(k, u);
+	if (u == NULL)
+		return (-ENXIO);
 	tell(k, u, ident, offset);
 	return (0);
 }

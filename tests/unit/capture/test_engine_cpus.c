@@ -243,6 +243,61 @@ sets_of_cpus_that_cannot_be_are_refused_before_anything_is_made(void **state)
 	}
 }
 
+/* hwt(4) has one capture of CPUs by pt at a time, and tells another one nothing. */
+static void
+another_capture_of_cpus_has_nothing_and_asks_for_nothing(void **state)
+{
+	static const uint32_t cpus[] = { 0, 1 };
+	struct hwtd_capture_options o;
+	struct hwtdi_engine a, b;
+	struct pt_run r;
+	char other[300];
+	bool ended;
+
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		cpus_init(&r, &(struct sim_options){ .n_cpus = 2 });
+		noise_on(&r, 0, MS, 3 * PAGE, 3 * MS);
+		pt_run_exit(&r, 0);
+		o = r.run.options;
+		o.pt = &r.pt;
+		o.argv = r.argv;
+		o.cpus = cpus;
+		o.n_cpus = 1;
+		assert_int_equal(hwtdi_engine_begin(&a, r.run.ctx,
+				     sim_system(r.run.kernel), &o, &r.run.err),
+		    HWTD_OK);
+		o.argv = NULL;
+		o.cpus = cpus + 1 - same;
+		o.output = temp_dir_file(&r.run.dir, "b.hwt", other);
+		assert_int_equal(hwtdi_engine_begin(&b, r.run.ctx,
+				     sim_system(r.run.kernel), &o, &r.run.err),
+		    HWTD_OK);
+		ended = false;
+		for (int i = 0; i < 1000 && !ended; i++) {
+			assert_int_equal(hwtdi_engine_step(&b, &ended, NULL),
+			    HWTD_OK);
+			assert_int_equal(hwtdi_engine_step(&a, &ended, NULL),
+			    HWTD_OK);
+			hwtdi_engine_pause(&a);
+		}
+		assert_true(ended);
+		assert_int_equal(hwtdi_engine_end(&b, NULL), HWTD_OK);
+		assert_int_equal(hwtdi_engine_end(&a, NULL), HWTD_OK);
+		assert_int_equal(b.status.n_bytes, 0);
+		assert_int_equal(b.status.losses[HWTD_CAPTURE_LOST_UNKNOWN],
+		    1);
+		assert_int_equal(b.status.losses[HWTD_CAPTURE_DOUBTED], 0);
+		assert_int_equal(a.status.n_bytes, 3 * PAGE);
+		assert_int_equal(a.status.losses[HWTD_CAPTURE_LOST_UNKNOWN],
+		    0);
+		hwtdi_engine_fini(&b);
+		hwtdi_engine_fini(&a);
+		engine_run_check(&r.run);
+		pt_run_fini(&r);
+	}
+}
+
 /* More than fit into a set of the kernel, or into memory. */
 static void
 numbers_of_cpus_that_no_machine_has_are_refused(void **state)
@@ -493,6 +548,8 @@ main(void)
 		cmocka_unit_test(only_the_cpus_that_are_named_are_traced),
 		cmocka_unit_test(
 		    sets_of_cpus_that_cannot_be_are_refused_before_anything_is_made),
+		cmocka_unit_test(
+		    another_capture_of_cpus_has_nothing_and_asks_for_nothing),
 		cmocka_unit_test(
 		    numbers_of_cpus_that_no_machine_has_are_refused),
 		cmocka_unit_test(cpus_of_a_capture_of_threads_are_refused),
