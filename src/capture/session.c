@@ -296,10 +296,13 @@ hwtdi_session_stop(struct hwtdi_session *s, uint64_t time_ns,
 	return (hwtdi_hwt_stop(s->hwt, err));
 }
 
-/* Nobody tells whether START did anything. */
+/* Nobody tells whether START did anything.  Kernels always run something. */
 static int
 see_nothing(struct hwtdi_session *s, struct hwtd_error *err)
 {
+	if (!hwtdi_config_traces_kernel(&s->options) ||
+	    s->config.pt.filters[0].mode != 0)
+		return (HWTD_OK);
 	for (size_t i = 0; i < s->n_nodes; i++)
 		if (s->nodes[i].written)
 			return (HWTD_OK);
