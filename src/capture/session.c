@@ -185,6 +185,12 @@ drop_stale(struct hwtdi_session *s, struct hwtd_error *err)
 	if (n > 0)
 		hwtdi_log(s->library, HWTD_LOG_INFO, "capture",
 		    "spe: %zu buffers of an earlier capture were waiting", n);
+	/* What comes now may be of this capture, or not. */
+	if (rc == HWTD_OK)
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "spe: %zu buffers of another capture were waiting, and "
+		    "there is no end of them; wait until it has ended",
+		    n));
 	return (rc == HWTD_AGAIN ? HWTD_OK : rc);
 }
 

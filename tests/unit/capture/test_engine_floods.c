@@ -154,6 +154,31 @@ halves_without_end_do_not_keep_a_capture_from_its_end(void **state)
 	arm_run_free(r);
 }
 
+/* They are not of this capture. */
+static void
+halves_without_end_before_the_start_keep_a_capture_from_it(void **state)
+{
+	struct arm_run *r = arm_run_new(NULL);
+	struct hwtdi_engine engine;
+	struct hwtdi_system sys;
+
+	(void)state;
+	arm_run_exec(r);
+	arm_run_exit(r);
+	inner = sim_system(r->run.kernel);
+	sys = *inner;
+	sys.ioctl = flood_halves;
+	flooding = true;
+	assert_int_equal(hwtdi_engine_begin(&engine, r->run.ctx, &sys,
+			     &r->run.options, &r->run.err),
+	    HWTD_E_STATE);
+	assert_non_null(strstr(r->run.err.message, "another capture"));
+	assert_int_equal(sim_call_count(r->run.kernel, SIM_CALL_START), 0);
+	hwtdi_engine_fini(&engine);
+	engine_run_check(&r->run);
+	arm_run_free(r);
+}
+
 int
 main(void)
 {
@@ -161,6 +186,8 @@ main(void)
 		cmocka_unit_test(records_without_end_leave_time_for_bytes),
 		cmocka_unit_test(
 		    records_without_end_do_not_keep_a_capture_from_its_end),
+		cmocka_unit_test(
+		    halves_without_end_before_the_start_keep_a_capture_from_it),
 		cmocka_unit_test(
 		    halves_without_end_do_not_keep_a_capture_from_its_end),
 	};
