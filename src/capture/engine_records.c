@@ -15,6 +15,8 @@
 #define FILES_MAX 4096
 /* Times that a snapshot is made until no records come during it. */
 #define SNAPSHOTS 5
+/* Times in a row that entries cannot be copied. */
+#define UNCOPIED_MAX 16
 /* Pieces of an address space. */
 #define MAPPINGS_MAX ((size_t)1 << 20)
 
@@ -358,6 +360,33 @@ hwtdi_engine_kernel(struct hwtdi_engine *e, struct hwtd_error *err)
 	return (rc);
 }
 
+/*
+ * Entries that the kernel could not copy are gone from its queue.  Once a capture
+ * runs, that is a loss; before, it would lack what it needs, and if it goes on and
+ * on nothing will come any more.
+ */
+static int
+get_entries(struct hwtdi_engine *e, struct hwtdi_session *s,
+    struct hwtdi_fetched *out, struct hwtd_error *err)
+{
+	struct hwtd_error inner = { .size = sizeof(inner) };
+	int rc;
+
+	out->n = 0;
+	rc = hwtdi_hwt_records(s->hwt, 0, &out->entries, &out->n, &inner);
+	if (rc == HWTD_OK) {
+		s->n_uncopied = 0;
+		return (HWTD_OK);
+	}
+	if (rc != HWTD_E_IO || inner.sys_errno != EFAULT ||
+	    e->status.n_looks == 0 || s->n_uncopied == UNCOPIED_MAX)
+		return (hwtdi_fail_pass(err, &inner));
+	s->n_uncopied++;
+	out->n = 0;
+	return (hwtdi_capture_file_loss(&e->file, HWTD_CAPTURE_LOST_RECORDS,
+	    HWTD_NO_ID, 1, err));
+}
+
 int
 hwtdi_engine_fetch(struct hwtdi_engine *e, struct hwtdi_session *s,
     struct hwtdi_fetched *out, struct hwtd_error *err)
@@ -365,9 +394,7 @@ hwtdi_engine_fetch(struct hwtdi_engine *e, struct hwtdi_session *s,
 	struct hwtdi_entry entry;
 	int rc;
 
-	(void)e;
-	out->n = 0;
-	rc = hwtdi_hwt_records(s->hwt, 0, &out->entries, &out->n, err);
+	rc = get_entries(e, s, out, err);
 	for (size_t i = 0; rc == HWTD_OK && i < out->n; i++) {
 		struct hwtdi_node *node;
 

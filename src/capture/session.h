@@ -91,6 +91,8 @@ struct hwtdi_session {
 	uint32_t pid;
 	struct hwtdi_node *nodes;
 	size_t n_nodes, cap_nodes;
+	/* Times in a row that entries could not be copied. */
+	uint32_t n_uncopied;
 	/* CoreSight: the stream of the sink, and which node has its buffer. */
 	uint32_t sink;
 	/* SPE: a queue for events, and the kernel said that it ended. */

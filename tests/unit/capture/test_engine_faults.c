@@ -171,6 +171,35 @@ each_call_of_the_kernel_fails_once(void **state)
 }
 
 static void
+entries_that_cannot_be_copied_are_lost_records(void **state)
+{
+	struct pt_run r;
+	uint64_t n;
+
+	(void)state;
+	make(&r, 0);
+	pt_run_ok(&r);
+	n = sim_call_count(r.run.kernel, SIM_CALL_RECORD_GET);
+	pt_run_fini(&r);
+
+	/* The last but one, when the capture has run for long. */
+	make(&r, 0);
+	sim_fail(r.run.kernel, SIM_CALL_RECORD_GET, n - 1, EFAULT);
+	(void)pt_run_begin(&r);
+	assert_int_equal(engine_run(&r.run), HWTD_OK);
+	assert_int_equal(r.run.status.losses[HWTD_CAPTURE_LOST_RECORDS], 1);
+	pt_run_fini(&r);
+
+	/* The first one: nothing can begin without it. */
+	make(&r, 0);
+	sim_fail(r.run.kernel, SIM_CALL_RECORD_GET, 1, EFAULT);
+	(void)pt_run_begin(&r);
+	assert_int_equal(engine_run(&r.run), HWTD_E_IO);
+	assert_int_equal(r.run.err.sys_errno, EFAULT);
+	pt_run_fini(&r);
+}
+
+static void
 each_allocation_fails_once(void **state)
 {
 	unsigned failed = 0;
@@ -308,6 +337,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_of_the_kernel_fails_once),
+		cmocka_unit_test(
+		    entries_that_cannot_be_copied_are_lost_records),
 		cmocka_unit_test(each_allocation_fails_once),
 		cmocka_unit_test(memory_that_is_gone_for_good_ends_a_capture),
 		cmocka_unit_test(errors_name_cause_and_advice),
