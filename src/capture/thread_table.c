@@ -191,6 +191,10 @@ hwtdi_thread_table_pair(struct hwtdi_thread_table *table,
 	/* A process that lives has threads. */
 	if (!list->known || list->n == 0)
 		return (HWTD_OK);
+	if (!newer && table->stale) {
+		table->stale = false;
+		return (HWTD_OK);
+	}
 	/* A thread that ends while another begins is found a list later. */
 	if (table->n_waiting == 0 && list->n == table->n_listed &&
 	    table->n_late == 0)
@@ -212,6 +216,7 @@ hwtdi_thread_table_pair(struct hwtdi_thread_table *table,
 	if (fresh > table->n_waiting)
 		*untraced_out = fresh - table->n_waiting;
 	table->n_late = 0;
+	table->stale = newer;
 	return (give_up(table, library, list, err));
 }
 

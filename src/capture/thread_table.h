@@ -31,6 +31,11 @@ struct hwtdi_thread_table {
 	/* Numbers that are not paired, and lists in which too many threads were. */
 	size_t n_waiting;
 	uint32_t n_late;
+	/*
+	 * A newer list gave up numbers of threads that are gone: an older one may
+	 * still have these, and they are not to get the numbers of others.
+	 */
+	bool stale;
 	/* Threads whose number nobody will know. */
 	uint32_t *strangers;
 	size_t n_strangers, cap_strangers;

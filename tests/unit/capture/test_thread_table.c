@@ -163,6 +163,33 @@ what_no_thread_can_be_is_not_listed(void **state)
 }
 
 static void
+a_thread_that_is_gone_gets_no_number_of_a_later_one(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s);
+	add(&s, 0);
+	LIST(&s, 500);
+	pair(&s, true);
+	/* 400 came and went, and 300 came. */
+	add(&s, 1);
+	LIST(&s, 500);
+	pair(&s, true);
+	assert_tid(&s, 1, HWTD_NO_ID);
+	add(&s, 2);
+	/* Of before all that. */
+	LIST(&s, 500, 400);
+	pair(&s, false);
+	assert_tid(&s, 2, HWTD_NO_ID);
+	LIST(&s, 500, 300);
+	pair(&s, false);
+	assert_tid(&s, 2, 300);
+	assert_int_equal(s.untraced, 0);
+	end(&s);
+}
+
+static void
 numbers_that_were_skipped_have_no_thread(void **state)
 {
 	struct scene s;
@@ -454,6 +481,8 @@ main(void)
 		cmocka_unit_test(
 		    a_list_that_has_a_thread_twice_gives_no_other_its_number),
 		cmocka_unit_test(what_no_thread_can_be_is_not_listed),
+		cmocka_unit_test(
+		    a_thread_that_is_gone_gets_no_number_of_a_later_one),
 		cmocka_unit_test(numbers_that_were_skipped_have_no_thread),
 		cmocka_unit_test(a_thread_that_is_gone_is_not_guessed),
 		cmocka_unit_test(a_record_that_is_on_its_way_is_waited_for),
