@@ -10,7 +10,7 @@
 #include "capture/session.h"
 
 /* A file that was mapped, and its build-id then. */
-struct hwtdi_mapped_file {
+struct hwtdi_image_id {
 	char *path;
 	struct hwtdi_build_id id;
 	/* Where it was found, and what tells that it was replaced. */
@@ -50,7 +50,7 @@ struct hwtdi_engine {
 	bool last_known;
 
 	struct hwtdi_image_places places;
-	struct hwtdi_mapped_file *files;
+	struct hwtdi_image_id *files;
 	size_t n_files, cap_files;
 	struct hwtdi_filters filters;
 	/* Filters wait for images; threads that map code are held. */

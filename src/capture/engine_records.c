@@ -27,7 +27,7 @@
 
 /* Whether the file is the one that was read; of one that is gone it is. */
 static bool
-is_same(struct hwtdi_mapped_file *file)
+is_same(struct hwtdi_image_id *file)
 {
 	struct stat st;
 	bool same;
@@ -48,7 +48,7 @@ is_same(struct hwtdi_mapped_file *file)
 }
 
 static int
-read_build_id(struct hwtdi_engine *e, struct hwtdi_mapped_file *file,
+read_build_id(struct hwtdi_engine *e, struct hwtdi_image_id *file,
     struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
@@ -80,9 +80,9 @@ read_build_id(struct hwtdi_engine *e, struct hwtdi_mapped_file *file,
 /* *out NULL: there are too many. */
 static int
 find_file(struct hwtdi_engine *e, const char *path,
-    struct hwtdi_mapped_file **out, struct hwtd_error *err)
+    struct hwtdi_image_id **out, struct hwtd_error *err)
 {
-	struct hwtdi_mapped_file *file;
+	struct hwtdi_image_id *file;
 	int rc;
 
 	*out = NULL;
@@ -114,7 +114,7 @@ static int
 add_build_id(struct hwtdi_engine *e, struct hwtd_record *r,
     struct hwtd_error *err)
 {
-	struct hwtdi_mapped_file *file;
+	struct hwtdi_image_id *file;
 	int rc;
 
 	if (r->name == NULL || strchr(r->name, '/') == NULL)
