@@ -12,12 +12,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/fail.h"
 #include "image/elf_tables.h"
 #include "image/image_bytes.h"
 #include "image/packed_file.h"
 #include "image/perf_cache.h"
+
+/* Bytes that zlib is given at once. */
+#define CRC_STEP (UINT32_C(1) << 30)
 
 /* One search. */
 struct search {
@@ -81,17 +85,16 @@ is_done(const struct search *s)
 static uint32_t
 crc32_of(const uint8_t *bytes, uint64_t n)
 {
-	uint32_t table[256], crc = 0xffffffff;
+	uint32_t crc = 0;
 
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int k = 0; k < 8; k++)
-			table[i] = table[i] >> 1 ^
-			    (0xedb88320 & (0 - (table[i] & 1)));
+	for (uint64_t i = 0; i < n;) {
+		const uint64_t left = n - i;
+		const uInt step = left < CRC_STEP ? (uInt)left : CRC_STEP;
+
+		crc = (uint32_t)crc32(crc, bytes + i, step);
+		i += step;
 	}
-	for (uint64_t i = 0; i < n; i++)
-		crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xff];
-	return (~crc);
+	return (crc);
 }
 
 static uint32_t
@@ -163,6 +166,21 @@ is_packed(const struct search *s, const struct hwtdi_image_found *f)
 	    (s->name != NULL && hwtdi_unpacked_name(s->name) != 0));
 }
 
+/* Debug information is large, and little of it is looked at. */
+static int
+map_candidate(struct hwtdi_image_found *f, struct hwtd_error *err)
+{
+	int rc = hwtdi_mapped_file_open(&f->map, f->path, err);
+
+	if (rc != HWTD_OK) {
+		hwtdi_fail_prefix(err, "%.120s", f->path);
+		return (rc);
+	}
+	f->bytes = (uint8_t *)(uintptr_t)f->map.bytes;
+	f->n_bytes = f->map.n;
+	return (HWTD_OK);
+}
+
 /* Read a file and its headers; false: it cannot be used. */
 static bool
 read_candidate(struct search *s, struct hwtdi_image_found *f)
@@ -173,6 +191,8 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 	if (begins_elsewhere(s, f->path))
 		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
 		    "%.120s: memory without 0x%" PRIx64, f->path, *s->around);
+	else if (s->debug && !is_packed(s, f))
+		rc = map_candidate(f, &wrong);
 	else
 		rc = hwtdi_image_read(s->ctx, f->path, 0, 0, &f->bytes,
 		    &f->n_bytes, &wrong);
@@ -509,7 +529,10 @@ hwtdi_image_found_fini(struct hwtdi_image_found *found,
 {
 	if (found->is_elf)
 		hwtdi_elf_file_fini(&found->elf, ctx);
-	hwtdi_free(ctx, found->bytes, (size_t)found->n_bytes);
+	if (found->map.bytes != NULL)
+		hwtdi_mapped_file_close(&found->map);
+	else
+		hwtdi_free(ctx, found->bytes, (size_t)found->n_bytes);
 	found->bytes = NULL;
 	found->n_bytes = 0;
 	found->is_elf = false;

@@ -11,6 +11,7 @@
 #define HWTDI_IMAGE_SEARCH_H
 
 #include "image/elf_file.h"
+#include "image/mapped_file.h"
 
 /* Bytes of a path, with its NUL; longer ones are not tried. */
 #define HWTDI_SEARCH_PATH_MAX 4096u
@@ -58,7 +59,8 @@ struct hwtdi_image_found {
 	/* An hwtdi_image_verdict. */
 	uint32_t verdict;
 	uint32_t n_paths;
-	/* The whole file, as it was when it was checked. */
+	/* The whole file; one of debug information is not read but mapped. */
+	struct hwtdi_mapped_file map;
 	uint8_t *bytes;
 	uint64_t n_bytes;
 	/* `elf` is what its headers say. */
@@ -77,8 +79,8 @@ struct hwtdi_image_found {
  * "boot/vmlinux" below roots, and below these and / where systems put the
  * files of their release; "[name]" is also "name.ko" in `dirs`.
  *
- * "name.ko.zst" is unpacked; what is compressed otherwise says so, unless it
- * lies unpacked in its place.
+ * "name.ko.zst", ".xz" and ".gz" are unpacked, unless they lie unpacked in
+ * their place.
  *
  * HWTD_E_NOT_FOUND (the message has what was wrong with a file that is
  * there), HWTD_E_NOMEM.

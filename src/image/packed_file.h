@@ -18,8 +18,7 @@ size_t hwtdi_unpacked_name(const char *name);
  * If the bytes, which are of the library's memory, are those of a compressed
  * file, put what it holds in their place; else they stay.
  *
- * HWTD_E_UNSUPPORTED (not compressed by zstd), HWTD_E_CORRUPT, HWTD_E_LIMIT,
- * HWTD_E_NOMEM; the bytes stay.  Messages begin with `name`.
+ * HWTD_E_CORRUPT, HWTD_E_LIMIT, HWTD_E_NOMEM; the bytes stay.  Messages begin with `name`.
  */
 int hwtdi_unpack(struct hwtd_context *ctx, const char *name,
     uint8_t **bytes_inout, uint64_t *n_inout, struct hwtd_error *err);

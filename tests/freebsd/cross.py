@@ -32,6 +32,8 @@ PACKAGES = {
     "opencsd_c_api": (["opencsd"], None),
     "zstd": (["zstd.h", "zstd_errors.h"], "libzstd"),
     "json-c": (["json-c"], "json-c"),
+    "lzma": (["lzma.h", "lzma"], "liblzma"),
+    "z": (["zlib.h", "zconf.h"], "zlib"),
     "Zydis": (["Zydis", "Zycore"], None),
     "capstone": (["capstone"], None),
 }
@@ -176,6 +178,8 @@ class Cross:
         for header in LIBELF:
             (self.sysroot / "include" / header).symlink_to(top / header)
         self.stub("elf", functions_declared([top / header for header in LIBELF]))
+        # The C++ runtime of the base system.
+        self.stub("cxxrt", {"__cxa_demangle"})
 
     def compile(self, jobs):
         """Library and tool; warnings are errors."""

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <lzma.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <cmocka.h>
@@ -358,8 +360,8 @@ static const struct {
 	const char *what;
 	/* Where it lies. */
 	const char *file;
-	/* What it is: 'z' zstd, 'x' and 'g' begin so, 'e' the module, and
-	 * 'c': zstd without its end. */
+	/* What it is: 'z' zstd, 'x' xz, 'g' gzip, 'e' the module, and 'c', 'X'
+	 * and 'G': without its end. */
 	char how;
 	uint32_t state;
 	const char *text;
@@ -367,15 +369,55 @@ static const struct {
 	{ "zstd", "some.ko.zst", 'z', HWTD_IMAGE_FOUND, NULL },
 	{ "zstd that is damaged", "some.ko.zst", 'c', HWTD_IMAGE_MISSING,
 	    "zstd: the end is missing" },
-	{ "xz", "some.ko.zst", 'x', HWTD_IMAGE_MISSING,
-	    "compressed by xz, unpack it" },
-	{ "gzip", "some.ko.zst", 'g', HWTD_IMAGE_MISSING,
-	    "compressed by gzip, unpack it" },
+	{ "xz", "some.ko.zst", 'x', HWTD_IMAGE_FOUND, NULL },
+	{ "xz that is damaged", "some.ko.zst", 'X', HWTD_IMAGE_MISSING,
+	    "xz: the end is missing" },
+	{ "gzip", "some.ko.zst", 'g', HWTD_IMAGE_FOUND, NULL },
+	{ "gzip that is damaged", "some.ko.zst", 'G', HWTD_IMAGE_MISSING,
+	    "deflate: the end is missing" },
 	{ "not compressed at all", "some.ko.zst", 'e', HWTD_IMAGE_FOUND,
 	    NULL },
 	{ "unpacked beside its place", "some.ko", 'e', HWTD_IMAGE_FOUND,
 	    NULL },
 };
+
+/* Compress in one of four ways; bytes in `out`. */
+static size_t
+pack(char how, const uint8_t *bytes, size_t n, uint8_t *out, size_t room)
+{
+	z_stream z = { 0 };
+	size_t n_out = 0;
+
+	switch (how) {
+	case 'x':
+	case 'X':
+		assert_int_equal(lzma_easy_buffer_encode(3, LZMA_CHECK_CRC64,
+				     NULL, bytes, n, out, &n_out, room),
+		    LZMA_OK);
+		return (how == 'X' ? n_out - 8 : n_out);
+	case 'g':
+	case 'G':
+		/* 16: with a header of gzip. */
+		assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8,
+				     Z_DEFAULT_STRATEGY),
+		    Z_OK);
+		z.next_in = (Bytef *)(uintptr_t)bytes;
+		z.avail_in = (uInt)n;
+		z.next_out = out;
+		z.avail_out = (uInt)room;
+		assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+		n_out = z.total_out;
+		(void)deflateEnd(&z);
+		return (how == 'G' ? n_out - 8 : n_out);
+	case 'e':
+		memcpy(out, bytes, n);
+		return (n);
+	default:
+		n_out = ZSTD_compress(out, room, bytes, n, 3);
+		assert_false(ZSTD_isError(n_out));
+		return (how == 'c' ? n_out - 8 : n_out);
+	}
+}
 
 static void
 compressed_modules_are_unpacked_or_say_why(void **state)
@@ -394,21 +436,8 @@ compressed_modules_are_unpacked_or_say_why(void **state)
 		print_message("%s\n", packed[i].what);
 		temp_dir_create(&dir);
 		write_module(&w);
-		n = ZSTD_compress(bytes, sizeof(bytes), w.bytes, w.n_bytes, 3);
-		assert_false(ZSTD_isError(n));
-		if (packed[i].how == 'c')
-			n -= 8;
-		if (packed[i].how == 'e') {
-			n = w.n_bytes;
-			memcpy(bytes, w.bytes, n);
-		}
-		if (packed[i].how == 'x')
-			memcpy(bytes,
-			    "\xfd"
-			    "7zXZ",
-			    6);
-		if (packed[i].how == 'g')
-			memcpy(bytes, "\x1f\x8b\x08", 3);
+		n = pack(packed[i].how, w.bytes, w.n_bytes, bytes,
+		    sizeof(bytes));
 		write_file(temp_dir_file(&dir, packed[i].file, path), bytes,
 		    n);
 		trace = mr_create(dir.path);
