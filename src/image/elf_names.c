@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/elf_plt.h"
 
 /* A file may be all symbols; names of more are of no use. */
 #define MOST_NAMES (UINT32_C(1) << 24)
 /* Symbols that are looked at for one that an address is in. */
-#define MOST_NESTED 16
+#define MOST_NESTED 256
 
 static bool
 find_table(const struct hwtdi_elf_tables *t, uint32_t type, GElf_Shdr *table,
@@ -23,17 +24,19 @@ find_table(const struct hwtdi_elf_tables *t, uint32_t type, GElf_Shdr *table,
 	return (false);
 }
 
-/* Functions before what has no type, global before weak before local. */
+/* Functions before what has no type, then those that others can call. */
 static uint32_t
-rank_of(const GElf_Sym *sym)
+rank_of(const GElf_Sym *sym, const char *name)
 {
-	const unsigned int bind = GELF_ST_BIND(sym->st_info);
 	const unsigned int type = GELF_ST_TYPE(sym->st_info);
+	const unsigned int bind = GELF_ST_BIND(sym->st_info);
+	const size_t underscores = strspn(name, "_");
+	const uint32_t front = underscores < 15 ? (uint32_t)underscores : 15;
 
-	return ((type == STT_NOTYPE ? 4u : 0u) +
-	    (bind == STB_GLOBAL	       ? 0u
-		    : bind == STB_WEAK ? 1u
-				       : 2u));
+	return ((type == STT_NOTYPE ? 1u : 0u) << 8 |
+	    (sym->st_size == 0 ? 1u : 0u) << 7 |
+	    (bind == STB_LOCAL ? 1u : 0u) << 6 | front << 1 |
+	    (bind == STB_WEAK ? 1u : 0u));
 }
 
 /* Arm marks code and data with $x, $d and so on. */
@@ -70,10 +73,48 @@ place_name(const struct hwtdi_elf_tables *t, GElf_Sym *sym)
 	return (true);
 }
 
+/*
+ * Behind the section nothing is of a symbol without a size, such as _init in
+ * front of stubs.
+ */
+static uint64_t
+end_of(const struct hwtdi_elf_tables *t, const GElf_Sym *sym)
+{
+	GElf_Shdr section;
+	uint64_t end = UINT64_MAX;
+
+	if (sym->st_size != 0 && sym->st_size - 1 <= end - sym->st_value)
+		return (sym->st_value + (sym->st_size - 1));
+	if (t->header.e_type == ET_REL) {
+		if (hwtdi_elf_section(t, sym->st_shndx, &section) &&
+		    section.sh_size != 0)
+			end = section.sh_offset + (section.sh_size - 1);
+	} else if (sym->st_shndx < SHN_LORESERVE &&
+	    hwtdi_elf_section(t, sym->st_shndx, &section) &&
+	    sym->st_value - section.sh_addr < section.sh_size) {
+		end = section.sh_addr + (section.sh_size - 1);
+	}
+	return (end < sym->st_value ? UINT64_MAX : end);
+}
+
+static int
+add_name(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
+    const struct hwtdi_elf_name *name, struct hwtd_error *err)
+{
+	int rc;
+
+	rc = hwtdi_array_grow(ctx, &names->at, &names->cap, names->n + 1,
+	    sizeof(*names->at), err);
+	if (rc == HWTD_OK)
+		names->at[names->n++] = *name;
+	return (rc);
+}
+
 static int
 add_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
     const struct hwtdi_elf_tables *t, uint32_t type, struct hwtd_error *err)
 {
+	const bool has_thumb = t->header.e_machine == EM_ARM;
 	GElf_Shdr table, strings;
 	GElf_Sym sym;
 	int rc = HWTD_OK;
@@ -84,20 +125,60 @@ add_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
 	     hwtdi_elf_symbol(t, &table, i, &sym);
 	     i++) {
 		const char *name = hwtdi_elf_text(t, &strings, sym.st_name);
+		struct hwtdi_elf_name new = { .name = name };
 
 		if (!is_name(&sym, name) || !place_name(t, &sym))
 			continue;
-		rc = hwtdi_array_grow(ctx, &names->at, &names->cap,
-		    names->n + 1, sizeof(*names->at), err);
-		if (rc == HWTD_OK)
-			names->at[names->n++] = (struct hwtdi_elf_name){
-				.address = sym.st_value,
-				.size = sym.st_size,
-				.name = name,
-				.rank = rank_of(&sym),
-				.no = (uint32_t)i,
-			};
+		if (has_thumb && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+			sym.st_value &= ~UINT64_C(1);
+		new.address = sym.st_value;
+		new.size = sym.st_size;
+		new.end = end_of(t, &sym);
+		new.rank = rank_of(&sym, name);
+		if (GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC)
+			new.flags |= HWTDI_ELF_NAME_FINDER;
+		if (type == SHT_DYNSYM)
+			new.flags |= HWTDI_ELF_NAME_DYNAMIC;
+		rc = add_name(names, ctx, &new, err);
 	}
+	return (rc);
+}
+
+/* Symbols have to be sorted: of some functions only the address is known. */
+static int
+add_stubs(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
+    const struct hwtdi_elf_tables *t, struct hwtd_error *err)
+{
+	struct hwtdi_elf_stubs stubs;
+	struct hwtdi_elf_stub stub;
+	const size_t n = names->n;
+	int rc;
+
+	rc = hwtdi_elf_stubs_init(&stubs, ctx, t, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	while (rc == HWTD_OK && names->n < MOST_NAMES &&
+	    hwtdi_elf_stubs_next(&stubs, t, &stub)) {
+		struct hwtdi_elf_name new = { .address = stub.address,
+			.size = stub.size,
+			.name = stub.name,
+			.flags = HWTDI_ELF_NAME_STUB };
+		const struct hwtdi_elf_name *finder;
+
+		new.end = stub.address + (stub.size - 1);
+		if (stub.name == NULL) {
+			const size_t all = names->n;
+
+			names->n = n;
+			finder = hwtdi_elf_names_find(names, stub.finder);
+			names->n = all;
+			if (finder == NULL)
+				continue;
+			new.name = finder->name;
+		}
+		rc = add_name(names, ctx, &new, err);
+	}
+	hwtdi_elf_stubs_fini(&stubs, ctx);
 	return (rc);
 }
 
@@ -105,14 +186,53 @@ static int
 by_address(const void *va, const void *vb)
 {
 	const struct hwtdi_elf_name *a = va, *b = vb;
+	size_t n_a, n_b;
 
 	if (a->address != b->address)
 		return (a->address < b->address ? -1 : 1);
-	if ((a->size == 0) != (b->size == 0))
-		return (a->size == 0 ? 1 : -1);
 	if (a->rank != b->rank)
 		return (a->rank < b->rank ? -1 : 1);
-	return (a->no < b->no ? -1 : a->no > b->no);
+	n_a = strlen(a->name);
+	n_b = strlen(b->name);
+	if (n_a != n_b)
+		return (n_a < n_b ? -1 : 1);
+	return (strcmp(a->name, b->name));
+}
+
+/* Of those at one address the best stays, up to where the largest goes. */
+static int
+sort_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
+    struct hwtd_error *err)
+{
+	uint64_t reach = 0;
+	size_t n = 0;
+	int rc;
+
+	if (names->n > 1)
+		qsort(names->at, names->n, sizeof(*names->at), by_address);
+	for (size_t i = 0; i < names->n; i++) {
+		const struct hwtdi_elf_name *name = &names->at[i];
+		struct hwtdi_elf_name *last = n > 0 ? &names->at[n - 1] : NULL;
+
+		if (last == NULL || last->address != name->address) {
+			names->at[n++] = *name;
+			continue;
+		}
+		if (name->size > last->size) {
+			last->size = name->size;
+			last->end = name->end;
+		}
+		last->flags &= name->flags | ~(uint32_t)HWTDI_ELF_NAME_DYNAMIC;
+	}
+	names->n = n;
+	rc = hwtdi_array_grow(ctx, &names->reach, &names->cap_reach, n + 1,
+	    sizeof(*names->reach), err);
+	for (size_t i = 0; rc == HWTD_OK && i < n; i++) {
+		if (names->at[i].size != 0 && names->at[i].end > reach)
+			reach = names->at[i].end;
+		names->reach[i] = reach;
+	}
+	return (rc);
 }
 
 static int
@@ -156,26 +276,42 @@ int
 hwtdi_elf_names_init(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
     const struct hwtdi_elf_tables *file, struct hwtd_error *err)
 {
-	size_t n = 0;
 	int rc;
 
 	memset(names, 0, sizeof(*names));
 	rc = add_loads(names, ctx, file, err);
 	if (rc == HWTD_OK)
-		rc = add_names(names, ctx, file, SHT_SYMTAB, err);
-	if (rc == HWTD_OK && names->n == 0)
-		rc = add_names(names, ctx, file, SHT_DYNSYM, err);
-	if (rc != HWTD_OK) {
+		rc = hwtdi_elf_names_add(names, ctx, file, err);
+	if (rc != HWTD_OK)
 		hwtdi_elf_names_fini(names, ctx);
-		return (rc);
-	}
-	if (names->n > 1)
-		qsort(names->at, names->n, sizeof(*names->at), by_address);
+	return (rc);
+}
+
+int
+hwtdi_elf_names_add(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
+    const struct hwtdi_elf_tables *file, struct hwtd_error *err)
+{
+	const size_t n = names->n;
+	int rc;
+
+	rc = add_names(names, ctx, file, SHT_SYMTAB, err);
+	if (rc == HWTD_OK && names->n == n)
+		rc = add_names(names, ctx, file, SHT_DYNSYM, err);
+	if (rc == HWTD_OK)
+		rc = sort_names(names, ctx, err);
+	if (rc == HWTD_OK)
+		rc = add_stubs(names, ctx, file, err);
+	return (rc == HWTD_OK ? sort_names(names, ctx, err) : rc);
+}
+
+bool
+hwtdi_elf_names_complete(const struct hwtdi_elf_names *names)
+{
 	for (size_t i = 0; i < names->n; i++)
-		if (n == 0 || names->at[n - 1].address != names->at[i].address)
-			names->at[n++] = names->at[i];
-	names->n = n;
-	return (HWTD_OK);
+		if ((names->at[i].flags &
+			(HWTDI_ELF_NAME_DYNAMIC | HWTDI_ELF_NAME_STUB)) == 0)
+			return (true);
+	return (false);
 }
 
 bool
@@ -207,22 +343,27 @@ hwtdi_elf_names_find(const struct hwtdi_elf_names *names, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low == 0)
-		return (NULL);
 	/* Labels inside of a function, and functions in others, hide it. */
 	for (size_t i = low; i > 0 && low - i < MOST_NESTED; i--) {
 		const struct hwtdi_elf_name *name = &names->at[i - 1];
 
-		if (name->size != 0 && address - name->address < name->size)
+		if (address > names->reach[i - 1])
+			break;
+		if (name->size != 0 && address <= name->end)
 			return (name);
 	}
-	return (names->at[low - 1].size == 0 ? &names->at[low - 1] : NULL);
+	if (low == 0 || names->at[low - 1].size != 0 ||
+	    address > names->at[low - 1].end)
+		return (NULL);
+	return (&names->at[low - 1]);
 }
 
 void
 hwtdi_elf_names_fini(struct hwtdi_elf_names *names, struct hwtd_context *ctx)
 {
 	hwtdi_array_free(ctx, names->at, names->cap, sizeof(*names->at));
+	hwtdi_array_free(ctx, names->reach, names->cap_reach,
+	    sizeof(*names->reach));
 	hwtdi_array_free(ctx, names->loads, names->cap_loads,
 	    sizeof(*names->loads));
 	memset(names, 0, sizeof(*names));
