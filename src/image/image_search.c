@@ -267,9 +267,8 @@ try_path(struct search *s, const char *fmt, ...)
 	hwtdi_image_found_fini(&f, s->ctx);
 }
 
-/* Whether a path stays where it is put. */
-static bool
-stays_inside(const char *path)
+bool
+hwtdi_search_stays_inside(const char *path)
 {
 	const char *part = path;
 
@@ -346,7 +345,8 @@ try_named(struct search *s, const char *dir, const char *name,
 {
 	if (kind == HWTDI_PERF_VDSO)
 		try_path(s, "%s/[vdso]/%s/vdso", dir, s->hex);
-	if (kind != HWTDI_PERF_FILE || name[0] != '/' || !stays_inside(name))
+	if (kind != HWTDI_PERF_FILE || name[0] != '/' ||
+	    !hwtdi_search_stays_inside(name))
 		return;
 	try_path(s, "%s%s/%s/elf", dir, name, s->hex);
 	s->folders = true;
@@ -417,7 +417,8 @@ try_spelled(struct search *s, const char *name, size_t n,
 
 	if (base == NULL || n >= HWTDI_SEARCH_PATH_MAX)
 		return;
-	for (size_t i = 0; i < places->n_roots && stays_inside(name); i++) {
+	for (size_t i = 0;
+	     i < places->n_roots && hwtdi_search_stays_inside(name); i++) {
 		try_path(s, "%s%s%.*s", places->roots[i],
 		    name[0] == '/' ? "" : "/", all, name);
 		if (kind == HWTDI_PERF_KERNEL) {
@@ -510,7 +511,7 @@ hwtdi_image_search_debug(struct hwtdi_image_found *found,
 		dir = 1;
 	try_path(&s, "%.*s/%s", dir, where, link);
 	try_path(&s, "%.*s/.debug/%s", dir, where, link);
-	if (path[0] != '/' || !stays_inside(path))
+	if (path[0] != '/' || !hwtdi_search_stays_inside(path))
 		return (finish(&s, path));
 	for (size_t i = 0; i < places->n_roots; i++) {
 		try_path(&s, "%s%.*s/%s", places->roots[i], dir, where, link);

@@ -100,6 +100,9 @@ int hwtdi_image_search_debug(struct hwtdi_image_found *found,
     const struct hwtdi_elf_file *elf, const struct hwtdi_image_places *places,
     struct hwtd_error *err);
 
+/* Whether a path stays in the folder that it is put behind. */
+bool hwtdi_search_stays_inside(const char *path);
+
 void hwtdi_image_found_fini(struct hwtdi_image_found *found,
     struct hwtd_context *ctx);
 
