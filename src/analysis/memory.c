@@ -103,7 +103,7 @@ hwtd_memory_close(struct hwtd_memory *memory)
 	for (size_t i = 0; i < HWTD_MEMORY_TABLES; i++)
 		hwtdi_memory_rows_fini(&memory->tables[i], memory->library);
 	hwtdi_accesses_fini(&memory->accesses, memory->library);
-	hwtdi_memory_names_fini(&memory->names, memory->library);
+	hwtdi_text_pool_fini(&memory->names, memory->library);
 	hwtdi_free(memory->library, memory, sizeof(*memory));
 	hwtd_trace_close(trace);
 }
@@ -435,8 +435,8 @@ static int
 translate(struct hwtd_memory *memory, const struct hwtd_memory *from,
     uint32_t name, uint32_t *out, struct hwtd_error *err)
 {
-	return (hwtdi_memory_names_add(&memory->names, memory->library,
-	    hwtdi_memory_name(&from->names, name), out, err));
+	return (hwtdi_text_pool_add(&memory->names, memory->library,
+	    hwtdi_text_pool_get(&from->names, name), out, err));
 }
 
 static int

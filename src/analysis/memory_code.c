@@ -112,7 +112,7 @@ read_file(struct hwtdi_memory_code *code, struct hwtdi_memory_image *image,
 }
 
 static int
-open_image(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
+open_image(struct hwtdi_memory_code *code, struct hwtdi_text_pool *names,
     uint32_t id, struct hwtdi_memory_image **out, struct hwtd_error *err)
 {
 	struct hwtdi_memory_image *image = &code->images[id];
@@ -123,8 +123,8 @@ open_image(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
 	if (image->asked)
 		return (HWTD_OK);
 	hwtdi_trace_image_source(code->trace, id, &held);
-	rc = hwtdi_memory_names_add(names, code->library, held.name,
-	    &image->name, err);
+	rc = hwtdi_text_pool_add(names, code->library, held.name, &image->name,
+	    err);
 	if (rc == HWTD_OK && held.bytes != NULL)
 		rc = read_names(code, image, held.name, held.bytes,
 		    held.n_bytes, err);
@@ -138,25 +138,25 @@ open_image(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
 
 /* A name that no file has; the image is told if nothing is mapped there. */
 static int
-find_named(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
+find_named(struct hwtdi_memory_code *code, struct hwtdi_text_pool *names,
     const struct hwtdi_name_found *found, uint64_t at,
     struct hwtdi_memory_place *out, struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
 
 	if (out->image == 0 && found->group[0] != '\0')
-		rc = hwtdi_memory_names_add(names, code->library, found->group,
+		rc = hwtdi_text_pool_add(names, code->library, found->group,
 		    &out->image, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	out->symbol_address = found->address;
 	out->symbol_off = at - found->address;
-	return (hwtdi_memory_names_add(names, code->library, found->text,
+	return (hwtdi_text_pool_add(names, code->library, found->text,
 	    &out->symbol, err));
 }
 
 static int
-find(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
+find(struct hwtdi_memory_code *code, struct hwtdi_text_pool *names,
     uint32_t pid, const struct hwtd_position *at, uint64_t pc,
     struct hwtdi_memory_place *out, struct hwtd_error *err)
 {
@@ -174,7 +174,7 @@ find(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
 	if (rc != HWTD_OK && rc != HWTD_E_STATE) {
 		rc = HWTD_OK;
 	} else if (mapping.image >= code->n_images) {
-		rc = hwtdi_memory_names_add(names, code->library, mapping.path,
+		rc = hwtdi_text_pool_add(names, code->library, mapping.path,
 		    &out->image, err);
 	} else {
 		rc = open_image(code, names, mapping.image, &image, err);
@@ -199,13 +199,13 @@ find(struct hwtdi_memory_code *code, struct hwtdi_memory_names *names,
 			: HWTD_OK);
 	out->symbol_address = symbol->address;
 	out->symbol_off = address - symbol->address;
-	return (hwtdi_memory_names_add(names, code->library, symbol->name,
+	return (hwtdi_text_pool_add(names, code->library, symbol->name,
 	    &out->symbol, err));
 }
 
 int
 hwtdi_memory_code_find(struct hwtdi_memory_code *code,
-    struct hwtdi_memory_names *names, uint32_t pid,
+    struct hwtdi_text_pool *names, uint32_t pid,
     const struct hwtd_position *at, uint64_t pc,
     struct hwtdi_memory_place *out, struct hwtd_error *err)
 {

@@ -7,7 +7,7 @@
 #include <hwtdecode/event.h>
 #include <hwtdecode/space.h>
 
-#include "analysis/memory_names.h"
+#include "base/text_pool.h"
 
 /* Numbers are names; 0: not known. */
 struct hwtdi_memory_place {
@@ -44,7 +44,7 @@ int hwtdi_memory_code_init(struct hwtdi_memory_code *code,
  * HWTD_E_NOMEM, HWTD_E_LIMIT.
  */
 int hwtdi_memory_code_find(struct hwtdi_memory_code *code,
-    struct hwtdi_memory_names *names, uint32_t pid,
+    struct hwtdi_text_pool *names, uint32_t pid,
     const struct hwtd_position *at, uint64_t pc,
     struct hwtdi_memory_place *out, struct hwtd_error *err);
 

@@ -12,7 +12,7 @@ struct hwtd_memory {
 	struct hwtd_trace *trace;
 	struct hwtd_memory_options options;
 	struct hwtdi_memory_code code;
-	struct hwtdi_memory_names names;
+	struct hwtdi_text_pool names;
 	struct hwtdi_memory_rows tables[HWTD_MEMORY_TABLES];
 	struct hwtdi_accesses accesses;
 	struct hwtd_memory_info info;

@@ -15,7 +15,7 @@
 struct sorted {
 	uint64_t keys[SORT_KEYS];
 	const struct hwtdi_memory_data *row;
-	const struct hwtdi_memory_names *names;
+	const struct hwtdi_text_pool *names;
 	uint32_t no;
 	bool by_symbol;
 };
@@ -82,15 +82,15 @@ set_keys(struct sorted *s, uint32_t sort)
 	} while (0)
 
 static int
-compare_names(const struct hwtdi_memory_names *names, uint32_t a, uint32_t b)
+compare_names(const struct hwtdi_text_pool *names, uint32_t a, uint32_t b)
 {
 	if (a == b)
 		return (0);
 	/* What has no name is last. */
 	if (a == 0 || b == 0)
 		return (a == 0 ? 1 : -1);
-	return (strcmp(hwtdi_memory_name(names, a),
-	    hwtdi_memory_name(names, b)));
+	return (strcmp(hwtdi_text_pool_get(names, a),
+	    hwtdi_text_pool_get(names, b)));
 }
 
 /* By what they are: the same whatever order they were made in. */
@@ -299,8 +299,8 @@ static void
 read_place(const struct hwtd_memory *memory,
     const struct hwtdi_memory_data *row, struct hwtd_memory_row *out)
 {
-	out->image = hwtdi_memory_name(&memory->names, row->place.image);
-	out->symbol = hwtdi_memory_name(&memory->names, row->place.symbol);
+	out->image = hwtdi_text_pool_get(&memory->names, row->place.image);
+	out->symbol = hwtdi_text_pool_get(&memory->names, row->place.symbol);
 	out->symbol_off = off_of(&row->place);
 }
 
@@ -433,8 +433,8 @@ read_access(const struct hwtd_memory *memory, const struct hwtdi_access *a,
 	if ((a->key.flags & HWTD_MEMORY_ROW_SOURCE) != 0)
 		out->source_name = hwtdi_memory_source_name(a->key.family,
 		    a->loads == 0, a->key.source);
-	out->image = hwtdi_memory_name(&memory->names, a->place.image);
-	out->symbol = hwtdi_memory_name(&memory->names, a->place.symbol);
+	out->image = hwtdi_text_pool_get(&memory->names, a->place.image);
+	out->symbol = hwtdi_text_pool_get(&memory->names, a->place.symbol);
 	out->symbol_off = off_of(&a->place);
 }
 

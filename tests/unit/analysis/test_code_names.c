@@ -69,7 +69,7 @@ assert_place(struct hwtd_trace *trace, uint32_t pid, uint64_t time,
     uint64_t pc, const char *image, const char *symbol, uint64_t off)
 {
 	const struct hwtd_position at = mr_at_time(time);
-	struct hwtdi_memory_names names = { 0 };
+	struct hwtdi_text_pool names = { 0 };
 	struct hwtd_context *ctx = hwtdi_trace_library(trace);
 	struct hwtdi_memory_place place;
 	struct hwtdi_memory_code c;
@@ -79,7 +79,7 @@ assert_place(struct hwtd_trace *trace, uint32_t pid, uint64_t time,
 	assert_int_equal(hwtdi_memory_code_find(&c, &names, pid, &at, pc,
 			     &place, NULL),
 	    HWTD_OK);
-	got = hwtdi_memory_name(&names, place.symbol);
+	got = hwtdi_text_pool_get(&names, place.symbol);
 	print_message("%#llx: %s\n", (unsigned long long)pc,
 	    got != NULL ? got : "-");
 	assert_int_equal(got != NULL, symbol != NULL);
@@ -87,12 +87,12 @@ assert_place(struct hwtd_trace *trace, uint32_t pid, uint64_t time,
 		assert_string_equal(got, symbol);
 		assert_int_equal(place.symbol_off, off);
 	}
-	got = hwtdi_memory_name(&names, place.image);
+	got = hwtdi_text_pool_get(&names, place.image);
 	assert_int_equal(got != NULL, image != NULL);
 	if (image != NULL)
 		assert_string_equal(got, image);
 	hwtdi_memory_code_fini(&c);
-	hwtdi_memory_names_fini(&names, ctx);
+	hwtdi_text_pool_fini(&names, ctx);
 }
 
 static void
