@@ -21,6 +21,7 @@
 #include <hwtdecode/image.h>
 #include <hwtdecode/trace.h>
 #include <hwtdecode/space.h>
+#include <hwtdecode/symbol.h>
 #include <hwtdecode/sample.h>
 #include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>

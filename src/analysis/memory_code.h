@@ -20,15 +20,13 @@ struct hwtdi_memory_place {
 	uint64_t file_off;
 };
 
-struct hwtdi_memory_image;
+struct hwtd_symbolizer;
 struct hwtdi_memory_answer;
 
 /* The code of one trace. */
 struct hwtdi_memory_code {
-	struct hwtd_trace *trace;
 	struct hwtd_context *library;
-	struct hwtdi_memory_image *images;
-	size_t n_images;
+	struct hwtd_symbolizer *symbolizer;
 	/* Recent answers, where no record can change them. */
 	struct hwtdi_memory_answer *answers;
 };

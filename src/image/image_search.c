@@ -33,6 +33,8 @@ struct search {
 	char hex[2 * HWTDI_BUILD_ID_MAX + 1];
 	/* Of debug information: this file is not it, and it has this CRC. */
 	bool debug;
+	/* Files are mapped: little of them is looked at. */
+	bool map;
 	const char *self;
 	bool has_crc;
 	uint32_t crc;
@@ -191,7 +193,7 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 	if (begins_elsewhere(s, f->path))
 		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
 		    "%.120s: memory without 0x%" PRIx64, f->path, *s->around);
-	else if (s->debug && !is_packed(s, f))
+	else if (s->map && !is_packed(s, f))
 		rc = map_candidate(f, &wrong);
 	else
 		rc = hwtdi_image_read(s->ctx, f->path, 0, 0, &f->bytes,
@@ -480,6 +482,7 @@ hwtdi_image_search(struct hwtdi_image_found *found, struct hwtd_context *ctx,
 
 	search_init(&s, ctx, found, build_id, err);
 	s.name = name;
+	s.map = places->map;
 	s.around = places->around;
 	try_build_id(&s, name, places);
 	try_name(&s, name, places);
@@ -499,7 +502,7 @@ hwtdi_image_search_debug(struct hwtdi_image_found *found,
 	struct search s;
 
 	search_init(&s, ctx, found, &elf->build_id, err);
-	s.debug = true;
+	s.debug = s.map = true;
 	s.self = path;
 	try_build_id(&s, path, places);
 	if (strchr(link, '/') != NULL || base_name(link) == NULL ||

@@ -41,6 +41,8 @@ struct hwtdi_image_places {
 	const char *release;
 	/* A copy of memory (ET_CORE) has to have this address; NULL: any. */
 	const uint64_t *around;
+	/* Files are mapped, not read. */
+	bool map;
 };
 
 /* What is known about a file that was found. */

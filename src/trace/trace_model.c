@@ -482,12 +482,6 @@ hwtdi_trace_note_damage(struct hwtd_trace *trace, uint64_t file_off,
 	return (hwtdi_trace_add_damage(trace, &d, err));
 }
 
-size_t
-hwtdi_trace_n_images(const struct hwtd_trace *trace)
-{
-	return (trace->n_images);
-}
-
 void
 hwtdi_trace_image_source(const struct hwtd_trace *trace, size_t image,
     struct hwtdi_image_source *out)

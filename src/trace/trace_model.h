@@ -165,7 +165,6 @@ struct hwtdi_image_source {
 	const char *path;
 };
 
-size_t hwtdi_trace_n_images(const struct hwtd_trace *trace);
 void hwtdi_trace_image_source(const struct hwtd_trace *trace, size_t image,
     struct hwtdi_image_source *out);
 

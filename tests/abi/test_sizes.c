@@ -211,6 +211,16 @@ call_memory(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_symbolizer(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_symbolizer *symbolizer = NULL;
+	int rc = hwtd_symbolizer_open(f->sealed, opts, &symbolizer, err);
+
+	hwtd_symbolizer_close(symbolizer);
+	return (rc);
+}
+
+static int
 call_events_of_runs(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	const struct hwtd_runs_options o = { .size = sizeof(o),
@@ -282,6 +292,8 @@ static const struct {
 	{ "runs options", call_runs, sizeof(struct hwtd_runs_options), NULL },
 	{ "memory options", call_memory, sizeof(struct hwtd_memory_options),
 	    NULL },
+	{ "symbolizer options", call_symbolizer,
+	    sizeof(struct hwtd_symbolizer_options), NULL },
 	{ "events options of runs", call_events_of_runs,
 	    sizeof(struct hwtd_events_options), NULL },
 	{ "configuration of Intel PT", call_pt_config,
