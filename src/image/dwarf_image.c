@@ -642,11 +642,13 @@ set_file(const struct entry *entry, uint32_t file,
     struct hwtdi_dwarf_frame *frame)
 {
 	const struct hwtdi_dwarf_lines *lines = &entry->loaded->lines;
+	bool whole;
 
-	if (!hwtdi_dwarf_lines_file(lines, file, &frame->dir, &frame->file))
+	if (!hwtdi_dwarf_lines_file(lines, file, &frame->dir, &whole,
+		&frame->file) ||
+	    whole)
 		return;
 	frame->comp_dir = entry->unit.comp_dir;
-	/* From DWARF 5 on the first folder is that one. */
 	if (frame->comp_dir == NULL && lines->version >= 5 &&
 	    lines->n_dirs > 0)
 		frame->comp_dir = lines->dirs[0];

@@ -501,7 +501,7 @@ hwtdi_dwarf_lines_find(const struct hwtdi_dwarf_lines *lines, uint64_t address)
 
 bool
 hwtdi_dwarf_lines_file(const struct hwtdi_dwarf_lines *lines, uint32_t file,
-    const char **dir_out, const char **name_out)
+    const char **dir_out, bool *whole_out, const char **name_out)
 {
 	uint64_t dir;
 
@@ -513,6 +513,8 @@ hwtdi_dwarf_lines_file(const struct hwtdi_dwarf_lines *lines, uint32_t file,
 	*name_out = lines->files[file].name;
 	*dir_out = NULL;
 	dir = lines->files[file].dir;
+	/* From DWARF 5 on the first folder is that of the compiler. */
+	*whole_out = lines->version >= 5 && dir == 0;
 	if (lines->version < 5 && dir-- == 0)
 		return (true);
 	if (dir < lines->n_dirs)

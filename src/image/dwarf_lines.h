@@ -54,11 +54,13 @@ const struct hwtdi_dwarf_row *hwtdi_dwarf_lines_find(
     const struct hwtdi_dwarf_lines *lines, uint64_t address);
 
 /*
- * Name of a file as its table has it, with the folders that it is relative to,
- * NULL where there are none.  False: no such file.
+ * Name of a file as its table has it, and the folder that it is relative to;
+ * NULL: that of the compiler.  *whole_out: that folder is relative to no other.
+ * False: no such file.
  */
 bool hwtdi_dwarf_lines_file(const struct hwtdi_dwarf_lines *lines,
-    uint32_t file, const char **dir_out, const char **name_out);
+    uint32_t file, const char **dir_out, bool *whole_out,
+    const char **name_out);
 
 uint64_t hwtdi_dwarf_lines_bytes(const struct hwtdi_dwarf_lines *lines);
 

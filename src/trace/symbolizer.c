@@ -109,8 +109,7 @@ join(struct hwtd_symbolizer *s, const struct hwtdi_dwarf_frame *f)
 	if (f->file == NULL || f->file[0] == '/' ||
 	    (dir[0] == '\0' && comp[0] == '\0'))
 		return (f->file);
-	/* In DWARF 5 the first folder is that of the compiler itself. */
-	if (dir[0] == '/' || comp[0] == '\0' || strcmp(dir, comp) == 0)
+	if (dir[0] == '/' || comp[0] == '\0')
 		n = snprintf(s->path, sizeof(s->path), "%s/%s",
 		    dir[0] != '\0' ? dir : comp, f->file);
 	else
