@@ -497,7 +497,7 @@ hwtdi_dwarf_image_open(struct hwtd_context *ctx,
 	image->places.code_path = source->code_path;
 	image->places.places = source->places;
 	if (source->bytes != NULL)
-		rc = hwtdi_dwarf_file_init(&image->file, ctx, source->path,
+		rc = hwtdi_dwarf_file_init(&image->file, ctx, source->name,
 		    source->bytes, source->n_bytes, false, err);
 	else
 		rc = hwtdi_dwarf_file_open(&image->file, ctx, source->path,

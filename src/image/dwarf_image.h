@@ -28,7 +28,9 @@ struct hwtdi_dwarf_image;
 
 /* What an image is opened with; all of it borrowed while it is open. */
 struct hwtdi_dwarf_source {
-	/* The file with the DWARF; mapped if there are no bytes of it. */
+	/* Name of the file with the DWARF, for messages. */
+	const char *name;
+	/* Where it lies; mapped if there are no bytes of it.  NULL: nowhere. */
 	const char *path;
 	const void *bytes;
 	uint64_t n_bytes;

@@ -29,6 +29,8 @@ struct opening {
 	uint64_t n_bytes;
 	struct hwtdi_elf_tables tables;
 	bool is_elf;
+	/* `path` is one, and not only a name. */
+	bool is_file;
 	/* By records, not by the caller. */
 	bool named;
 	struct hwtd_error *err;
@@ -107,6 +109,7 @@ find_code(struct opening *o)
 
 	if (o->held.bytes != NULL)
 		take_bytes(o, o->held.name, o->held.bytes, o->held.n_bytes);
+	o->is_file = o->held.path != NULL;
 	if (o->held.path == NULL || has_sections(o)) {
 		if (o->held.path != NULL)
 			o->path = o->held.path;
@@ -144,6 +147,9 @@ find_debug(struct opening *o)
 		return (note(o, rc, &inner));
 	if (elf.build_id.n == 0)
 		elf.build_id = o->build_id;
+	/* Nothing is beside what is no file. */
+	if (!o->is_file)
+		elf.debug_link[0] = '\0';
 	o->image->debug = hwtdi_zalloc(o->ctx, sizeof(*o->image->debug));
 	if (o->image->debug == NULL)
 		rc = hwtdi_fail_nomem(o->err, sizeof(*o->image->debug));
@@ -216,17 +222,18 @@ open_dwarf(struct opening *o)
 {
 	const struct hwtdi_image_found *debug = o->image->debug;
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct hwtdi_dwarf_source source = { .path = o->path,
+	struct hwtdi_dwarf_source source = { .name = o->path,
+		.path = o->is_file ? o->path : NULL,
 		.bytes = o->bytes,
 		.n_bytes = o->n_bytes,
-		.code_path = o->path,
+		.code_path = o->is_file ? o->path : NULL,
 		.places = &o->search->places };
 
 	/* Addresses of objects are those of no linker. */
 	if (o->tables.header.e_type == ET_REL)
 		return (HWTD_OK);
 	if (debug != NULL && debug->bytes != NULL) {
-		source.path = debug->path;
+		source.name = source.path = debug->path;
 		source.bytes = debug->bytes;
 		source.n_bytes = debug->n_bytes;
 	}

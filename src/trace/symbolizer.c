@@ -20,7 +20,7 @@
 #include "trace/trace_internal.h"
 
 /* Answers that are kept; a power of 2. */
-#define ANSWERS 16384u
+#define ANSWERS 4096u
 
 #define DEFAULT_CACHE ((uint64_t)256 << 20)
 

@@ -13,6 +13,8 @@ files, lines and columns.  What is told differently on purpose:
 
 - Of symbols at one address any counts: which of them is told is a choice.
 - Files that only symbols name (line 0) are not told.
+- Symbols of a file with debug information are used: it takes those of the code's
+  file only, and tells no function ("??") where that has none.
 - A symbol without a size ends with its section.
 - The folder of the compiler, where it is a relative one, is told once: it puts
   "./csu" in front of "./csu/init-first.c" of DWARF 5, whose folder 0 is that.
@@ -210,6 +212,11 @@ def our_answers(tool, path, elf, addresses, dirs):
     return answers
 
 
+def frames_known(frames):
+    """It found the function in debug information, or in symbols."""
+    return len(frames) > 1 or frames[0][0] != "??"
+
+
 def once(file, ours):
     """A path without its folder twice, if that is what was told."""
     twice = re.fullmatch(r"(?P<folder>[^/].*)/(?P=folder)(?P<file>/.*)", file)
@@ -230,7 +237,9 @@ def differs(ours, theirs, names):
         last = i == len(frames) - 1
         function = their[0].split("@")[0]
         if function == "??":
-            function = "-"
+            function = our[0] if last and not frames_known(theirs) else "-"
+        if function in ("_init", "_fini") and our[0] == "-":
+            continue
         # It takes the name of the outermost one from symbols.
         if function != our[0] and not (last and function in known):
             return f"function {our[0]} ({symbol[0]}), not {function}"
