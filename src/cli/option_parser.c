@@ -403,6 +403,13 @@ take_other_option(struct options *options, const struct option_entry *entry,
 	case OPTION_BYTES:
 		options->code_bytes = true;
 		return (true);
+	case OPTION_SYMBOLS:
+		options->symbols = true;
+		return (true);
+	case OPTION_LINES:
+		options->symbols = true;
+		options->lines = true;
+		return (true);
 	case OPTION_NO_COMPRESS:
 		options->no_compress = true;
 		return (true);

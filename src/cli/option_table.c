@@ -40,6 +40,13 @@ const struct option_entry option_table[] = {
 	    "intel|att", "Syntax of --disasm.  Default: intel." },
 	{ OPTION_BYTES, "bytes", 0, GROUP_COMMAND, COMMAND_INSNS, NULL, NULL,
 	    "Print the code bytes of each instruction." },
+	{ OPTION_SYMBOLS, "symbols", 0, GROUP_COMMAND,
+	    COMMAND_EVENTS | COMMAND_INSNS, NULL, NULL,
+	    "Print the symbols of addresses." },
+	{ OPTION_LINES, "lines", 0, GROUP_COMMAND,
+	    COMMAND_EVENTS | COMMAND_INSNS, NULL, NULL,
+	    "Print symbols, files, lines and what was inlined, from debug "
+	    "information." },
 	{ OPTION_NO_COMPRESS, "no-compress", 0, GROUP_COMMAND,
 	    SAVERS | COMMAND_RECORD, NULL, NULL,
 	    "Store without compression." },

@@ -55,6 +55,8 @@ enum option_id {
 	OPTION_DISASM,
 	OPTION_SYNTAX,
 	OPTION_BYTES,
+	OPTION_SYMBOLS,
+	OPTION_LINES,
 	OPTION_NO_COMPRESS,
 	OPTION_LEVEL,
 	OPTION_EMBED,
@@ -331,6 +333,9 @@ struct options {
 	bool disasm;
 	bool att_syntax;
 	bool code_bytes;
+	bool symbols;
+	/* Files and lines too; it implies the one above. */
+	bool lines;
 	bool no_compress;
 	int level;
 	bool embed;

@@ -93,5 +93,7 @@ row_write_csv(struct row_writer *writer, const struct hwtd_event *row,
 	output_char(out, '"');
 	if (writer->disassembly != NULL)
 		write_code(writer, row);
+	if (writer->names != NULL)
+		symbol_names_csv(writer->names, out, row);
 	output_char(out, '\n');
 }

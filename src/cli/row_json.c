@@ -270,5 +270,7 @@ row_write_json(struct row_writer *writer, const struct hwtd_event *row,
 	write_value(writer, row, batch);
 	if (row->kind == HWTD_EV_INSN && writer->disassembly != NULL)
 		write_code(writer, row);
+	if (writer->names != NULL)
+		symbol_names_json(writer->names, out, row);
 	output_bytes(out, "}\n", 2);
 }

@@ -144,6 +144,8 @@ row_write_text(struct row_writer *writer, const struct hwtd_event *row,
 	if (row->kind == HWTD_EV_INSN && writer->disassembly != NULL)
 		write_code(writer, row);
 	row_write_detail(writer, out, row, batch);
+	if (writer->names != NULL)
+		symbol_names_text(writer->names, out, row);
 
 	/* No blanks at the end of a line; the columns lie in the buffer. */
 	while (out->at > out->buffer && out->at[-1] == ' ')

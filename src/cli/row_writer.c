@@ -36,6 +36,14 @@ row_writer_init(struct row_writer *writer, struct output *out,
 		say_error("out of memory");
 		return (false);
 	}
+	if (options->symbols) {
+		writer->names = symbol_names_create(input->trace,
+		    options->lines);
+		if (writer->names == NULL) {
+			row_writer_fini(writer);
+			return (false);
+		}
+	}
 	for (uint32_t i = 0; i < writer->n_streams; i++) {
 		struct hwtd_stream_desc stream = { .size = sizeof(stream) };
 
@@ -56,6 +64,8 @@ row_writer_fini(struct row_writer *writer)
 {
 	free(writer->streams);
 	disassembly_destroy(writer->disassembly);
+	symbol_names_destroy(writer->names);
+	writer->names = NULL;
 	writer->streams = NULL;
 	writer->disassembly = NULL;
 }
@@ -182,6 +192,8 @@ row_write_header(struct row_writer *writer)
 			output_text(out, ",code");
 		if (writer->code_text)
 			output_text(out, ",text");
+		if (writer->names != NULL)
+			symbol_names_csv_header(writer->names, out);
 		output_char(out, '\n');
 	} else if (writer->format == FORMAT_TEXT) {
 		if (writer->color)
@@ -236,6 +248,8 @@ row_write_interrupted(struct row_writer *writer)
 			output_char(writer->out, ',');
 		if (writer->code_text)
 			output_char(writer->out, ',');
+		if (writer->names != NULL)
+			symbol_names_csv_none(writer->names, writer->out);
 		output_char(writer->out, '\n');
 		break;
 	}

@@ -7,6 +7,7 @@
 #include "cli/disassembly.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/symbol_names.h"
 
 /* What rows need to know of a stream. */
 struct row_stream {
@@ -29,6 +30,8 @@ struct row_writer {
 	bool sample_rows;
 	/* NULL unless one of the two above is wanted. */
 	struct disassembly *disassembly;
+	/* NULL unless names are wanted. */
+	struct symbol_names *names;
 	struct row_stream *streams;
 	uint32_t n_streams;
 	/* The context looked up last. */

@@ -1,6 +1,8 @@
 """hwtdecode events and insns: rows in each format, filters, limits."""
 
+import platform
 import re
+import subprocess
 from pathlib import Path
 
 from runner import (
@@ -256,6 +258,69 @@ def test_disassembly_and_code_bytes(case: Case) -> None:
         )
         in text
     )
+
+
+def test_symbols_of_addresses(case: Case) -> None:
+    # What the fixture says of its program: a_main calls a_work.
+    folder = case.fixtures / "perf-data/features-tell-of-the-machine"
+    words = ["insns", "--symbols", "--root", folder / "root"]
+    trace = folder / "perf.data"
+    rows = case.run(*words, "--format=jsonl", trace).want(0).objects()
+    calls = [row for row in rows if row.get("branch") == "call"]
+    assert (calls[0]["ip"], calls[0]["target"]) == ("0x401001", "0x40100e")
+    assert (calls[0]["symbol"], calls[0]["symbol_offset"]) == ("a_main", 1)
+    assert calls[0]["target_symbol"] == "a_work"
+    assert calls[0]["target_offset"] == 0
+    # Nothing is told without being asked for.
+    plain = case.run(
+        "insns", "--root", folder / "root", "--format=jsonl", trace
+    )
+    assert all("symbol" not in row for row in plain.want(0).objects())
+    text = case.run(*words, trace).want(0).out
+    assert "call taken  a_main+0x1 -> a_work\n" in text
+    lines = case.run(*words, "--format=csv", trace).want(0).out.splitlines()
+    assert lines[0].endswith(
+        ",symbol,symbol_offset,target_symbol,target_offset"
+    )
+    assert any(line.endswith(",a_main,1,a_work,0") for line in lines)
+    assert len({line.count(",") for line in lines if '"' not in line}) == 1
+
+
+def test_lines_of_addresses(case: Case) -> None:
+    if platform.machine() != "x86_64":
+        return
+    trace, _ = case.long_trace(1)
+    source = case.write(
+        "loop.c",
+        b"void _start(void)\n{\n"
+        b'\t__asm__ volatile("1: nop; nop; jne 1b; nop");\n}\n',
+    )
+    program = case.folder / "program"
+    subprocess.run(
+        [
+            *("cc", "-O1", "-g", "-static", "-nostdlib", "-fno-pie"),
+            *("-no-pie", "-fcf-protection=none", "-fomit-frame-pointer"),
+            *("-Wl,--build-id=none", "-Wl,-Ttext=0x401000"),
+            *("-o", program, source),
+        ],
+        check=True,
+    )
+    data = program.read_bytes()
+    at = data.index(b"\x90\x90\x75\xfc\x90")
+    words = ["insns", "--lines", "--image", f"{program}:{at}:5@0x401000"]
+    rows = case.run(*words, "--format=jsonl", trace).want(0).objects()
+    insns = [row for row in rows if row["kind"] == "insn"]
+    assert insns
+    for row in insns:
+        assert row["symbol"] == "_start"
+        (frame,) = row["frames"]
+        assert frame["function"] == "_start"
+        assert (frame["file"], frame["line"]) == (str(source), 3)
+    text = case.run(*words, "--limit=5", trace).want(0).out
+    assert f"_start  {source}:3:" in text
+    lines = case.run(*words, "--format=csv", trace).want(0).out.splitlines()
+    assert lines[0].endswith(",function,file,line,column")
+    assert any(f",_start,{source},3," in line for line in lines)
 
 
 def test_att_syntax(case: Case) -> None:
