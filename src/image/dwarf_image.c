@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "image/dwarf_lines.h"
+#include "image/dwarf_object.h"
 
 /* Units of one file. */
 #define MOST_UNITS (UINT32_C(1) << 22)
@@ -511,6 +512,10 @@ hwtdi_dwarf_image_open(struct hwtd_context *ctx,
 		    hwtdi_dwarf_file_need(&image->file,
 			(enum hwtdi_dwarf_section_id)i, &inner),
 		    &inner, err);
+	if (rc == HWTD_OK && image->file.tables.header.e_type == ET_REL)
+		rc = hwtdi_dwarf_object_link(&image->file,
+		    source->code != NULL ? source->code : &image->file.tables,
+		    err);
 	if (rc == HWTD_OK)
 		rc = index_all(image, err);
 	if (rc != HWTD_OK) {

@@ -36,6 +36,8 @@ struct hwtdi_dwarf_source {
 	uint64_t n_bytes;
 	/* The file with the code, if it is another one; NULL. */
 	const char *code_path;
+	/* The code of an object (ET_REL), if it is another file; NULL. */
+	const struct hwtdi_elf_tables *code;
 	/* For files of split DWARF; NULL: only beside these. */
 	const struct hwtdi_image_places *places;
 };

@@ -227,11 +227,9 @@ open_dwarf(struct opening *o)
 		.bytes = o->bytes,
 		.n_bytes = o->n_bytes,
 		.code_path = o->is_file ? o->path : NULL,
+		.code = &o->tables,
 		.places = &o->search->places };
 
-	/* Addresses of objects are those of no linker. */
-	if (o->tables.header.e_type == ET_REL)
-		return (HWTD_OK);
 	if (debug != NULL && debug->bytes != NULL) {
 		source.name = source.path = debug->path;
 		source.bytes = debug->bytes;

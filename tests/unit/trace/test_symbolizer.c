@@ -558,6 +558,40 @@ damage_is_told_with_its_section_and_offset(void **state)
 	}
 }
 
+/* As kernel modules are: places in the file stand for addresses. */
+static void
+code_of_objects_has_lines_too(void **state)
+{
+	static const char *const commands[] = { "true",
+		"objcopy --only-keep-debug program program.debug &&"
+		" objcopy -g --add-gnu-debuglink=program.debug program" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		struct hwtd_symbolizer *s;
+		struct hwtd_trace *trace;
+		struct program p;
+
+		build(&p, "-g");
+		run(&p,
+		    "%s -g -O1 -ffunction-sections -c -o program program.c",
+		    HWTDECODE_TEST_CC);
+		run(&p, "%s", commands[i]);
+		p.outer = section_off(&p, ".text.outer");
+		p.hidden = section_off(&p, ".text.hidden");
+		trace = open_trace(&p, NULL);
+		s = open_symbolizer(trace, NULL);
+		assert_string_equal(at(s, p.outer).name, "outer");
+		assert_string_equal(at(s, p.hidden).name, "hidden");
+		assert_true(at(s, p.outer).n_frames > 0);
+		assert_int_equal(at(s, p.hidden).n_frames, 1);
+		assert_int_equal(at(s, p.hidden).frames[0].line, HIDDEN_LINE);
+		hwtd_symbolizer_close(s);
+		hwtd_trace_close(trace);
+		temp_dir_remove(&p.dir);
+	}
+}
+
 struct sharing {
 	struct hwtd_symbolizer *s;
 	const struct program *p;
@@ -667,6 +701,7 @@ main(void)
 		cmocka_unit_test(places_are_sections_and_processes_too),
 		cmocka_unit_test(wrong_arguments_are_told),
 		cmocka_unit_test(damage_is_told_with_its_section_and_offset),
+		cmocka_unit_test(code_of_objects_has_lines_too),
 		cmocka_unit_test(threads_share_a_symbolizer),
 		cmocka_unit_test(refused_memory_is_told_and_nothing_leaks),
 	};
