@@ -69,7 +69,7 @@ enum {
 /* Attributes of one DIE, which a hostile file repeats. */
 #define MOST_SPECS 128u
 /* Abbreviations of one unit. */
-#define MOST_ABBREVS (UINT32_C(1) << 20)
+#define MOST_ABBREVS 65536u
 #define VERSION_MIN 2
 #define VERSION_MAX 5
 
@@ -590,13 +590,14 @@ hwtdi_dwarf_die_next(const struct hwtdi_dwarf_view *view,
 /* The root's abbreviation is mostly the first. */
 static bool
 find_root(const struct hwtdi_dwarf_file *file,
-    const struct hwtdi_dwarf_unit *unit, uint64_t code,
+    const struct hwtdi_dwarf_unit *unit, uint64_t code, uint64_t *left_inout,
     struct hwtdi_dwarf_abbrev *out)
 {
 	struct hwtdi_dwarf_reader r = hwtdi_dwarf_file_reader(file,
 	    HWTDI_DWARF_ABBREV, unit->abbrev_off);
 
-	for (uint32_t i = 0; i < MOST_ABBREVS; i++) {
+	for (uint32_t i = 0; i<MOST_ABBREVS && * left_inout> 0; i++) {
+		(*left_inout)--;
 		if (!read_abbrev(unit, &r, out) || out->code == 0)
 			return (false);
 		if (out->code == code)
@@ -645,7 +646,7 @@ see_root(const struct hwtdi_dwarf_file *file, struct hwtdi_dwarf_unit *unit,
 int
 hwtdi_dwarf_unit_root(const struct hwtdi_dwarf_file *file,
     struct hwtdi_dwarf_unit *unit, struct hwtdi_dwarf_die *root,
-    struct hwtd_error *err)
+    uint64_t *left_inout, struct hwtd_error *err)
 {
 	struct hwtdi_dwarf_reader r = hwtdi_dwarf_unit_reader(file, unit,
 	    unit->dies);
@@ -658,7 +659,10 @@ hwtdi_dwarf_unit_root(const struct hwtdi_dwarf_file *file,
 	if (r.bad || code == 0)
 		return (hwtdi_dwarf_fail(err, file, HWTDI_DWARF_INFO,
 		    root->off, "a unit without entries"));
-	if (!find_root(file, unit, code, &abbrev))
+	if (*left_inout == 0)
+		return (hwtdi_fail_at(err, HWTD_E_LIMIT, root->off,
+		    "%.90s: too many units and abbreviations", file->path));
+	if (!find_root(file, unit, code, left_inout, &abbrev))
 		return (hwtdi_dwarf_fail(err, file, HWTDI_DWARF_INFO,
 		    root->off, "abbreviation %" PRIu64 " is not there", code));
 	root->tag = abbrev.tag;

@@ -132,11 +132,15 @@ int hwtdi_dwarf_unit_read(const struct hwtdi_dwarf_file *file, uint64_t off,
 
 /*
  * The root of a unit, without its abbreviations as a whole, and what it says of
- * the unit.
+ * the unit.  *left_inout counts down abbreviations that are read for that.
+ * HWTD_E_CORRUPT, HWTD_E_LIMIT.
  */
 int hwtdi_dwarf_unit_root(const struct hwtdi_dwarf_file *file,
     struct hwtdi_dwarf_unit *unit, struct hwtdi_dwarf_die *root,
-    struct hwtd_error *err);
+    uint64_t *left_inout, struct hwtd_error *err);
+
+/* Abbreviations, entries and lines that an index may take. */
+#define HWTDI_DWARF_INDEX_MAX (UINT64_C(1) << 26)
 
 /* HWTD_E_CORRUPT, HWTD_E_NOMEM. */
 int hwtdi_dwarf_abbrevs_init(struct hwtdi_dwarf_abbrevs *abbrevs,

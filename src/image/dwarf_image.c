@@ -68,6 +68,8 @@ struct hwtdi_dwarf_image {
 	bool asked_package, has_package;
 	struct hwtdi_dwarf_file package;
 	uint64_t clock, bytes;
+	/* What the index may still take. */
+	uint64_t left;
 	struct hwtd_error fault;
 };
 
@@ -284,7 +286,8 @@ index_root(struct hwtdi_dwarf_image *image, uint32_t no, uint64_t *left_inout,
 	struct hwtdi_dwarf_die root;
 	int rc;
 
-	rc = hwtdi_dwarf_unit_root(&image->file, &entry->unit, &root, &inner);
+	rc = hwtdi_dwarf_unit_root(&image->file, &entry->unit, &root,
+	    &image->left, &inner);
 	if (rc != HWTD_OK)
 		return (note(&image->fault, rc, &inner, err));
 	entry->usable = root.tag == HWTDI_DW_TAG_COMPILE_UNIT ||
@@ -422,10 +425,19 @@ static int
 index_contents(struct hwtdi_dwarf_image *image, uint32_t no,
     struct hwtd_error *err)
 {
+	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct entry *entry = &image->units[no];
 	const struct loaded *l;
+	uint64_t work;
 	int rc;
 
+	/* Many units can share one large table. */
+	if (image->left == 0) {
+		rc = hwtdi_fail_at(&inner, HWTD_E_LIMIT, entry->unit.off,
+		    "%.90s: too many units do not say where their code is",
+		    image->file.path);
+		return (note(&image->fault, rc, &inner, err));
+	}
 	rc = load_scopes(image, entry, err);
 	if (rc == HWTD_OK)
 		rc = load_lines(image, entry, err);
@@ -436,6 +448,11 @@ index_contents(struct hwtdi_dwarf_image *image, uint32_t no,
 	for (size_t i = 0; rc == HWTD_OK && i < l->lines.n_sequences; i++)
 		rc = add_piece(image, l->lines.sequences[i].low,
 		    l->lines.sequences[i].high, no, err);
+	work = l == NULL
+	    ? 1
+	    : 1 + l->abbrevs.n + l->split_abbrevs.n + l->lines.n_rows +
+		l->lines.n_files + (entry->unit.end - entry->unit.off) / 16;
+	image->left -= work < image->left ? work : image->left;
 	unload(image, entry);
 	return (rc);
 }
@@ -493,6 +510,7 @@ hwtdi_dwarf_image_open(struct hwtd_context *ctx,
 	if (image == NULL)
 		return (hwtdi_fail_nomem(err, sizeof(*image)));
 	image->ctx = ctx;
+	image->left = HWTDI_DWARF_INDEX_MAX;
 	image->fault.size = sizeof(image->fault);
 	image->places.debug_path = source->path;
 	image->places.code_path = source->code_path;

@@ -156,6 +156,7 @@ hwtdi_dwarf_package_find(const struct hwtdi_dwarf_file *package,
     struct hwtd_error *err)
 {
 	uint64_t part[SECT_MAX + 1] = { 0 }, id, off;
+	uint64_t left = HWTDI_DWARF_INDEX_MAX;
 	struct hwtdi_dwarf_die root;
 	struct index x;
 	uint32_t row;
@@ -188,7 +189,7 @@ hwtdi_dwarf_package_find(const struct hwtdi_dwarf_file *package,
 		unit->str_offsets_base += unit->offset_bytes == 8 ? 16 : 8;
 		unit->rnglists_base = part[SECT_RNGLISTS];
 	}
-	return (hwtdi_dwarf_unit_root(package, unit, &root, err));
+	return (hwtdi_dwarf_unit_root(package, unit, &root, &left, err));
 }
 
 /* Files. */
@@ -199,7 +200,7 @@ find_unit(const struct hwtdi_dwarf_file *file, uint64_t id,
     struct hwtdi_dwarf_unit *unit, struct hwtd_error *err)
 {
 	struct hwtdi_dwarf_die root;
-	uint64_t off = 0;
+	uint64_t left = HWTDI_DWARF_INDEX_MAX, off = 0;
 	int rc;
 
 	for (uint32_t i = 0;
@@ -211,7 +212,7 @@ find_unit(const struct hwtdi_dwarf_file *file, uint64_t id,
 		if (unit->version >= 5)
 			unit->str_offsets_base = unit->offset_bytes == 8 ? 16
 									 : 8;
-		rc = hwtdi_dwarf_unit_root(file, unit, &root, err);
+		rc = hwtdi_dwarf_unit_root(file, unit, &root, &left, err);
 		if (rc != HWTD_OK)
 			return (rc);
 		if (unit->has_dwo_id && unit->dwo_id == id)

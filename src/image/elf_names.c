@@ -105,9 +105,11 @@ add_name(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
 
 	rc = hwtdi_array_grow(ctx, &names->at, &names->cap, names->n + 1,
 	    sizeof(*names->at), err);
-	if (rc == HWTD_OK)
-		names->at[names->n++] = *name;
-	return (rc);
+	if (rc != HWTD_OK)
+		return (rc);
+	names->at[names->n] = *name;
+	names->at[names->n++].length = (uint32_t)strlen(name->name);
+	return (HWTD_OK);
 }
 
 static int
@@ -186,17 +188,13 @@ static int
 by_address(const void *va, const void *vb)
 {
 	const struct hwtdi_elf_name *a = va, *b = vb;
-	size_t n_a, n_b;
-
 	if (a->address != b->address)
 		return (a->address < b->address ? -1 : 1);
 	if (a->rank != b->rank)
 		return (a->rank < b->rank ? -1 : 1);
-	n_a = strlen(a->name);
-	n_b = strlen(b->name);
-	if (n_a != n_b)
-		return (n_a < n_b ? -1 : 1);
-	return (strcmp(a->name, b->name));
+	if (a->length != b->length)
+		return (a->length < b->length ? -1 : 1);
+	return (a->name == b->name ? 0 : strcmp(a->name, b->name));
 }
 
 /* Of those at one address the best stays, up to where the largest goes. */

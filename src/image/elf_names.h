@@ -16,6 +16,8 @@ struct hwtdi_elf_name {
 	uint64_t end;
 	/* Borrowed from the file. */
 	const char *name;
+	/* Bytes of the name. */
+	uint32_t length;
 	/* How well it names its place, where several do. */
 	uint32_t rank;
 	/* HWTDI_ELF_NAME_* bits. */
