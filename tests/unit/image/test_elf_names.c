@@ -13,7 +13,7 @@
 #include "support/elf_writer.h"
 #include "support/failing_allocator.h"
 
-#define NAMES "\0main\0_main\0label\0helper\0$x\0data\0tail\0absent"
+#define NAMES "\0main\0_main\0label\0helper\0$x\0data\0tail\0absent\0__alias"
 
 /* Binding in the high half, type in the low one: 1 global, 2 weak, 0 local. */
 static const struct {
@@ -35,6 +35,9 @@ static const struct {
 	{ 28, 0x11, 2, 0x400148, 8 },
 	/* Without a size: up to the end. */
 	{ 33, 0x12, 1, 0x4001c0, 0 },
+	/* People write the weak one, which has no underscores. */
+	{ 45, 0x12, 1, 0x400190, 8 },
+	{ 47, 0x22, 1, 0x400190, 8 },
 	/* Not in this file. */
 	{ 38, 0x12, 0, 0x400180, 0x10 },
 };
@@ -53,6 +56,8 @@ static const struct {
 	{ 0x400150, "helper", 0x400140 },
 	{ 0x400160, NULL, 0 },
 	{ 0x400184, NULL, 0 },
+	{ 0x400194, "alias", 0x400190 },
+	{ 0x400198, NULL, 0 },
 	{ 0x4001c0, "tail", 0x4001c0 },
 	{ 0x4fffff, "tail", 0x4001c0 },
 };

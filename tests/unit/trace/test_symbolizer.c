@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "support/failing_allocator.h"
+#include "support/mapped_trace.h"
 #include "support/temp_dir.h"
 
 /* Lines count from 1; "outer" calls "inner", which is inlined, on line 4. */
@@ -426,6 +427,62 @@ places_are_sections_and_processes_too(void **state)
 }
 
 static void
+names_of_processes_depend_on_the_moment(void **state)
+{
+	static const uint8_t code[0x100] = { 0x90 };
+	struct hwtd_where where = { .flags = HWTD_WHERE_PID, .pid = 5 };
+	struct hwtd_trace *trace = mr_two_images(code, code, sizeof(code));
+	struct hwtd_record r = mr_record(HWTD_REC_CODE, 5, 0x7000, 0x10);
+	struct hwtd_symbolizer *s;
+	struct hwtd_symbol symbol;
+
+	(void)state;
+	/* Code of a runtime that moves: another name at the same address. */
+	r.flags |= HWTD_RECF_FILE_OFF | HWTD_RECF_JIT;
+	r.image = 0;
+	r.name = "_ZN2js5firstEv";
+	mr_time(&r, 10);
+	mr_add(trace, &r);
+	r.file_off = 0x20;
+	r.name = "second";
+	mr_time(&r, 20);
+	mr_add(trace, &r);
+	/* Nothing tells which of these was first. */
+	mr_mmap(trace, 5, 0x9000, 0x100, 0);
+	mr_mmap(trace, 5, 0x9000, 0x100, 1);
+	assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+	s = open_symbolizer(trace, NULL);
+	where.address = 0x7004;
+	where.flags |= HWTD_WHERE_TIME;
+	where.time_ns = 15;
+	assert_int_equal(hwtd_symbolize(s, &where, sizeof(where), 1, &symbol,
+			     sizeof(symbol), NULL),
+	    HWTD_OK);
+	assert_string_equal(symbol.name, "_ZN2js5firstEv");
+	assert_string_equal(symbol.text, "js::first()");
+	assert_int_equal(symbol.offset, 4);
+	assert_true(symbol.flags & HWTD_SYMBOLF_LISTED);
+	assert_true(symbol.flags & HWTD_SYMBOLF_DEMANGLED);
+	where.time_ns = 25;
+	assert_int_equal(hwtd_symbolize(s, &where, sizeof(where), 1, &symbol,
+			     sizeof(symbol), NULL),
+	    HWTD_OK);
+	assert_string_equal(symbol.name, "second");
+	where = (struct hwtd_where){ .flags = HWTD_WHERE_PID |
+		    HWTD_WHERE_OFFSET,
+		.pid = 5,
+		.address = 0x9010,
+		.stream_off = 50 };
+	assert_int_equal(hwtd_symbolize(s, &where, sizeof(where), 1, &symbol,
+			     sizeof(symbol), NULL),
+	    HWTD_OK);
+	assert_string_equal(symbol.image_name, "b");
+	assert_true(symbol.flags & HWTD_SYMBOLF_AMBIGUOUS);
+	hwtd_symbolizer_close(s);
+	hwtd_trace_close(trace);
+}
+
+static void
 wrong_arguments_are_told(void **state)
 {
 	static const struct {
@@ -699,6 +756,7 @@ main(void)
 		cmocka_unit_test(a_file_of_another_build_is_not_used),
 		cmocka_unit_test(stubs_are_named_after_what_they_call),
 		cmocka_unit_test(places_are_sections_and_processes_too),
+		cmocka_unit_test(names_of_processes_depend_on_the_moment),
 		cmocka_unit_test(wrong_arguments_are_told),
 		cmocka_unit_test(damage_is_told_with_its_section_and_offset),
 		cmocka_unit_test(code_of_objects_has_lines_too),
