@@ -203,8 +203,8 @@ hwtdi_dwarf_file_need(struct hwtdi_dwarf_file *file,
     enum hwtdi_dwarf_section_id id, struct hwtd_error *err)
 {
 	struct hwtdi_dwarf_section *s = &file->sections[id];
+	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtdi_unpacking what = { 0 };
-	char name[160];
 	int rc;
 
 	if (!s->packed)
@@ -212,18 +212,24 @@ hwtdi_dwarf_file_need(struct hwtdi_dwarf_file *file,
 	rc = read_packed(file, id, &what, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	(void)snprintf(name, sizeof(name), "%.90s: %s", file->path,
-	    full_names[id]);
-	what.name = name;
+	what.name = "compressed";
 	what.most = file->ctx->max_image < HWTDI_DWARF_UNPACKED_MAX
 	    ? file->ctx->max_image
 	    : HWTDI_DWARF_UNPACKED_MAX;
 	/* What it says may be wrong: no more than it can be. */
 	if (what.expected == 0 || what.expected > what.n * 1032 + 64)
 		what.expected = 4096;
-	rc = hwtdi_unpack_bytes(file->ctx, &what, &s->own, &s->n, err);
+	rc = hwtdi_unpack_bytes(file->ctx, &what, &s->own, &s->n, &inner);
+	if (rc == HWTD_E_CORRUPT || rc == HWTD_E_LIMIT) {
+		(void)hwtdi_dwarf_fail(err, file, id,
+		    rc == HWTD_E_CORRUPT ? inner.offset : 0, "%s",
+		    inner.message);
+		if (err != NULL)
+			err->code = rc;
+	}
 	if (rc != HWTD_OK)
-		return (rc);
+		return (rc == HWTD_E_NOMEM ? hwtdi_fail_pass(err, &inner)
+					   : rc);
 	s->bytes = s->own;
 	s->packed = false;
 	return (HWTD_OK);

@@ -6,6 +6,7 @@
 #include "trace/symbol_image.h"
 
 #include <hwtdecode/image.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -169,6 +170,7 @@ static int
 add_packed(struct opening *o)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
+	struct hwtd_error why = { .size = sizeof(why) };
 	struct hwtdi_unpacking what = { .packing = HWTDI_PACKED_XZ,
 		.most = PACKED_MAX,
 		.name = o->path };
@@ -192,10 +194,15 @@ add_packed(struct opening *o)
 	if (rc == HWTD_OK)
 		rc = hwtdi_elf_tables_init(&tables, o->path, o->image->packed,
 		    o->image->n_packed, &inner);
-	if (rc != HWTD_OK) {
-		hwtdi_fail_prefix(&inner, ".gnu_debugdata");
+	if (rc == HWTD_E_NOMEM)
 		return (note(o, rc, &inner));
-	}
+	if (rc != HWTD_OK)
+		return (note(o,
+		    hwtdi_fail_at(&why, rc, inner.offset,
+			"%.90s: .gnu_debugdata+0x%" PRIx64 ": %s", o->path,
+			inner.offset == UINT64_MAX ? 0 : inner.offset,
+			hwtdi_fail_cause(&inner, o->path)),
+		    &why));
 	return (hwtdi_elf_names_add(&o->image->names, o->ctx, &tables,
 	    o->err));
 }

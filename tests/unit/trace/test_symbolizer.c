@@ -588,6 +588,9 @@ damage_is_told_with_its_section_and_offset(void **state)
 		    ".debug_info+0xc: abbreviation " },
 		/* Version of the lines. */
 		{ ".debug_line", 4, { 77, 0 }, 2, ".debug_line+0x" },
+		/* Behind the header of a compressed section. */
+		{ ".debug_info", 26, { 0xff, 0xff, 0xff, 0xff }, 4,
+		    ".debug_info+0x" },
 	};
 
 	(void)state;
@@ -597,7 +600,7 @@ damage_is_told_with_its_section_and_offset(void **state)
 		struct hwtd_trace *trace;
 		struct program p;
 
-		build(&p, "-gdwarf-5");
+		build(&p, damages[i].at == 26 ? "-gdwarf-5 -gz" : "-gdwarf-5");
 		poke_file(p.path,
 		    section_off(&p, damages[i].section) + damages[i].at,
 		    damages[i].bytes, damages[i].n);
