@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/punycode.h"
+
 /* Paths in paths, types in types. */
 #define DEPTH_MAX 96u
 /* Productions of one name, those of references each time. */
@@ -229,84 +231,17 @@ read_identifier(struct reader *r)
 	return (id);
 }
 
-/* Source: RFC 3492, "Bias adaptation function", "Decoding procedure". */
-
-static uint32_t
-adapt(uint32_t delta, uint32_t n, bool first)
-{
-	uint32_t k = 0;
-
-	delta = first ? delta / 700 : delta / 2;
-	delta += delta / n;
-	for (; delta > 455; k += 36)
-		delta /= 35;
-	return (k + 36 * delta / (delta + 38));
-}
-
-static int
-puny_digit(char c)
-{
-	if (c >= 'a' && c <= 'z')
-		return (c - 'a');
-	return (c >= '0' && c <= '9' ? c - '0' + 26 : -1);
-}
-
-/* One delta; false: it is none. */
-static bool
-read_delta(const char *text, size_t n, size_t *at_inout, uint32_t bias,
-    uint32_t *i_inout)
-{
-	uint32_t w = 1;
-
-	for (uint32_t k = 36;; k += 36) {
-		const uint32_t t = k <= bias ? 1
-		    : k >= bias + 26	     ? 26
-					     : k - bias;
-		int digit;
-
-		if (*at_inout == n)
-			return (false);
-		digit = puny_digit(text[(*at_inout)++]);
-		if (digit < 0 || (uint32_t)digit > (INT32_MAX - *i_inout) / w)
-			return (false);
-		*i_inout += (uint32_t)digit * w;
-		if ((uint32_t)digit < t)
-			return (true);
-		if (w > INT32_MAX / (36 - t))
-			return (false);
-		w *= 36 - t;
-	}
-}
-
 static void
 put_wide(struct reader *r, const struct identifier *id)
 {
-	uint32_t c[WIDE_MAX], n = 0, code = 128, i = 0, bias = 72;
-	size_t plain = id->n, at = 0;
+	uint32_t c[WIDE_MAX];
+	size_t n;
 
-	while (plain > 0 && id->at[plain - 1] != '_')
-		plain--;
-	if (plain > 0) {
-		at = plain--;
-		for (; n < plain && n < WIDE_MAX; n++)
-			c[n] = (uint8_t)id->at[n];
+	if (!hwtdi_punycode(id->at, id->n, c, WIDE_MAX, &n)) {
+		r->bad = true;
+		return;
 	}
-	while (!r->bad && at < id->n) {
-		const uint32_t before = i;
-
-		if (n == WIDE_MAX || plain > WIDE_MAX ||
-		    !read_delta(id->at, id->n, &at, bias, &i)) {
-			r->bad = true;
-			return;
-		}
-		n++;
-		bias = adapt(i - before, n, before == 0);
-		code += i / n;
-		i %= n;
-		memmove(&c[i + 1], &c[i], (n - 1 - i) * sizeof(c[0]));
-		c[i++] = code;
-	}
-	for (uint32_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n; k++)
 		put_utf8(r, c[k]);
 }
 
