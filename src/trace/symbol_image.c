@@ -17,6 +17,9 @@
 /* Bytes of symbols that were packed into a file. */
 #define PACKED_MAX (UINT64_C(256) << 20)
 
+/* What is compared at once of files that an archive holds in parts. */
+#define PAGE 4096u
+
 /* An image that is being opened. */
 struct opening {
 	struct hwtdi_symbol_image *image;
@@ -34,6 +37,8 @@ struct opening {
 	bool is_file;
 	/* By records, not by the caller. */
 	bool named;
+	/* The trace holds parts of its file. */
+	bool is_sparse;
 	struct hwtd_error *err;
 };
 
@@ -101,6 +106,31 @@ map_file(struct hwtdi_image_found *found, const char *path,
 	return (rc);
 }
 
+/*
+ * Whether a file is another one than that of which an archive holds code, where
+ * no build-id tells.  What it does not hold is 0 there.
+ */
+static bool
+is_other(const struct opening *o, const struct hwtdi_image_found *found)
+{
+	static const uint8_t zeros[PAGE];
+	uint64_t n;
+
+	if (found->verdict != HWTDI_IMAGE_UNCHECKED)
+		return (false);
+	for (uint64_t off = 0; off < o->held.n_bytes; off += n) {
+		n = o->held.n_bytes - off < PAGE ? o->held.n_bytes - off
+						 : PAGE;
+		if (memcmp(o->held.bytes + off, zeros, (size_t)n) == 0)
+			continue;
+		if (off > found->n_bytes || n > found->n_bytes - off ||
+		    memcmp(o->held.bytes + off, found->bytes + off,
+			(size_t)n) != 0)
+			return (true);
+	}
+	return (false);
+}
+
 static int
 find_code(struct opening *o)
 {
@@ -127,6 +157,13 @@ find_code(struct opening *o)
 		rc = hwtdi_image_search(o->image->code, o->ctx, o->held.path,
 		    &o->build_id, &places, &inner);
 	/* One of another build has other symbols. */
+	if (rc == HWTD_OK && o->is_sparse && is_other(o, o->image->code)) {
+		rc = hwtdi_fail(&inner, HWTD_E_NOT_FOUND,
+		    "%.120s: its code is not that of the trace; give the file"
+		    " that ran",
+		    o->image->code->path);
+		o->image->fault = inner;
+	}
 	if (rc == HWTD_OK && o->image->code->verdict != HWTDI_IMAGE_MISMATCH)
 		take_bytes(o, o->image->code->path, o->image->code->bytes,
 		    o->image->code->n_bytes);
@@ -264,6 +301,7 @@ hwtdi_symbol_image_open(struct hwtdi_symbol_image *image,
 	image->fault.size = sizeof(image->fault);
 	hwtdi_trace_image_source(trace, no, &o.held);
 	o.named = trace->images[no].named;
+	o.is_sparse = trace->images[no].sparse && o.held.bytes != NULL;
 	if (hwtd_trace_image(trace, no, &info) == HWTD_OK &&
 	    info.n_build_id <= HWTDI_BUILD_ID_MAX) {
 		o.build_id.n = info.n_build_id;

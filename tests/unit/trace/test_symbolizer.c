@@ -16,6 +16,7 @@
 
 #include "support/failing_allocator.h"
 #include "support/mapped_trace.h"
+#include "support/saved_trace.h"
 #include "support/temp_dir.h"
 
 /* Lines count from 1; "outer" calls "inner", which is inlined, on line 4. */
@@ -482,6 +483,75 @@ names_of_processes_depend_on_the_moment(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* An archive of a program, which lies under its path, or one that differs. */
+static void
+symbols_of_archives_are_of_the_file_that_ran(void **state)
+{
+	(void)state;
+	for (int other = 0; other < 2; other++) {
+		struct hwtd_trace_options opts = { .size = sizeof(opts) };
+		struct hwtd_where where = { .flags = HWTD_WHERE_PID,
+			.pid = 5 };
+		struct hwtd_record r = mr_record(HWTD_REC_MMAP, 5, 0x10000000,
+		    0);
+		struct hwtd_symbolizer *s;
+		struct hwtd_symbol symbol;
+		struct hwtd_context *ctx;
+		struct hwtd_trace *trace;
+		char saved[300];
+		struct program p;
+
+		build(&p, "");
+		run(&p,
+		    "%s -O1 -Wl,--build-id=none -no-pie"
+		    " -Wl,-Ttext-segment=0x10000000"
+		    " -Wl,-z,noseparate-code -o program program.c",
+		    HWTDECODE_TEST_CC);
+		ask_nm(&p);
+		assert_int_equal(hwtd_context_create(NULL, &ctx, NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_create(ctx, &opts, &trace, NULL),
+		    HWTD_OK);
+		r.flags |= HWTD_RECF_FILE_OFF;
+		r.len = 0x1000;
+		r.flags |= HWTD_RECF_LEN;
+		r.name = p.path;
+		mr_add(trace, &r);
+		assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+		st_save(trace, temp_dir_file(&p.dir, "saved.hwt", saved),
+		    HWTD_SAVE_IMAGES);
+		hwtd_trace_close(trace);
+		if (other != 0)
+			run(&p,
+			    "sed -i 's/[+] 7/+ 9/' program.c &&"
+			    " %s -O1 -Wl,--build-id=none -no-pie"
+			    " -Wl,-Ttext-segment=0x10000000"
+			    " -Wl,-z,noseparate-code -o program program.c",
+			    HWTDECODE_TEST_CC);
+		assert_int_equal(hwtd_trace_open(ctx, saved, NULL, &trace,
+				     NULL),
+		    HWTD_OK);
+		s = open_symbolizer(trace, NULL);
+		where.address = p.outer;
+		assert_int_equal(hwtd_symbolize(s, &where, sizeof(where), 1,
+				     &symbol, sizeof(symbol), NULL),
+		    HWTD_OK);
+		if (other != 0) {
+			assert_null(symbol.name);
+			assert_non_null(symbol.fault);
+			assert_non_null(strstr(symbol.fault,
+			    "its code is not that of the trace"));
+		} else {
+			assert_null(symbol.fault);
+			assert_string_equal(symbol.name, "outer");
+		}
+		hwtd_symbolizer_close(s);
+		hwtd_trace_close(trace);
+		hwtd_context_destroy(ctx);
+		temp_dir_remove(&p.dir);
+	}
+}
+
 static void
 wrong_arguments_are_told(void **state)
 {
@@ -760,6 +830,7 @@ main(void)
 		cmocka_unit_test(stubs_are_named_after_what_they_call),
 		cmocka_unit_test(places_are_sections_and_processes_too),
 		cmocka_unit_test(names_of_processes_depend_on_the_moment),
+		cmocka_unit_test(symbols_of_archives_are_of_the_file_that_ran),
 		cmocka_unit_test(wrong_arguments_are_told),
 		cmocka_unit_test(damage_is_told_with_its_section_and_offset),
 		cmocka_unit_test(code_of_objects_has_lines_too),
