@@ -12,6 +12,7 @@
 #ifndef HWTDECODE_HWTDECODE_H
 #define HWTDECODE_HWTDECODE_H
 
+#include <hwtdecode/calls.h>
 #include <hwtdecode/version.h>
 #include <hwtdecode/error.h>
 #include <hwtdecode/context.h>

@@ -1,0 +1,73 @@
+/*
+ * Functions that calls lead to: which code is which function, by symbols where
+ * there are, else by where it was called.
+ */
+#ifndef HWTDI_CALL_FUNCTIONS_H
+#define HWTDI_CALL_FUNCTIONS_H
+
+#include <hwtdecode/calls.h>
+
+#include "analysis/call_stack.h"
+#include "analysis/latency.h"
+#include "base/text_pool.h"
+
+/* Times of calls that ended. */
+struct hwtdi_call_sums {
+	uint64_t calls, whole, ns, self_ns, min_ns, max_ns;
+	uint64_t self_insns, self_cycles, all_self_ns;
+	struct hwtdi_latency spread;
+};
+
+struct hwtdi_call_function {
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t section;
+	/* Numbers of names; 0: none. */
+	uint32_t name, image;
+	bool has_address;
+	struct hwtdi_call_sums sums;
+};
+
+struct hwtdi_call_image;
+struct hwtdi_call_answer;
+
+struct hwtdi_call_functions {
+	struct hwtd_context *library;
+	/* NULL: text, which names functions itself. */
+	struct hwtd_trace *trace;
+	bool with_symbols;
+	struct hwtdi_call_function *at;
+	size_t n, cap;
+	struct hwtdi_index index;
+	struct hwtdi_text_pool names;
+	struct hwtdi_call_image *images;
+	size_t n_images;
+	/* Recent answers of symbols. */
+	struct hwtdi_call_answer *answers;
+};
+
+/* HWTD_E_NOMEM.  The trace (NULL: none) stays open as long. */
+int hwtdi_call_functions_init(struct hwtdi_call_functions *f,
+    struct hwtd_context *library, struct hwtd_trace *trace, bool with_symbols,
+    struct hwtd_error *err);
+
+/*
+ * The function at an address.  Without a symbol it is one if it was called;
+ * `called`: now it is.  HWTD_E_NOMEM, HWTD_E_LIMIT.
+ */
+int hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t section,
+    uint64_t address, bool called, struct hwtdi_extent *out,
+    struct hwtd_error *err);
+
+/* A function that text names; `address` NULL: it does not say where. */
+int hwtdi_call_functions_named(struct hwtdi_call_functions *f,
+    const char *name, const char *image, const uint64_t *address,
+    uint32_t *function_out, struct hwtd_error *err);
+
+/* A call ended.  HWTD_E_NOMEM. */
+int hwtdi_call_functions_add(struct hwtdi_call_functions *f,
+    const struct hwtd_call *row, struct hwtd_error *err);
+
+void hwtdi_call_functions_fini(struct hwtdi_call_functions *f);
+
+#endif /* HWTDI_CALL_FUNCTIONS_H */

@@ -1,0 +1,503 @@
+/*
+ * Rows of events to transfers of control: one row late, since the row behind a
+ * branch says in which section it went.
+ */
+#include "analysis/call_rows.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "trace/trace_model.h"
+
+int
+hwtdi_call_rows_init(struct hwtdi_call_rows *rows, struct hwtd_trace *trace,
+    struct hwtdi_call_threads *threads, struct hwtdi_call_functions *functions,
+    bool interpolate, struct hwtd_error *err)
+{
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+
+	(void)hwtd_trace_info(trace, &info);
+	memset(rows, 0, sizeof(*rows));
+	rows->library = hwtdi_trace_library(trace);
+	rows->trace = trace;
+	rows->threads = threads;
+	rows->functions = functions;
+	rows->streams = hwtdi_zalloc(rows->library,
+	    info.n_streams * sizeof(*rows->streams));
+	if (rows->streams == NULL && info.n_streams != 0)
+		return (hwtdi_fail_nomem(err,
+		    info.n_streams * sizeof(*rows->streams)));
+	rows->n_streams = info.n_streams;
+	for (size_t i = 0; i < rows->n_streams; i++) {
+		rows->streams[i].feed.threads = threads;
+		rows->streams[i].feed.interpolate = interpolate;
+	}
+	return (HWTD_OK);
+}
+
+void
+hwtdi_call_rows_fini(struct hwtdi_call_rows *rows)
+{
+	for (size_t i = 0; i < rows->n_streams; i++)
+		hwtdi_call_feed_fini(&rows->streams[i].feed);
+	hwtdi_free(rows->library, rows->streams,
+	    rows->n_streams * sizeof(*rows->streams));
+	hwtdi_array_free(rows->library, rows->thread_of, rows->cap_thread_of,
+	    sizeof(*rows->thread_of));
+	rows->streams = NULL;
+	rows->n_streams = 0;
+	rows->thread_of = NULL;
+}
+
+static struct hwtdi_step
+step_of(const struct hwtdi_call_stream *s, const struct hwtd_event *row,
+    uint32_t what)
+{
+	struct hwtdi_step step = { .time_ns = row->time_ns,
+		.from_section = HWTD_NO_ID,
+		.to_section = HWTD_NO_ID,
+		.to_function = HWTDI_NO_FUNCTION,
+		.context = row->context,
+		.what = what,
+		.thread = s->thread };
+
+	if ((row->flags & HWTD_EVF_TIME) != 0)
+		step.flags |= HWTDI_STEP_TIME;
+	if ((row->flags & HWTD_EVF_TIME_ESTIMATED) != 0)
+		step.flags |= HWTDI_STEP_ESTIMATED;
+	return (step);
+}
+
+static void
+go_to(struct hwtdi_step *step, uint64_t address, uint32_t section)
+{
+	step->flags |= HWTDI_STEP_TO;
+	step->to = address;
+	step->to_section = section;
+}
+
+/* Execution was found at the address of a row. */
+static int
+find_at(struct hwtdi_call_stream *s, const struct hwtd_event *row,
+    uint32_t what, struct hwtd_error *err)
+{
+	struct hwtdi_step step = step_of(s, row, what);
+
+	go_to(&step, row->ip,
+	    (row->flags & HWTD_EVF_SECTION) != 0 ? row->section : HWTD_NO_ID);
+	return (hwtdi_call_feed_add(&s->feed, &step, err));
+}
+
+/* Threads. */
+
+/* What is the same of one thread at all levels. */
+static void
+who_of(const struct hwtdi_call_rows *rows, const struct hwtd_event *row,
+    struct hwtdi_call_who *who)
+{
+	struct hwtd_exec_context c = { .size = sizeof(c) };
+
+	memset(who, 0, sizeof(*who));
+	who->pid = who->tid = who->stream = HWTD_NO_ID;
+	if (hwtd_trace_exec_context(rows->trace, row->context, &c) ==
+	    HWTD_OK) {
+		who->tid = c.tid;
+		who->epoch = c.epoch;
+		/* A thread that is known is one wherever it runs. */
+		if (c.tid != HWTD_NO_ID) {
+			who->pid = c.pid;
+			return;
+		}
+		who->pid = c.pid;
+		/* Page tables of the kernel and of its user are neighbours. */
+		if (c.pid == HWTD_NO_ID && (c.flags & HWTD_CTXF_CR3) != 0)
+			who->space = c.cr3 >> 13;
+	}
+	who->stream = row->stream;
+}
+
+static int
+thread_of(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
+    uint32_t *no_out, struct hwtd_error *err)
+{
+	struct hwtdi_call_who who;
+	int rc;
+
+	/* Contexts of streams of several CPUs tell nothing of the stream. */
+	if (row->context < rows->n_thread_of &&
+	    rows->thread_of[row->context] != 0) {
+		*no_out = rows->thread_of[row->context] - 1;
+		return (HWTD_OK);
+	}
+	who_of(rows, row, &who);
+	rc = hwtdi_call_threads_find(rows->threads, &who, no_out, err);
+	if (rc != HWTD_OK || who.stream != HWTD_NO_ID)
+		return (rc);
+	if (row->context >= rows->n_thread_of) {
+		rc = hwtdi_array_grow(rows->library, &rows->thread_of,
+		    &rows->cap_thread_of, (size_t)row->context + 1,
+		    sizeof(*rows->thread_of), err);
+		if (rc != HWTD_OK)
+			return (rc);
+		memset(&rows->thread_of[rows->n_thread_of], 0,
+		    (row->context + 1 - rows->n_thread_of) *
+			sizeof(*rows->thread_of));
+		rows->n_thread_of = (size_t)row->context + 1;
+	}
+	rows->thread_of[row->context] = *no_out + 1;
+	return (HWTD_OK);
+}
+
+/* A thread leaves the stream, or comes to it. */
+static int
+go_in_or_out(struct hwtdi_call_stream *s, const struct hwtd_event *row,
+    uint32_t what, struct hwtd_error *err)
+{
+	struct hwtdi_step step = step_of(s, row, what);
+	int rc = hwtdi_call_feed_add(&s->feed, &step, err);
+
+	return (rc != HWTD_OK ? rc : hwtdi_call_feed_flush(&s->feed, err));
+}
+
+static int
+check_epoch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	struct hwtdi_call_who *at = &rows->threads->at[s->thread];
+	struct hwtd_exec_context c = { .size = sizeof(c) };
+	struct hwtdi_step step;
+
+	if (hwtd_trace_exec_context(rows->trace, row->context, &c) !=
+		HWTD_OK ||
+	    c.epoch == at->epoch)
+		return (HWTD_OK);
+	at->epoch = c.epoch;
+	step = step_of(s, row, HWTDI_TRANSFER_EXEC);
+	s->lost = true;
+	return (hwtdi_call_feed_add(&s->feed, &step, err));
+}
+
+static int
+set_context(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	uint32_t no;
+	int rc;
+
+	if (s->has_thread && s->context == row->context)
+		return (HWTD_OK);
+	rc = thread_of(rows, row, &no, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (!s->has_thread || s->thread != no) {
+		if (s->has_thread)
+			rc = go_in_or_out(s, row, HWTDI_TRANSFER_OUT, err);
+		s->thread = no;
+		if (rc == HWTD_OK && rows->threads->at[no].calls->started)
+			rc = go_in_or_out(s, row, HWTDI_TRANSFER_IN, err);
+		s->has_thread = true;
+		s->lost = true;
+		s->first = s->end = 0;
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	s->context = row->context;
+	return (check_epoch(rows, s, row, err));
+}
+
+/* Branches. */
+
+/* It stays in one function, so that no stack changes. */
+static int
+stays(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s, uint32_t what,
+    uint64_t to, uint32_t section, bool *stays_out, struct hwtd_error *err)
+{
+	struct hwtdi_extent at;
+	int rc;
+
+	*stays_out = s->branch.ip - s->first < s->end - s->first &&
+	    to - s->first < s->end - s->first;
+	if (*stays_out)
+		return (HWTD_OK);
+	rc = hwtdi_call_functions_find(rows->functions, section, to, false,
+	    &at, err);
+	s->first = at.first;
+	s->end = at.end;
+	*stays_out = s->branch.ip - s->first < s->end - s->first ||
+	    (at.function == HWTDI_NO_FUNCTION && what == HWTDI_TRANSFER_JUMP);
+	return (rc);
+}
+
+static uint32_t
+what_of(const struct hwtd_event *branch)
+{
+	switch (branch->branch) {
+	case HWTD_BRANCH_CALL:
+	case HWTD_BRANCH_INDIRECT_CALL:
+		return (HWTDI_TRANSFER_CALL);
+	case HWTD_BRANCH_RETURN:
+		return (HWTDI_TRANSFER_RETURN);
+	case HWTD_BRANCH_INDIRECT_JUMP:
+	case HWTD_BRANCH_FAR_JUMP:
+		return (HWTDI_TRANSFER_INDIRECT);
+	case HWTD_BRANCH_FAR_CALL:
+		return (HWTDI_TRANSFER_FAR_CALL);
+	case HWTD_BRANCH_FAR_RETURN:
+		return (HWTDI_TRANSFER_FAR_RETURN);
+	case HWTD_BRANCH_NO_PATH:
+		return (HWTDI_TRANSFER_ARRIVE);
+	default:
+		return (HWTDI_TRANSFER_JUMP);
+	}
+}
+
+/* In A32 and T32 any branch may have a condition. */
+static bool
+goes_on_behind(const struct hwtd_event *branch)
+{
+	const bool far = branch->branch == HWTD_BRANCH_FAR_CALL ||
+	    branch->branch == HWTD_BRANCH_FAR_RETURN ||
+	    branch->branch == HWTD_BRANCH_NO_PATH;
+
+	if (branch->branch == HWTD_BRANCH_NONE)
+		return (true);
+	return (!far && (branch->flags & HWTD_EVF_TARGET) != 0 &&
+	    (branch->flags & HWTD_EVF_TAKEN) == 0);
+}
+
+/* The branch before a row, which may be NULL. */
+static int
+end_branch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
+    const struct hwtd_event *next, struct hwtd_error *err)
+{
+	const struct hwtd_event *b = &s->branch;
+	struct hwtdi_step step;
+	uint32_t section = HWTD_NO_ID;
+	bool stay = false;
+	int rc = HWTD_OK;
+
+	if (!s->pending)
+		return (HWTD_OK);
+	s->pending = false;
+	step = step_of(s, b, what_of(b));
+	step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
+	/* The last instruction is the branch; where it begins is not told. */
+	step.from = b->bytes == 0 ? b->ip : b->ip + b->bytes - 1;
+	step.back = b->ip + b->bytes;
+	step.from_section = (b->flags & HWTD_EVF_SECTION) != 0 ? b->section
+							       : HWTD_NO_ID;
+	if ((b->flags & HWTD_EVF_TARGET) != 0) {
+		if (next != NULL && next->kind == HWTD_EV_BLOCK &&
+		    next->ip == b->target &&
+		    (next->flags & HWTD_EVF_SECTION) != 0)
+			section = next->section;
+		else if (step.from_section != HWTD_NO_ID &&
+		    step.what == HWTDI_TRANSFER_JUMP)
+			section = step.from_section;
+		go_to(&step, b->target, section);
+	}
+	if ((step.what == HWTDI_TRANSFER_JUMP ||
+		step.what == HWTDI_TRANSFER_INDIRECT) &&
+	    (step.flags & HWTDI_STEP_TO) != 0)
+		rc = stays(rows, s, step.what, b->target, section, &stay, err);
+	return (stay || rc != HWTD_OK
+		? rc
+		: hwtdi_call_feed_add(&s->feed, &step, err));
+}
+
+/* Rows. */
+
+static int
+add_code(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	const uint32_t timed = HWTD_EVF_TIME;
+	int rc = end_branch(rows, s, row, err);
+
+	if (rc == HWTD_OK && (!s->on || s->lost)) {
+		rc = find_at(s, row, HWTDI_TRANSFER_ARRIVE, err);
+		s->on = true;
+		s->lost = false;
+	}
+	if ((row->flags & timed) != 0) {
+		s->has_time = true;
+		s->last_ns = row->time_ns;
+	}
+	s->feed.insns += row->insns;
+	s->feed.executed += row->insns;
+	if (rc == HWTD_OK &&
+	    (row->flags & (timed | HWTD_EVF_TIME_ESTIMATED)) == timed)
+		rc = hwtdi_call_feed_anchor(&s->feed, row->time_ns,
+		    s->feed.executed, err);
+	s->pending = !goes_on_behind(row);
+	if (s->pending)
+		s->branch = *row;
+	return (rc);
+}
+
+static const struct hwtd_async *
+async_of(const struct hwtd_batch *batch, const struct hwtd_event *row)
+{
+	if ((row->flags & HWTD_EVF_VALUE) == 0 ||
+	    row->value >= batch->n_asyncs)
+		return (NULL);
+	return ((const struct hwtd_async *)(const void *)((const uint8_t *)
+							      batch->asyncs +
+	    (size_t)row->value * batch->async_stride));
+}
+
+static int
+add_async(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	const struct hwtd_async *async = async_of(batch, row);
+	const uint32_t type = async == NULL ? HWTD_ASYNC_UNKNOWN : async->type;
+	struct hwtdi_step step = step_of(s, row,
+	    type == HWTD_ASYNC_EXCEPTION ? HWTDI_TRANSFER_EXCEPTION
+		: type == HWTD_ASYNC_TRANSACTION_ABORT
+		? HWTDI_TRANSFER_INDIRECT
+		: HWTDI_TRANSFER_INTERRUPT);
+
+	/* Those of instructions are in the rows of these. */
+	if ((row->flags & HWTD_EVF_TARGET) == 0 || type >= HWTD_ASYNC_RETURN)
+		return (HWTD_OK);
+	if ((row->flags & HWTD_EVF_IP) != 0) {
+		step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
+		step.from = step.back = row->ip;
+	}
+	/* The handler of a system call returns behind the instruction. */
+	if (async != NULL && (async->flags & HWTD_ASYNCF_RETURN_ADDR) != 0) {
+		step.flags |= HWTDI_STEP_BACK;
+		step.back = async->return_addr;
+	}
+	go_to(&step, row->target, HWTD_NO_ID);
+	return (hwtdi_call_feed_add(&s->feed, &step, err));
+}
+
+static int
+add_gap(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	struct hwtdi_step step = step_of(s, row, HWTDI_TRANSFER_GAP);
+	const struct hwtd_gap *gap;
+	int rc;
+
+	if (row->value >= batch->n_gaps || !s->has_thread)
+		return (HWTD_OK);
+	gap = (const struct hwtd_gap *)(const void *)((const uint8_t *)
+							  batch->gaps +
+	    (size_t)row->value * batch->gap_stride);
+	step.gap_bytes = gap->end - gap->first;
+	if ((gap->flags & HWTD_GAPF_TIME_BEFORE) != 0) {
+		step.flags |= HWTDI_STEP_TIME;
+		step.time_ns = gap->time_before_ns;
+	}
+	if ((gap->flags & HWTD_GAPF_TIME_AFTER) != 0) {
+		step.flags |= HWTDI_STEP_UNTIL;
+		step.until_ns = gap->time_after_ns;
+	}
+	s->lost = true;
+	rc = hwtdi_call_feed_flush(&s->feed, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_call_feed_add(&s->feed, &step, err);
+	return (rc != HWTD_OK ? rc : hwtdi_call_feed_flush(&s->feed, err));
+}
+
+static int
+add_off(struct hwtdi_call_stream *s, const struct hwtd_event *row,
+    struct hwtd_error *err)
+{
+	struct hwtdi_step step = step_of(s, row, HWTDI_TRANSFER_OFF);
+
+	if (!s->on || (row->flags & HWTD_EVF_STATUS) != 0)
+		return (HWTD_OK);
+	s->on = false;
+	if ((row->flags & HWTD_EVF_ASYNC) != 0)
+		step.flags |= HWTDI_STEP_ASYNC;
+	if ((row->flags & HWTD_EVF_IP) != 0) {
+		step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
+		step.from = step.back = row->ip;
+		step.from_section = HWTD_NO_ID;
+	}
+	return (hwtdi_call_feed_add(&s->feed, &step, err));
+}
+
+static int
+add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	struct hwtdi_call_stream *s;
+	int rc = HWTD_OK;
+
+	if (row->stream >= rows->n_streams)
+		return (HWTD_OK);
+	s = &rows->streams[row->stream];
+	if (row->kind == HWTD_EV_BLOCK) {
+		if (s->has_thread && s->context == row->context)
+			return (add_code(rows, s, row, err));
+	} else if (row->kind == HWTD_EV_CYCLES) {
+		hwtdi_call_feed_cycles(&s->feed, row->value);
+		return (HWTD_OK);
+	}
+	rc = end_branch(rows, s, row, err);
+	if (rc == HWTD_OK)
+		rc = set_context(rows, s, row, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	switch (row->kind) {
+	case HWTD_EV_BLOCK:
+		return (add_code(rows, s, row, err));
+	case HWTD_EV_ASYNC:
+		return (add_async(s, batch, row, err));
+	case HWTD_EV_GAP:
+		return (add_gap(s, batch, row, err));
+	case HWTD_EV_DISABLE:
+		return (add_off(s, row, err));
+	case HWTD_EV_ENABLE:
+		if ((row->flags & HWTD_EVF_STATUS) != 0 ||
+		    (row->flags & HWTD_EVF_IP) == 0)
+			return (HWTD_OK);
+		s->on = true;
+		s->lost = false;
+		return (find_at(s, row, HWTDI_TRANSFER_ON, err));
+	default:
+		return (HWTD_OK);
+	}
+}
+
+int
+hwtdi_call_rows_add(struct hwtdi_call_rows *rows,
+    const struct hwtd_batch *batch, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < batch->n && rc == HWTD_OK; i++)
+		rc = add_row(rows, batch, &batch->events[i], err);
+	return (rc);
+}
+
+int
+hwtdi_call_rows_end(struct hwtdi_call_rows *rows, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < rows->n_streams && rc == HWTD_OK; i++) {
+		struct hwtdi_call_stream *s = &rows->streams[i];
+		struct hwtdi_step step;
+
+		if (!s->has_thread)
+			continue;
+		rc = end_branch(rows, s, NULL, err);
+		/* What ran last is of the call that is open then. */
+		step = step_of(s, &s->branch, HWTDI_TRANSFER_IN);
+		step.flags = s->has_time
+		    ? HWTDI_STEP_TIME | HWTDI_STEP_ESTIMATED
+		    : 0;
+		step.time_ns = s->last_ns;
+		if (rc == HWTD_OK)
+			rc = hwtdi_call_feed_add(&s->feed, &step, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_call_feed_flush(&s->feed, err);
+	}
+	return (rc);
+}
