@@ -387,6 +387,8 @@ add_frame(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 	f->context = push->step->context;
 	f->flags = push->flags;
 	f->state = push->state;
+	f->self_off_ns = t->nobody_ns;
+	t->nobody_ns = 0;
 	if (t->credit < UINT32_C(1) << 20)
 		t->credit += 64;
 	*out = f;
@@ -545,6 +547,8 @@ hwtdi_call_charge(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	*(t->in_gap	 ? &top->self_gap_ns
 		: t->out ? &top->self_off_ns
 			 : &top->self_ns) += passed;
+	if (top == &none)
+		t->nobody_ns += passed;
 	top->self_insns += step->insns;
 	top->self_cycles += step->cycles;
 	if ((step->flags & HWTDI_STEP_CYCLES) != 0)

@@ -314,6 +314,8 @@ add_code(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 	const uint32_t timed = HWTD_EVF_TIME;
 	int rc = end_branch(rows, s, row, err);
 
+	s->was_async = false;
+
 	if (rc == HWTD_OK && (!s->on || s->lost)) {
 		rc = find_at(s, row, HWTDI_TRANSFER_ARRIVE, err);
 		s->on = true;
@@ -405,7 +407,7 @@ add_gap(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 
 static int
 add_off(struct hwtdi_call_stream *s, const struct hwtd_event *row,
-    struct hwtd_error *err)
+    bool led_out, struct hwtd_error *err)
 {
 	struct hwtdi_step step = step_of(s, row, HWTDI_TRANSFER_OFF);
 
@@ -414,6 +416,8 @@ add_off(struct hwtdi_call_stream *s, const struct hwtd_event *row,
 	s->on = false;
 	if ((row->flags & HWTD_EVF_ASYNC) != 0)
 		step.flags |= HWTDI_STEP_ASYNC;
+	if (led_out)
+		step.flags |= HWTDI_STEP_LED_OUT;
 	if ((row->flags & HWTD_EVF_IP) != 0) {
 		step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
 		step.from = step.back = row->ip;
@@ -427,6 +431,7 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
     const struct hwtd_event *row, struct hwtd_error *err)
 {
 	struct hwtdi_call_stream *s;
+	bool led_out;
 	int rc = HWTD_OK;
 
 	if (row->stream >= rows->n_streams)
@@ -439,6 +444,8 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 		hwtdi_call_feed_cycles(&s->feed, row->value);
 		return (HWTD_OK);
 	}
+	led_out = s->pending || s->was_async;
+	s->was_async = row->kind == HWTD_EV_ASYNC;
 	rc = end_branch(rows, s, row, err);
 	if (rc == HWTD_OK)
 		rc = set_context(rows, s, row, err);
@@ -452,7 +459,7 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 	case HWTD_EV_GAP:
 		return (add_gap(s, batch, row, err));
 	case HWTD_EV_DISABLE:
-		return (add_off(s, row, err));
+		return (add_off(s, row, led_out, err));
 	case HWTD_EV_ENABLE:
 		if ((row->flags & HWTD_EVF_STATUS) != 0 ||
 		    (row->flags & HWTD_EVF_IP) == 0)

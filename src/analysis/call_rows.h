@@ -14,6 +14,8 @@ struct hwtdi_call_stream {
 	bool pending;
 	/* Tracing is on; how it went on is not known. */
 	bool on, lost;
+	/* The row before was an interrupt or the like. */
+	bool was_async;
 	bool has_thread;
 	uint32_t thread;
 	uint32_t context;

@@ -299,7 +299,6 @@ take_call(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	rc = extent_of(t, step, true, &push.at, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	t->called = true;
 	return (hwtdi_call_push(t, &push, err));
 }
 
@@ -347,7 +346,6 @@ take_far_call(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		.placed = placed };
 	int rc = extent_of(t, step, true, &push.at, err);
 
-	t->called = true;
 	if ((step->flags & HWTDI_STEP_BACK) != 0)
 		push.state |= HWTDI_FRAME_BACK |
 		    ((step->flags & HWTDI_STEP_LOOSE) != 0 &&
@@ -444,7 +442,7 @@ come_back(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 
 static int
 take_off(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
-    bool after_call, struct hwtd_error *err)
+    struct hwtd_error *err)
 {
 	struct hwtdi_frame *top = hwtdi_call_top(t);
 	struct hwtdi_push push = { .step = step,
@@ -456,7 +454,9 @@ take_off(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	if (top != NULL && (top->state & HWTDI_FRAME_AWAY) != 0)
 		return (HWTD_OK);
 	/* What was called last, or what it was interrupted by, is not traced. */
-	if (top != NULL && after_call) {
+	if (top != NULL && (step->flags & HWTDI_STEP_LED_OUT) != 0 &&
+	    (top->type == HWTD_CALL_TYPE_CALL ||
+		(top->state & HWTDI_FRAME_FAR) != 0)) {
 		top->flags |= HWTD_CALLF_UNTRACED;
 		top->state |= HWTDI_FRAME_AWAY;
 		return (HWTD_OK);
@@ -535,7 +535,7 @@ take_on(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 
 static int
 take(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
-    bool after_call, struct hwtd_error *err)
+    struct hwtd_error *err)
 {
 	switch (step->what) {
 	case HWTDI_TRANSFER_ARRIVE:
@@ -556,7 +556,7 @@ take(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	case HWTDI_TRANSFER_FAR_RETURN:
 		return (come_back(t, step, err));
 	case HWTDI_TRANSFER_OFF:
-		return (take_off(t, step, after_call, err));
+		return (take_off(t, step, err));
 	case HWTDI_TRANSFER_ON:
 		return (take_on(t, step, err));
 	case HWTDI_TRANSFER_GAP:
@@ -573,13 +573,10 @@ int
 hwtdi_call_thread_step(struct hwtdi_call_thread *t,
     const struct hwtdi_step *step, struct hwtd_error *err)
 {
-	const bool after_call = t->called;
-	int rc;
+	int rc = hwtdi_call_charge(t, step, err);
 
-	t->called = false;
-	rc = hwtdi_call_charge(t, step, err);
 	if (rc == HWTD_OK)
-		rc = take(t, step, after_call, err);
+		rc = take(t, step, err);
 	if (step->what == HWTDI_TRANSFER_OUT ||
 	    step->what == HWTDI_TRANSFER_IN)
 		t->out = step->what == HWTDI_TRANSFER_OUT;

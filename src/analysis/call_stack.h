@@ -56,8 +56,9 @@ enum hwtdi_transfer {
 #define HWTDI_STEP_CYCLES 0x80u
 /* GAP: when it was over is known. */
 #define HWTDI_STEP_UNTIL 0x100u
-/* OFF: nothing is known of why; else an instruction or event led out. */
+/* OFF: by an interrupt or the like at `back`; by the transfer before. */
 #define HWTDI_STEP_ASYNC 0x200u
+#define HWTDI_STEP_LED_OUT 0x400u
 
 /* Source: Intel SDM vol. 2, "Instruction Format"; those of Arm have 2 or 4. */
 #define HWTDI_INSN_MAX 15u
@@ -221,10 +222,12 @@ struct hwtdi_call_thread {
 	uint64_t first_ns, last_ns;
 	/* The quality of `last_ns`: HWTDI_STEP_* bits. */
 	uint32_t last_flags;
-	/* It does not run; a gap was last; a call was. */
-	bool out, called;
+	/* It does not run. */
+	bool out;
 	/* A gap of which the end is not known yet; what is to be told of it. */
 	bool in_gap;
+	/* Time in no call, which is given to the next one. */
+	uint64_t nobody_ns;
 	uint64_t gap_ns, gap_bytes;
 	uint32_t gap_context;
 	struct hwtdi_return_point points[HWTDI_RETURN_POINTS];

@@ -274,6 +274,8 @@ add_branch(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 	step.flags &= ~(HWTDI_STEP_TO | HWTDI_STEP_LOOSE);
 	if (line->async)
 		step.flags |= HWTDI_STEP_ASYNC;
+	if (line->branch != HWTDI_TEXT_NO_BRANCH)
+		step.flags |= HWTDI_STEP_LED_OUT;
 	return (hwtdi_call_feed_add(feed, &step, err));
 }
 
