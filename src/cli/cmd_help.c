@@ -74,6 +74,13 @@ const struct command commands[] = {
 	    "mispredicted branches.  Samples of several files are added "
 	    "together.  Raw bytes need --tech spe.",
 	    cmd_mem },
+	{ "calls", COMMAND_CALLS, "FILE", 1, 1,
+	    "print which function called which, when and for how long",
+	    "Prints the calls of each thread, indented: a line where a call "
+	    "begins and one where it ends, with its time.  Calls end by the "
+	    "address behind them, not by name.  FILE may be text of "
+	    "perf-script(1) with branches, too.",
+	    cmd_calls },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "

@@ -23,7 +23,8 @@ enum command_bit {
 	COMMAND_PACKETS = 0x400,
 	COMMAND_SPE = 0x800,
 	COMMAND_MEM = 0x1000,
-	COMMAND_RECORD = 0x2000
+	COMMAND_RECORD = 0x2000,
+	COMMAND_CALLS = 0x4000
 };
 
 struct command {
@@ -63,6 +64,7 @@ int cmd_records(const struct options *options);
 int cmd_maps(const struct options *options);
 int cmd_packets(const struct options *options);
 int cmd_mem(const struct options *options);
+int cmd_calls(const struct options *options);
 int cmd_spe(const struct options *options);
 int cmd_record(const struct options *options);
 int cmd_archive(const struct options *options);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/call_options.h"
 #include "cli/coresight_options.h"
 #include "cli/image_options.h"
 #include "cli/message.h"
@@ -469,6 +470,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_packet_option,
 		take_sample_option,
 		take_record_option,
+		take_call_option,
 		take_decode_option,
 	};
 	bool known;

@@ -7,20 +7,21 @@
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
-	    COMMAND_ARCHIVE | COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM)
+	    COMMAND_ARCHIVE | COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM |   \
+	    COMMAND_CALLS)
 #define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
-	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM)
+	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
-	    COMMAND_MEM)
+	    COMMAND_MEM | COMMAND_CALLS)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)
 /* What looks for files of images. */
 #define FINDERS (READERS | COMMAND_RECORD)
 /* What reads rows, whatever it makes of them. */
-#define CHOOSERS (ROWS | COMMAND_MEM)
+#define CHOOSERS (ROWS | COMMAND_MEM | COMMAND_CALLS)
 
 const struct option_entry option_table[] = {
 	/* Of single commands. */
@@ -195,6 +196,24 @@ const struct option_entry option_table[] = {
 	    COMMAND_RECORD, NULL, NULL, "CoreSight: no times." },
 	{ OPTION_NO_CONTEXT, "no-context", 0, GROUP_CAPTURE, COMMAND_RECORD,
 	    NULL, NULL, "CoreSight: not who runs." },
+	{ OPTION_MIN_DURATION, "min-duration", 0, GROUP_COMMAND, COMMAND_CALLS,
+	    "TIME", NULL,
+	    "Only calls that took so long: ns (default), us, ms, s." },
+	{ OPTION_MAX_DEPTH, "max-depth", 0, GROUP_COMMAND, COMMAND_CALLS, "N",
+	    NULL, "Only N levels of calls." },
+	{ OPTION_TRIGGER, "trigger", 0, GROUP_COMMAND, COMMAND_CALLS, "NAME",
+	    NULL, "Only calls of the function NAME, and what they call." },
+	{ OPTION_ENTERS, "enters", 0, GROUP_COMMAND, COMMAND_CALLS, NULL, NULL,
+	    "Of JSON lines: also where calls begin, in order." },
+	{ OPTION_FUNCTIONS, "functions", 0, GROUP_COMMAND, COMMAND_CALLS, NULL,
+	    NULL,
+	    "A row for each function: its calls, and how long they took." },
+	{ OPTION_NO_INTERPOLATION, "no-interpolation", 0, GROUP_COMMAND,
+	    COMMAND_CALLS, NULL, NULL,
+	    "Times are those of the last timing packet." },
+	{ OPTION_TEXT, "text", 0, GROUP_COMMAND, COMMAND_CALLS, NULL, NULL,
+	    "FILE is text of perf-script(1), also from standard input; of a "
+	    "file that is found out." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
@@ -310,7 +329,8 @@ const struct option_entry option_table[] = {
 	    "LIST", NULL, "Rows of these threads." },
 	{ OPTION_PID, "pid", 0, GROUP_FILTER, CHOOSERS | LISTERS, "LIST", NULL,
 	    "Rows of these processes." },
-	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, CHOOSERS, "A-B", NULL,
+	{ OPTION_ADDRESS, "address", 0, GROUP_FILTER, ROWS | COMMAND_MEM,
+	    "A-B", NULL,
 	    "Rows whose code touches A up to before B; a single A stands for "
 	    "itself.  Up to 0xfffffffffffffffe.  Repeatable." },
 	{ OPTION_KIND, "kind", 0, GROUP_FILTER, ROWS, "LIST", NULL,
@@ -328,8 +348,8 @@ const struct option_entry option_table[] = {
 	    DECODERS | COMMAND_RECORDS | COMMAND_PACKETS, "LIST", NULL,
 	    "These streams only." },
 	{ OPTION_LIMIT, "limit", 0, GROUP_FILTER,
-	    ROWS | COMMAND_RECORDS | COMMAND_PACKETS, "N", NULL,
-	    "Stop after N rows." },
+	    ROWS | COMMAND_RECORDS | COMMAND_PACKETS | COMMAND_CALLS, "N",
+	    NULL, "Stop after N rows." },
 
 	/* How to decode. */
 	{ OPTION_JOBS, "jobs", 'j', GROUP_DECODE, DECODERS, "N", NULL,

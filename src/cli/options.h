@@ -118,6 +118,13 @@ enum option_id {
 	OPTION_KILL,
 	OPTION_REPLACE,
 	OPTION_LIST,
+	OPTION_MIN_DURATION,
+	OPTION_MAX_DEPTH,
+	OPTION_TRIGGER,
+	OPTION_ENTERS,
+	OPTION_FUNCTIONS,
+	OPTION_NO_INTERPOLATION,
+	OPTION_TEXT,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -324,6 +331,14 @@ struct options {
 	size_t n_wheres;
 
 	struct record_options record;
+	/* Of calls.  Levels 0: all; the trigger is borrowed from argv. */
+	uint64_t min_duration_ns;
+	uint32_t max_depth;
+	const char *trigger;
+	bool enters;
+	bool functions;
+	bool no_interpolation;
+	bool text_input;
 
 	/* Of single commands. */
 	bool gaps;
