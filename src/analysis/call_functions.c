@@ -289,6 +289,14 @@ hwtdi_call_functions_named(struct hwtdi_call_functions *f, const char *name,
 	return (rc != HWTD_OK ? rc : intern(f, &what, function_out, err));
 }
 
+void
+hwtdi_call_functions_set_image(struct hwtdi_call_functions *f,
+    uint32_t function, uint32_t image)
+{
+	if (function < f->n && f->at[function].image == 0)
+		f->at[function].image = image;
+}
+
 /* Times. */
 
 /* Begin and end were seen, and all between. */

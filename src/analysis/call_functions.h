@@ -64,6 +64,10 @@ int hwtdi_call_functions_named(struct hwtdi_call_functions *f,
     const char *name, const char *image, const uint64_t *address,
     uint32_t *function_out, struct hwtd_error *err);
 
+/* The image of one without a name, as text has it; `image` is of names. */
+void hwtdi_call_functions_set_image(struct hwtdi_call_functions *f,
+    uint32_t function, uint32_t image);
+
 /* A call ended.  HWTD_E_NOMEM. */
 int hwtdi_call_functions_add(struct hwtdi_call_functions *f,
     const struct hwtd_call *row, struct hwtd_error *err);

@@ -461,10 +461,12 @@ take_off(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		top->state |= HWTDI_FRAME_AWAY;
 		return (HWTD_OK);
 	}
-	if ((step->flags & HWTDI_STEP_ASYNC) != 0 &&
-	    (step->flags & HWTDI_STEP_BACK) != 0) {
+	if ((step->flags & HWTDI_STEP_BACK) != 0)
+		push.state |= HWTDI_FRAME_BACK;
+	if ((step->flags & (HWTDI_STEP_ASYNC | HWTDI_STEP_BACK)) ==
+	    (HWTDI_STEP_ASYNC | HWTDI_STEP_BACK)) {
 		push.type = HWTD_CALL_TYPE_INTERRUPT;
-		push.state |= HWTDI_FRAME_FAR | HWTDI_FRAME_BACK;
+		push.state |= HWTDI_FRAME_FAR;
 	}
 	return (hwtdi_call_push(t, &push, err));
 }
@@ -493,6 +495,10 @@ turn_up(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		if (rc != HWTD_OK || done)
 			return (rc);
 	}
+	/* Nothing says that it is another function than before. */
+	if (at.function == HWTDI_NO_FUNCTION &&
+	    hwtdi_call_top(t)->first == hwtdi_call_top(t)->end)
+		return (HWTD_OK);
 	return (push_found(t, step, &at, HWTD_CALLF_BEGAN_UNSEEN, err));
 }
 
@@ -519,7 +525,7 @@ take_on(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	}
 	if (far)
 		return (come_back(t, step, err));
-	if ((was.state & HWTDI_FRAME_BACK) != 0) {
+	if (was.type != HWTD_CALL_TYPE_UNTRACED) {
 		/* Code that is not traced calls back. */
 		rc = extent_of(t, step, false, &at, err);
 		if (rc != HWTD_OK)

@@ -82,6 +82,8 @@ struct hwtdi_step {
 	uint32_t context;
 	/* Text: the function that it goes to, if the text names it. */
 	uint32_t to_function;
+	/* Number of the name of its image; 0: none. */
+	uint32_t to_image;
 	/* Where that begins. */
 	uint64_t to_first;
 	uint32_t flags;

@@ -26,7 +26,7 @@ hwtdi_call_text_fini(struct hwtdi_call_text *text)
 	if (ctx == NULL)
 		return;
 	for (size_t i = 0; i < text->n_feeds; i++)
-		hwtdi_call_feed_fini(&text->feeds[i]);
+		hwtdi_call_feed_fini(&text->feeds[i].feed);
 	hwtdi_array_free(ctx, text->feeds, text->cap_feeds,
 	    sizeof(*text->feeds));
 	hwtdi_array_free(ctx, text->callers, text->cap_callers,
@@ -120,13 +120,17 @@ feed_of(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 		    err);
 		if (rc != HWTD_OK)
 			return (rc);
-		text->feeds[text->n_feeds++] = (struct hwtdi_call_feed){
-			.threads = text->threads,
-			.interpolate = text->interpolate
-		};
+		memset(&text->feeds[text->n_feeds], 0, sizeof(*text->feeds));
+		text->feeds[text->n_feeds].feed.threads = text->threads;
+		text->feeds[text->n_feeds++]
+		    .feed.interpolate = text->interpolate;
+	}
+	if (rc == HWTD_OK && line->has_time) {
+		text->feeds[*no_out].has_time = true;
+		text->feeds[*no_out].last_ns = line->time_ns;
 	}
 	if (rc == HWTD_OK)
-		*out = &text->feeds[*no_out];
+		*out = &text->feeds[*no_out].feed;
 	return (rc);
 }
 
@@ -142,17 +146,20 @@ name_of(const struct hwtdi_text *t, char *to)
 /* The function that a place names; HWTDI_NO_FUNCTION: none. */
 static int
 function_of(struct hwtdi_call_text *text, const struct hwtdi_text_place *place,
-    uint32_t *function_out, uint64_t *first_out, struct hwtd_error *err)
+    uint32_t *function_out, uint64_t *first_out, uint32_t *image_out,
+    struct hwtd_error *err)
 {
 	const char *image = NULL;
 	uint64_t first = place->address - place->offset;
 
 	*function_out = HWTDI_NO_FUNCTION;
 	*first_out = first;
-	if (place->symbol.n == 0)
-		return (HWTD_OK);
+	*image_out = 0;
 	if (place->image.n != 0)
 		image = name_of(&place->image, text->name + LINE_MAX_BYTES);
+	if (place->symbol.n == 0)
+		return (hwtdi_text_pool_add(&text->functions->names,
+		    text->library, image, image_out, err));
 	return (hwtdi_call_functions_named(text->functions,
 	    name_of(&place->symbol, text->name), image,
 	    place->has_offset ? &first : NULL, function_out, err));
@@ -178,7 +185,7 @@ step_of(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 	out->flags |= HWTDI_STEP_TO;
 	out->to = line->to.address;
 	return (function_of(text, &line->to, &out->to_function, &out->to_first,
-	    err));
+	    &out->to_image, err));
 }
 
 static uint32_t
@@ -217,7 +224,8 @@ arrive_at(struct hwtdi_call_text *text, struct hwtdi_call_feed *feed,
 		       (HWTDI_STEP_TIME | HWTDI_STEP_ESTIMATED |
 			   HWTDI_STEP_LOOSE)) |
 	    HWTDI_STEP_TO;
-	rc = function_of(text, place, &at.to_function, &at.to_first, err);
+	rc = function_of(text, place, &at.to_function, &at.to_first,
+	    &at.to_image, err);
 	return (rc != HWTD_OK ? rc : hwtdi_call_feed_add(feed, &at, err));
 }
 
@@ -307,13 +315,13 @@ add_error(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 static int
 end_sample(struct hwtdi_call_text *text, struct hwtd_error *err)
 {
-	struct hwtdi_call_feed *feed = &text->feeds[text->sample.thread];
 	int rc;
 
 	if (!text->in_sample)
 		return (HWTD_OK);
 	text->in_sample = false;
-	rc = hwtdi_call_feed_flush(feed, err);
+	rc = hwtdi_call_feed_flush(&text->feeds[text->sample.thread].feed,
+	    err);
 	/* Outermost first. */
 	for (size_t i = 0; i < text->n_callers / 2; i++) {
 		const struct hwtdi_caller c = text->callers[i];
@@ -333,6 +341,7 @@ begin_sample(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
     struct hwtd_error *err)
 {
 	struct hwtdi_call_feed *feed;
+	uint32_t no;
 	int rc;
 
 	if (text->event == NULL && line->event.n != 0) {
@@ -343,13 +352,14 @@ begin_sample(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 		text->n_event = line->event.n;
 	}
 	/* Callers at samples of other events would only mix with these. */
-	if (line->event.n != text->n_event || line->event.n == 0 ||
+	rc = feed_of(text, line, &feed, &no, err);
+	if (rc != HWTD_OK || line->event.n != text->n_event ||
+	    line->event.n == 0 ||
 	    memcmp(line->event.at, text->event, text->n_event) != 0)
-		return (HWTD_OK);
+		return (rc);
 	text->n_callers = 0;
 	rc = step_of(text, line, &text->sample, err);
-	if (rc == HWTD_OK)
-		rc = feed_of(text, line, &feed, &text->sample.thread, err);
+	text->sample.thread = no;
 	text->in_sample = rc == HWTD_OK;
 	return (rc);
 }
@@ -362,14 +372,19 @@ add_caller(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 	const struct hwtdi_extent unknown = { .function = HWTDI_NO_FUNCTION };
 	struct hwtdi_extent at = unknown;
 	uint64_t first;
+	uint32_t image;
 	int rc;
 
 	if (!text->in_sample || text->n_callers == HWTDI_TEXT_CALLERS)
 		return (HWTD_OK);
-	rc = function_of(text, &line->from, &caller.function, &first, err);
+	rc = function_of(text, &line->from, &caller.function, &first, &image,
+	    err);
 	if (rc == HWTD_OK && caller.function == HWTDI_NO_FUNCTION) {
 		rc = hwtdi_call_functions_find(text->functions, HWTD_NO_ID,
 		    caller.address, true, &at, err);
+		if (rc == HWTD_OK)
+			hwtdi_call_functions_set_image(text->functions,
+			    at.function, image);
 		caller.function = at.function;
 	}
 	if (rc == HWTD_OK)
@@ -388,6 +403,8 @@ add_line(struct hwtdi_call_text *text, const struct hwtdi_text *bytes,
     struct hwtd_error *err)
 {
 	struct hwtdi_text_line line;
+	struct hwtdi_call_feed *feed;
+	uint32_t no;
 	int rc = HWTD_OK;
 
 	hwtdi_text_line(bytes->at, bytes->n, &line);
@@ -404,6 +421,8 @@ add_line(struct hwtdi_call_text *text, const struct hwtdi_text *bytes,
 		return (begin_sample(text, &line, err));
 	case HWTDI_TEXT_CALLER:
 		return (add_caller(text, &line, err));
+	case HWTDI_TEXT_OTHER:
+		return (feed_of(text, &line, &feed, &no, err));
 	case HWTDI_TEXT_BAD:
 		text->bad_lines++;
 		if (text->first_bad_line == 0)
@@ -412,6 +431,23 @@ add_line(struct hwtdi_call_text *text, const struct hwtdi_text *bytes,
 	default:
 		return (HWTD_OK);
 	}
+}
+
+/* It was there at the time of its last line. */
+static int
+end_thread(struct hwtdi_text_thread *thread, uint32_t no,
+    struct hwtd_error *err)
+{
+	struct hwtdi_step step = { .time_ns = thread->last_ns,
+		.flags = thread->has_time
+		    ? HWTDI_STEP_TIME | HWTDI_STEP_ESTIMATED
+		    : 0,
+		.what = HWTDI_TRANSFER_IN,
+		.thread = no };
+	int rc = hwtdi_call_feed_add(&thread->feed, &step, err);
+
+	return (rc != HWTD_OK ? rc
+			      : hwtdi_call_feed_flush(&thread->feed, err));
 }
 
 int
@@ -429,7 +465,7 @@ hwtdi_call_text_work(struct hwtdi_call_text *text, struct hwtd_error *err)
 		return (rc);
 	rc = end_sample(text, err);
 	for (size_t i = 0; i < text->n_feeds && rc == HWTD_OK; i++)
-		rc = hwtdi_call_feed_flush(&text->feeds[i], err);
+		rc = end_thread(&text->feeds[i], (uint32_t)i, err);
 	return (rc == HWTD_OK ? HWTD_END : rc);
 }
 

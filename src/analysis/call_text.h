@@ -10,13 +10,19 @@
 /* Callers of a sample; those further out are left out. */
 #define HWTDI_TEXT_CALLERS 4096u
 
+struct hwtdi_text_thread {
+	struct hwtdi_call_feed feed;
+	bool has_time;
+	uint64_t last_ns;
+};
+
 struct hwtdi_call_text {
 	struct hwtd_context *library;
 	struct hwtdi_call_threads *threads;
 	struct hwtdi_call_functions *functions;
 	bool interpolate;
-	/* One for each thread. */
-	struct hwtdi_call_feed *feeds;
+	/* One for each thread, and the time of its last line, of any kind. */
+	struct hwtdi_text_thread *feeds;
 	size_t n_feeds, cap_feeds;
 
 	int fd;

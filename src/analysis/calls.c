@@ -58,9 +58,16 @@ extent_of_text(void *arg, const struct hwtdi_step *step, bool called,
 {
 	struct hwtd_calls *calls = arg;
 
-	if (step->to_function == HWTDI_NO_FUNCTION)
-		return (hwtdi_call_functions_find(&calls->functions,
-		    HWTD_NO_ID, step->to, called, out, err));
+	int rc;
+
+	if (step->to_function == HWTDI_NO_FUNCTION) {
+		rc = hwtdi_call_functions_find(&calls->functions, HWTD_NO_ID,
+		    step->to, called, out, err);
+		if (rc == HWTD_OK)
+			hwtdi_call_functions_set_image(&calls->functions,
+			    out->function, step->to_image);
+		return (rc);
+	}
 	out->function = step->to_function;
 	out->first = step->to_first;
 	out->end = step->to + 1;

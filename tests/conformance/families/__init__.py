@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (coresight, cs_fixtures, cs_perf, etm_gen, hwt_raw, perf_data,
+               perf_script,
                pt_captured, pt_fixtures, pt_gen, pt_libxdc, pt_lldb,
                pt_perfdata, pt_probes, pt_ptt, spe, spe_fixtures, spe_gen)
 
@@ -21,6 +22,7 @@ MODULES: dict[str, ModuleType] = {
     "etm-gen": etm_gen,
     "hwt-raw": hwt_raw,
     "perf-data": perf_data,
+    "perf-script": perf_script,
     "pt-bad": pt_fixtures,
     "pt-captured": pt_captured,
     "pt-gen": pt_gen,
