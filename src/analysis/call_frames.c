@@ -123,6 +123,8 @@ pop_of(struct hwtdi_call_thread *t, struct hwtdi_stack *s, uint8_t end,
 	t->n_frames--;
 	if (s->unproven > s->n)
 		s->unproven = s->n;
+	if (s->doubtful > s->n)
+		s->doubtful = s->n;
 	return (t->rules->put(t->rules->arg, &row, err));
 }
 
@@ -425,7 +427,7 @@ hwtdi_call_replace(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 {
 	const struct hwtdi_frame old = *hwtdi_call_top(t);
 	struct hwtdi_stack *s = hwtdi_call_current(t);
-	const size_t unproven = s->unproven;
+	const size_t unproven = s->unproven, doubtful = s->doubtful;
 	struct hwtdi_frame *f;
 	int rc = hwtdi_call_pop(t, HWTD_CALL_END_TAIL, err);
 
@@ -434,6 +436,7 @@ hwtdi_call_replace(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 	if (rc != HWTD_OK)
 		return (rc);
 	s->unproven = unproven;
+	s->doubtful = doubtful;
 	f->begin_ns = t->last_ns;
 	f->flags |= time_flags(t->last_flags);
 	set_place(f, push);

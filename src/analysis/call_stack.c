@@ -223,7 +223,10 @@ go_elsewhere(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	rc = go_on_waiting(t, step->to, done, err);
 	if (rc != HWTD_OK || *done)
 		return (rc);
-	*done = hwtdi_call_find_function(t, s->n, at->function, &i);
+	/* Itself once more, if a gap may have hid that, is another call of it. */
+	*done = hwtdi_call_find_function(t,
+	    s->n <= s->doubtful && s->n > 0 ? s->n - 1 : s->n, at->function,
+	    &i);
 	return (*done ? go_down(t, i + 1, err) : HWTD_OK);
 }
 
@@ -272,9 +275,16 @@ take_return(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	/* The kernel has put a return address under a handler of signals. */
 	if ((top->state & HWTDI_FRAME_FAR) != 0)
 		return (HWTD_OK);
-	if (s->n <= s->unproven)
-		return (push_found(t, step, &at, HWTD_CALLF_BEGAN_UNSEEN,
-		    err));
+	/* A gap hid that it was called; its caller is there, and no other. */
+	if (s->n <= s->doubtful) {
+		rc = hwtdi_call_pop(t,
+		    s->n <= s->unproven ? HWTD_CALL_END_GAP
+					: HWTD_CALL_END_RETURN,
+		    err);
+		return (rc != HWTD_OK ? rc
+				      : push_found(t, step, &at,
+					    HWTD_CALLF_BEGAN_UNSEEN, err));
+	}
 	rc = hwtdi_call_new_stack(t, err);
 	return (rc != HWTD_OK
 		? rc
@@ -567,6 +577,7 @@ take(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		return (take_on(t, step, err));
 	case HWTDI_TRANSFER_GAP:
 		hwtdi_call_current(t)->unproven = hwtdi_call_current(t)->n;
+		hwtdi_call_current(t)->doubtful = hwtdi_call_current(t)->n;
 		return (HWTD_OK);
 	case HWTDI_TRANSFER_EXEC:
 		return (hwtdi_call_pop_all(t, HWTD_CALL_END_EXEC, err));

@@ -174,6 +174,8 @@ struct hwtdi_stack {
 	uint32_t far;
 	/* So many at the bottom may have ended in a gap: nothing tells yet. */
 	size_t unproven;
+	/* Between so many there may be calls that a gap hid. */
+	size_t doubtful;
 	/* When it began, or the thread did. */
 	uint64_t begin_ns;
 	uint32_t begin_flags;

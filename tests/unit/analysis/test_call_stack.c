@@ -393,6 +393,13 @@ static const struct {
 		{ RET, E + 0x33, A + 5 } },
 	    "+a:found +b gap +d:found -d +e:found -e -b "
 	    "-a.open" },
+	{ "calls that a gap hid are found when execution comes back to them",
+	    /* In the gap b called itself at b + 0x40, and that c as before. */
+	    { { FOUND, 0, A }, { CALL, A, B }, { CALL, B, C }, { GAP, 0, 0 },
+		{ FOUND, 0, C + 0x20 }, { RET, C + 0x29, B + 5 },
+		{ RET, B + 0x90, B + 0x45 }, { CALL, B + 0x50, D },
+		{ RET, D, B + 0x55 }, { RET, B + 0x90, A + 5 } },
+	    "+a:found +b +c gap -c -b +b:found +d -d -b -a.open" },
 	{ "two stacks that take turns: each return finds its own",
 	    { { FOUND, 0, A }, { CALL, A, K },
 		/* The first time the other one is not known. */
