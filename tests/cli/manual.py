@@ -6,7 +6,8 @@ import spaces
 from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
-COMMANDS += ["packets", "spe", "mem", "archive", "import", "help", "version"]
+COMMANDS += ["packets", "spe", "mem", "calls", "archive", "import"]
+COMMANDS += ["help", "version"]
 
 
 def page(case: Case, name: str = "hwtdecode.1") -> str:
