@@ -69,22 +69,23 @@ hwtdi_call_find_function(struct hwtdi_call_thread *t, size_t below,
 static struct hwtdi_return_point *
 point_of(struct hwtdi_call_thread *t, uint64_t address)
 {
-	/* Calls are mostly 5 bytes behind others, or 4 by 4. */
-	const uint64_t h = address ^ address >> 8;
+	const uint64_t h = address * 0x9e3779b97f4a7c15u;
 
-	return (&t->points[h % HWTDI_RETURN_POINTS]);
+	return (&t->points[h >> 32 & (HWTDI_RETURN_POINTS - 1)]);
 }
 
 void
 hwtdi_call_note_point(struct hwtdi_call_thread *t, uint64_t to)
 {
-	const struct hwtdi_stack *s = hwtdi_call_current(t);
+	struct hwtdi_stack *s = hwtdi_call_current(t);
 
-	if (s->n != 0)
-		*point_of(t, to) = (struct hwtdi_return_point){ .address = to,
-			.id = s->frames[s->n - 1].id,
-			.frame = (uint32_t)s->n,
-			.stack = s->id };
+	if (s->n == 0)
+		return;
+	s->frames[s->n - 1].point = to;
+	*point_of(t, to) = (struct hwtdi_return_point){ .address = to,
+		.id = s->frames[s->n - 1].id,
+		.frame = (uint32_t)s->n,
+		.stack = s->id };
 }
 
 bool
@@ -92,12 +93,22 @@ hwtdi_call_find_point(struct hwtdi_call_thread *t, uint64_t to, size_t *at_out)
 {
 	const struct hwtdi_return_point *p = point_of(t, to);
 	const struct hwtdi_stack *s = hwtdi_call_current(t);
+	const size_t looks = reach(t, s->n);
 
-	if (p->frame == 0 || p->address != to || p->stack != s->id ||
-	    p->frame > s->n || s->frames[p->frame - 1].id != p->id)
-		return (false);
-	*at_out = p->frame - 1;
-	return (true);
+	if (p->frame != 0 && p->address == to && p->stack == s->id &&
+	    p->frame <= s->n && s->frames[p->frame - 1].id == p->id) {
+		*at_out = p->frame - 1;
+		return (true);
+	}
+	/* Another call may have taken its place there. */
+	for (size_t i = 1; i <= looks && to != 0; i++) {
+		if (s->frames[s->n - i].point == to) {
+			*at_out = s->n - i;
+			return (true);
+		}
+	}
+	pay(t, looks);
+	return (false);
 }
 
 bool

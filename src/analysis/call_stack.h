@@ -118,6 +118,8 @@ struct hwtdi_frame {
 	uint64_t site;
 	/* Where it returns to, see HWTDI_FRAME_BACK. */
 	uint64_t back;
+	/* Where it went on last behind a call of its own; 0: nowhere yet. */
+	uint64_t point;
 	/* Code of its function, if known. */
 	uint64_t first;
 	uint64_t end;
