@@ -163,20 +163,26 @@ take_ids(struct hwtdi_text word, struct hwtdi_text_line *out)
 static void
 take_symbol(struct hwtdi_text t, struct hwtdi_text_place *out)
 {
-	size_t open = t.n, plus;
+	size_t open, plus;
 
 	while (t.n > 0 && is_space(t.at[t.n - 1]))
 		t.n--;
 	/* Names of images may have parentheses; those of C++ have them too. */
 	if (t.n > 0 && t.at[t.n - 1] == ')') {
-		for (open = t.n - 1; open > 0; open--) {
-			if (t.at[open] == '(' && is_space(t.at[open - 1]))
+		size_t inside = 0;
+
+		for (open = t.n; open > 0; open--) {
+			const char c = t.at[open - 1];
+
+			inside += c == ')';
+			if (c == '(' && --inside == 0)
 				break;
 		}
-		if (t.at[open] == '(') {
-			out->image.at = t.at + open + 1;
-			out->image.n = t.n - open - 2;
-			t.n = open;
+		/* [open - 1] is where it begins, if its own have partners. */
+		if (open > 0 && (open == 1 || is_space(t.at[open - 2]))) {
+			out->image.at = t.at + open;
+			out->image.n = t.n - open - 1;
+			t.n = open - 1;
 		}
 	}
 	while (t.n > 0 && is_space(t.at[t.n - 1]))

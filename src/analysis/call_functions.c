@@ -26,6 +26,8 @@ struct hwtdi_call_image {
 struct hwtdi_call_answer {
 	uint64_t address;
 	uint32_t section;
+	/* HWTD_NO_ID: that of all. */
+	uint32_t pid;
 	bool given;
 	/* HWTDI_NO_FUNCTION: no symbol. */
 	struct hwtdi_extent extent;
@@ -191,15 +193,19 @@ symbol_of(struct hwtdi_call_functions *f, uint32_t section, uint32_t image,
 }
 
 static int
-find_symbol(struct hwtdi_call_functions *f, uint32_t section, uint64_t address,
-    struct hwtdi_extent *out, struct hwtd_error *err)
+find_symbol(struct hwtdi_call_functions *f, uint32_t *pid_inout,
+    uint32_t section, uint64_t address, struct hwtdi_extent *out,
+    struct hwtd_error *err)
 {
+	const uint32_t pid = *pid_inout;
 	struct hwtd_section desc = { .size = sizeof(desc) };
 	const struct hwtdi_elf_name *symbol;
 	struct hwtdi_call_image *image;
 	struct hwtdi_name_found found;
 	uint64_t off, in_file;
 	int rc;
+
+	*pid_inout = HWTD_NO_ID;
 
 	if (hwtd_trace_section(f->trace, section, &desc) != HWTD_OK ||
 	    desc.image >= f->n_images)
@@ -218,15 +224,16 @@ find_symbol(struct hwtdi_call_functions *f, uint32_t section, uint64_t address,
 	if (hwtdi_trace_name_in_image(f->trace, desc.image, off, &found))
 		return (symbol_of(f, section, image->name, address, found.text,
 		    off - found.address, 0, out, err));
-	if (hwtdi_trace_name_at(f->trace, HWTD_NO_ID, address, &found))
+	*pid_inout = pid;
+	if (hwtdi_trace_name_at(f->trace, pid, address, &found))
 		return (symbol_of(f, section, image->name, address, found.text,
 		    address - found.address, 0, out, err));
 	return (HWTD_OK);
 }
 
 static int
-ask_symbols(struct hwtdi_call_functions *f, uint32_t section, uint64_t address,
-    struct hwtdi_extent *out, struct hwtd_error *err)
+ask_symbols(struct hwtdi_call_functions *f, uint32_t pid, uint32_t section,
+    uint64_t address, struct hwtdi_extent *out, struct hwtd_error *err)
 {
 	struct hwtdi_call_answer *answer;
 	int rc;
@@ -237,12 +244,14 @@ ask_symbols(struct hwtdi_call_functions *f, uint32_t section, uint64_t address,
 				 section) %
 	    ANSWERS];
 	if (!answer->given || answer->address != address ||
-	    answer->section != section) {
-		rc = find_symbol(f, section, address, out, err);
+	    answer->section != section ||
+	    (answer->pid != HWTD_NO_ID && answer->pid != pid)) {
+		rc = find_symbol(f, &pid, section, address, out, err);
 		if (rc != HWTD_OK)
 			return (rc);
 		*answer = (struct hwtdi_call_answer){ .address = address,
 			.section = section,
+			.pid = pid,
 			.given = true,
 			.extent = *out };
 	}
@@ -251,8 +260,8 @@ ask_symbols(struct hwtdi_call_functions *f, uint32_t section, uint64_t address,
 }
 
 int
-hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t section,
-    uint64_t address, bool called, struct hwtdi_extent *out,
+hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t pid,
+    uint32_t section, uint64_t address, bool called, struct hwtdi_extent *out,
     struct hwtd_error *err)
 {
 	const struct hwtdi_call_function what = { .address = address,
@@ -261,7 +270,7 @@ hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t section,
 	int rc;
 
 	*out = (struct hwtdi_extent){ .function = HWTDI_NO_FUNCTION };
-	rc = ask_symbols(f, section, address, out, err);
+	rc = ask_symbols(f, pid, section, address, out, err);
 	if (rc != HWTD_OK || out->function != HWTDI_NO_FUNCTION)
 		return (rc);
 	if (called)

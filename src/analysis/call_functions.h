@@ -52,11 +52,11 @@ int hwtdi_call_functions_init(struct hwtdi_call_functions *f,
     struct hwtd_error *err);
 
 /*
- * The function at an address.  Without a symbol it is one if it was called;
+ * The function at an address of a process.  Without a symbol it is one if it was called;
  * `called`: now it is.  HWTD_E_NOMEM, HWTD_E_LIMIT.
  */
-int hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t section,
-    uint64_t address, bool called, struct hwtdi_extent *out,
+int hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t pid,
+    uint32_t section, uint64_t address, bool called, struct hwtdi_extent *out,
     struct hwtd_error *err);
 
 /* A function that text names; `address` NULL: it does not say where. */

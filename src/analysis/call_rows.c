@@ -219,8 +219,8 @@ stays(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s, uint32_t what,
 	    to - s->first < s->end - s->first;
 	if (*stays_out)
 		return (HWTD_OK);
-	rc = hwtdi_call_functions_find(rows->functions, section, to, false,
-	    &at, err);
+	rc = hwtdi_call_functions_find(rows->functions,
+	    rows->threads->at[s->thread].pid, section, to, false, &at, err);
 	s->first = at.first;
 	s->end = at.end;
 	*stays_out = s->branch.ip - s->first < s->end - s->first ||

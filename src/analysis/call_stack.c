@@ -264,7 +264,8 @@ take_return(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	/* No call is in front of a function: code that returns to jump. */
 	if (at.at_start && at.function != HWTDI_NO_FUNCTION) {
 		rc = tail_to(t, step, &at, err);
-		hwtdi_call_top(t)->state |= HWTDI_FRAME_SPENT;
+		if (rc == HWTD_OK)
+			hwtdi_call_top(t)->state |= HWTDI_FRAME_SPENT;
 		return (rc);
 	}
 	if ((top->state & HWTDI_FRAME_BACK) == 0)
@@ -594,12 +595,14 @@ hwtdi_call_thread_step(struct hwtdi_call_thread *t,
 
 	if (rc == HWTD_OK)
 		rc = take(t, step, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	if (step->what == HWTDI_TRANSFER_OUT ||
 	    step->what == HWTDI_TRANSFER_IN)
 		t->out = step->what == HWTDI_TRANSFER_OUT;
 	if (hwtdi_call_top(t) != NULL)
 		t->started = true;
-	return (rc);
+	return (HWTD_OK);
 }
 
 int

@@ -381,7 +381,7 @@ add_caller(struct hwtdi_call_text *text, const struct hwtdi_text_line *line,
 	    err);
 	if (rc == HWTD_OK && caller.function == HWTDI_NO_FUNCTION) {
 		rc = hwtdi_call_functions_find(text->functions, HWTD_NO_ID,
-		    caller.address, true, &at, err);
+		    HWTD_NO_ID, caller.address, true, &at, err);
 		if (rc == HWTD_OK)
 			hwtdi_call_functions_set_image(text->functions,
 			    at.function, image);

@@ -47,8 +47,9 @@ extent_of_row(void *arg, const struct hwtdi_step *step, bool called,
 {
 	struct hwtd_calls *calls = arg;
 
-	return (hwtdi_call_functions_find(&calls->functions, step->to_section,
-	    step->to, called, out, err));
+	return (hwtdi_call_functions_find(&calls->functions,
+	    calls->threads.at[step->thread].pid, step->to_section, step->to,
+	    called, out, err));
 }
 
 /* Of text: it names them, or only says where. */
@@ -62,7 +63,7 @@ extent_of_text(void *arg, const struct hwtdi_step *step, bool called,
 
 	if (step->to_function == HWTDI_NO_FUNCTION) {
 		rc = hwtdi_call_functions_find(&calls->functions, HWTD_NO_ID,
-		    step->to, called, out, err);
+		    HWTD_NO_ID, step->to, called, out, err);
 		if (rc == HWTD_OK)
 			hwtdi_call_functions_set_image(&calls->functions,
 			    out->function, step->to_image);
