@@ -143,7 +143,8 @@ struct hwtd_call {
 	uint64_t self_cycles;
 	/**
 	 * Time in itself only.  Those of all calls of a thread, with their
-	 * `self_gap_ns` and `self_off_ns`, add up to the time of the thread.
+	 * `self_gap_ns` and `self_off_ns` and the thread's `idle_ns`, add up to
+	 * the time of the thread.
 	 */
 	uint64_t self_ns;
 	/** Time in gaps, and while its thread did not run; with all it called. */
@@ -208,6 +209,8 @@ struct hwtd_call_thread {
 	/** From the first to the last row of the thread so far. */
 	uint64_t first_ns;
 	uint64_t last_ns;
+	/** Time in no call at all: between a program and another one. */
+	uint64_t idle_ns;
 };
 
 /** Code that was called. */

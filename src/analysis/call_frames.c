@@ -363,19 +363,26 @@ put_enter(struct hwtdi_call_thread *t, struct hwtd_error *err)
 	return (t->rules->put(t->rules->arg, &row, err));
 }
 
-/* Room for one more; `f` is all zero but for what all have. */
+/* So many calls may be held: when there are more, all end. */
+static int
+make_room(struct hwtdi_call_thread *t, struct hwtd_error *err)
+{
+	int rc = first_stack(t, err);
+
+	if (rc == HWTD_OK && t->n_frames >= t->rules->max_frames)
+		rc = hwtdi_call_pop_all(t, HWTD_CALL_END_LIMIT, err);
+	return (rc);
+}
+
+/* One more, for which there is room; all zero but for what all have. */
 static int
 add_frame(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
     struct hwtdi_frame **out, struct hwtd_error *err)
 {
 	struct hwtdi_stack *s;
 	struct hwtdi_frame *f;
-	int rc = first_stack(t, err);
+	int rc;
 
-	if (rc == HWTD_OK && t->n_frames >= t->rules->max_frames)
-		rc = hwtdi_call_pop_all(t, HWTD_CALL_END_LIMIT, err);
-	if (rc != HWTD_OK)
-		return (rc);
 	s = hwtdi_call_current(t);
 	rc = hwtdi_array_grow(t->rules->library, &s->frames, &s->cap, s->n + 1,
 	    sizeof(*s->frames), err);
@@ -389,8 +396,6 @@ add_frame(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 	f->context = push->step->context;
 	f->flags = push->flags;
 	f->state = push->state;
-	f->self_off_ns = t->nobody_ns;
-	t->nobody_ns = 0;
 	if (t->credit < UINT32_C(1) << 20)
 		t->credit += 64;
 	*out = f;
@@ -403,8 +408,10 @@ hwtdi_call_push(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 {
 	struct hwtdi_stack *s;
 	struct hwtdi_frame *f;
-	int rc = add_frame(t, push, &f, err);
+	int rc = make_room(t, err);
 
+	if (rc == HWTD_OK)
+		rc = add_frame(t, push, &f, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	s = hwtdi_call_current(t);
@@ -454,14 +461,18 @@ int
 hwtdi_call_push_caller(struct hwtdi_call_thread *t,
     const struct hwtdi_push *push, struct hwtd_error *err)
 {
-	struct hwtdi_stack *s = hwtdi_call_current(t);
-	const struct hwtdi_frame all = s->all;
-	const int32_t depth = s->depth;
-	struct hwtdi_frame *f;
-	int rc = add_frame(t, push, &f, err);
+	struct hwtdi_frame *f, all;
+	struct hwtdi_stack *s;
+	int32_t depth;
+	int rc = make_room(t, err);
 
+	if (rc == HWTD_OK)
+		rc = add_frame(t, push, &f, err);
 	if (rc != HWTD_OK)
 		return (rc);
+	s = hwtdi_call_current(t);
+	all = s->all;
+	depth = s->depth;
 	memset(&s->all, 0, sizeof(s->all));
 	if (depth > INT32_MIN)
 		s->depth = depth - 1;
@@ -550,8 +561,11 @@ hwtdi_call_charge(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	*(t->in_gap	 ? &top->self_gap_ns
 		: t->out ? &top->self_off_ns
 			 : &top->self_ns) += passed;
-	if (top == &none)
+	if (top == &none) {
 		t->nobody_ns += passed;
+		/* Who turns out to be around all of the stack was there. */
+		hwtdi_call_current(t)->all.off_ns += passed;
+	}
 	top->self_insns += step->insns;
 	top->self_cycles += step->cycles;
 	if ((step->flags & HWTDI_STEP_CYCLES) != 0)

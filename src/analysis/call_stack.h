@@ -232,7 +232,7 @@ struct hwtdi_call_thread {
 	bool out;
 	/* A gap of which the end is not known yet; what is to be told of it. */
 	bool in_gap;
-	/* Time in no call, which is given to the next one. */
+	/* Time in no call. */
 	uint64_t nobody_ns;
 	uint64_t gap_ns, gap_bytes;
 	uint32_t gap_context;

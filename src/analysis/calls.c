@@ -372,6 +372,7 @@ hwtd_calls_thread(const struct hwtd_calls *calls, uint32_t thread,
 	t.has_time = who->calls->has_time;
 	t.first_ns = who->calls->first_ns;
 	t.last_ns = who->calls->last_ns;
+	t.idle_ns = who->calls->nobody_ns;
 	return (hwtdi_result_copy(out, &t, sizeof(t)));
 }
 

@@ -446,7 +446,8 @@ steps_make_the_stacks_that_a_person_says(void **state)
 		assert_int_equal(run->r.open_rows, 0);
 		/* All time is of one call, or in a gap. */
 		assert_int_equal(run->r.self + run->r.gap + run->r.off,
-		    run->thread.last_ns - run->thread.first_ns);
+		    run->thread.last_ns - run->thread.first_ns -
+			run->thread.nobody_ns);
 		end_run(run);
 	}
 }
