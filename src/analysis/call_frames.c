@@ -545,6 +545,7 @@ hwtdi_call_charge(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	const bool first = !t->has_time;
 	const uint64_t passed = pass(t, step->time_ns, step->flags);
 	struct hwtdi_frame none, *top;
+	uint64_t lost;
 	int rc = first_stack(t, err);
 
 	if (rc != HWTD_OK)
@@ -582,6 +583,11 @@ hwtdi_call_charge(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	t->gap_context = step->context;
 	if ((step->flags & HWTDI_STEP_UNTIL) == 0)
 		return (HWTD_OK);
-	top->self_gap_ns += pass(t, step->until_ns, HWTDI_STEP_TIME);
+	lost = pass(t, step->until_ns, HWTDI_STEP_TIME);
+	top->self_gap_ns += lost;
+	if (top == &none) {
+		t->nobody_ns += lost;
+		hwtdi_call_current(t)->all.off_ns += lost;
+	}
 	return (put_gap(t, err));
 }
