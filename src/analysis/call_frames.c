@@ -442,7 +442,8 @@ hwtdi_call_replace(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 		rc = add_frame(t, push, &f, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	s->unproven = unproven;
+	/* It was seen to begin; those below are as they were. */
+	s->unproven = unproven < s->n ? unproven : s->n - 1;
 	s->doubtful = doubtful;
 	f->begin_ns = t->last_ns;
 	f->flags |= time_flags(t->last_flags);

@@ -186,7 +186,11 @@ judge(struct reading *r)
 
 	if (hwtd_calls_info(r->calls, &info) != HWTD_OK)
 		return (EXIT_FAILED);
-	if (info.bad_lines != 0)
+	if (info.bad_lines == 1)
+		say_warning("%s: 1 line is none that perf-script(1) writes: "
+			    "line %llu",
+		    r->name, (unsigned long long)info.first_bad_line);
+	else if (info.bad_lines != 0)
 		say_warning("%s: %llu lines are none that perf-script(1) "
 			    "writes, the first is line %llu",
 		    r->name, (unsigned long long)info.bad_lines,

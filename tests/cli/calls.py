@@ -1,0 +1,139 @@
+"""hwtdecode calls: calls of traces and of text, in all formats."""
+
+import csv
+import io
+import subprocess
+
+from runner import BRANCHES, Case
+
+# A call that takes 40 ns, one of 10 in it, and a gap.
+TEXT = """\
+7/8 1.000000100: 1 branches:u: call 1000 main+0x0 (p) => 2000 f+0x0 (p)
+7/8 1.000000110: 1 branches:u: call 2004 f+0x4 (p) => 3000 g+0x0 (q)
+7/8 1.000000120: 1 branches:u: return 3008 g+0x8 (q) => 2009 f+0x9 (p)
+7/8 1.000000140: 1 branches:u: return 200c f+0xc (p) => 1005 main+0x5 (p)
+ instruction trace error type 1 time 1.000000150 cpu -1 pid 7 tid 8 ip 0 code 7: Overflow packet
+7/8 1.000000250: 1 branches:u: tr strt 0 [unknown] ([unknown]) => 1010 main+0x10 (p)
+7/8 1.000000260: 1 branches:u: jmp 1014 main+0x14 (p) => 4000 evil\x1b[2J+0x0 (p)
+"""
+
+
+def test_text_is_indented(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    lines = case.run("calls", "a").want(0).out.splitlines()
+    assert [line[line.index("7/8") + 5:] for line in lines] == [
+        "main {  (began before)",
+        "  f {",
+        "    g  10ns",
+        "  } f  40ns self 30ns",
+        "  [gap of 100ns and 0 bytes]",
+        "} main  160ns self 20ns  (end: tail, 1 gap of 100ns, began before)",
+        "evil\\x1b[2J  0ns  (tail, end: open)",
+    ], lines
+    assert lines[1].startswith("1.000000100 ")
+
+
+def test_calls_are_chosen(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    run = case.run("calls", "--min-duration=40ns", "a").want(0)
+    assert " g " not in run.out and "} main" in run.out
+    assert "f  40ns" in run.out
+    run = case.run("calls", "--min-duration=41", "a").want(0)
+    assert " f " not in run.out
+    run = case.run("calls", "--max-depth=2", "a").want(0)
+    assert " g " not in run.out and " f  40ns" in run.out
+    run = case.run("calls", "--trigger=f", "a").want(0)
+    assert "main" not in run.out and "gap" not in run.out
+    assert "7/8  f {" in run.out and "7/8    g  10ns" in run.out
+    run = case.run("calls", "--limit=1", "a").want(0)
+    assert run.out.splitlines()[-1].endswith("g  10ns")
+    case.run("calls", "--min-duration=x", "a").want(
+        2, err_has="--min-duration: 'x' is no length of time")
+    case.run("calls", "--max-depth=0", "a").want(2, err_has="--max-depth")
+
+
+def test_json_lines_have_begins_and_ends(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    run = case.run("calls", "--format=jsonl", "--enters", "a").want(0)
+    rows = run.objects()
+    assert [(r["type"], r.get("function")) for r in rows] == [
+        ("call_enter", "main"), ("call_enter", "f"), ("call_enter", "g"),
+        ("call", "g"), ("call", "f"), ("call_gap", None), ("call", "main"),
+        ("call_enter", "evil\x1b[2J"), ("call", "evil\x1b[2J"),
+        ("call_info", None)], rows
+    g, main = rows[3], rows[6]
+    assert (g["begin_ns"], g["end_ns"]) == (1000000110, 1000000120)
+    assert (g["pid"], g["tid"], g["depth"], g["id"]) == (7, 8, 2, 2)
+    assert (g["began_by"], g["ended_by"]) == ("call", "return")
+    assert (g["address"], g["call_site"]) == ("0x3000", "0x2004")
+    assert main["gap_ns"] == main["self_gap_ns"] == 100
+    assert main["self_ns"] == 20 and main["began_before"]
+    # All time of the thread is of one call, or in the gap.
+    ends = [r for r in rows if r["type"] == "call"]
+    assert sum(r["self_ns"] + r["self_gap_ns"] for r in ends) == 160
+    assert rows[9]["calls"] == 4
+
+
+def test_csv(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    run = case.run("calls", "--format=csv", "a").want(0)
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    assert [row["function"] for row in rows][:3] == ["g", "f", "main"]
+    assert rows[1]["self_ns"] == "30" and rows[1]["depth"] == "1"
+    assert rows[2]["began_by"] == "found"
+
+
+def test_functions(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    run = case.run("calls", "--functions", "--format=jsonl", "a").want(0)
+    rows = {r["function"]: r for r in run.objects()[:-1]}
+    assert rows["f"]["p50_ns"] == 40 and rows["f"]["all_self_ns"] == 30
+    assert rows["main"]["calls"] == 1 and rows["main"]["whole"] == 0
+    run = case.run("calls", "--functions", "a").want(0)
+    assert run.out.splitlines()[1].split()[-1] == "f"
+    run = case.run("calls", "--functions", "--format=csv", "a").want(0)
+    assert run.out.splitlines()[1].startswith("f,0x2000,1,1,40,30,30,")
+
+
+def test_text_from_standard_input_is_said(case: Case) -> None:
+    path = case.write("a", TEXT.encode())
+    words = [str(case.tool), "calls", "-"]
+    with path.open("rb") as text:
+        run = subprocess.run([*words, "--text"], stdin=text,
+                             capture_output=True, text=True, check=False)
+    assert run.returncode == 0 and "} f  40ns" in run.stdout
+    with path.open("rb") as text:
+        run = subprocess.run(words, stdin=text, capture_output=True,
+                             text=True, check=False)
+    assert run.returncode == 4
+
+
+def test_lines_that_are_none_are_counted(case: Case) -> None:
+    case.write("a", (TEXT + "what is this\n").encode())
+    case.run("calls", "a").want(
+        0, err_has="1 line is none that perf-script(1) writes: line 8")
+    case.write("b", (TEXT + "what\nis this\n").encode())
+    case.run("calls", "b").want(
+        0, err_has="2 lines are none that perf-script(1) writes, the first "
+                   "is line 8")
+    case.write("b", b"what is this\n")
+    case.run("calls", "--text", "b").want(
+        4, err_has="no line of perf-script(1) is at its start")
+    case.run("calls", "--text", "none").want(1, err_has="none")
+    case.run("calls", "--cpu=1", "a").want(2, err_has="all rows are read")
+
+
+def test_a_trace_has_its_instructions(case: Case) -> None:
+    trace, code = case.trace(BRANCHES)
+    run = case.run("calls", *code, "--format=jsonl", trace).want(0)
+    calls = [r for r in run.objects() if r["type"] == "call"]
+    events = case.run("events", *code, "--format=jsonl", trace).want(0)
+    insns = sum(r.get("insns", 0) for r in events.objects())
+    assert sum(r["self_insns"] for r in calls) == insns > 0
+    for jobs in "2", "4":
+        other = case.run("calls", *code, "--format=jsonl", "-j", jobs, trace)
+        assert other.want(0).out == run.out
+    case.run("calls", *code, "--address=0x1000", trace).want(
+        2, err_has="--address")
+    case.write("nothing", b"")
+    case.run("calls", "nothing").want(4, err_has="nothing")
