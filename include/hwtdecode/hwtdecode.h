@@ -12,7 +12,6 @@
 #ifndef HWTDECODE_HWTDECODE_H
 #define HWTDECODE_HWTDECODE_H
 
-#include <hwtdecode/calls.h>
 #include <hwtdecode/version.h>
 #include <hwtdecode/error.h>
 #include <hwtdecode/context.h>
@@ -27,6 +26,7 @@
 #include <hwtdecode/event.h>
 #include <hwtdecode/packet.h>
 #include <hwtdecode/runs.h>
+#include <hwtdecode/calls.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
 #include <hwtdecode/capture.h>

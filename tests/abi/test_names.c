@@ -40,6 +40,12 @@ static const struct {
 	    "unknown other memory branch reserved" },
 	{ "security states", hwtd_security_name,
 	    "secure nonsecure root realm" },
+	{ "what made a call", hwtd_call_type_name,
+	    "found call tail interrupt exception syscall untraced signal "
+	    "sampled" },
+	{ "how a call ended", hwtd_call_end_name,
+	    "unknown return tail unwound far-return gap open limit exec "
+	    "sampled" },
 	{ "tables of samples", hwtd_memory_table_name,
 	    "symbol insn address page line source cpu thread branch path" },
 	{ "levels of memory", hwtd_memory_level_name,

@@ -221,6 +221,28 @@ call_symbolizer(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_calls(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_calls *calls = NULL;
+	int rc = hwtd_calls_open(f->sealed, opts, &calls, err);
+
+	hwtd_calls_close(calls);
+	return (rc);
+}
+
+static int
+call_events_of_calls(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	const struct hwtd_calls_options o = { .size = sizeof(o),
+		.events = opts };
+	struct hwtd_calls *calls = NULL;
+	int rc = hwtd_calls_open(f->sealed, &o, &calls, err);
+
+	hwtd_calls_close(calls);
+	return (rc);
+}
+
+static int
 call_events_of_runs(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	const struct hwtd_runs_options o = { .size = sizeof(o),
@@ -290,6 +312,10 @@ static const struct {
 	{ "export options", call_export, sizeof(struct hwtd_export_options),
 	    NULL },
 	{ "runs options", call_runs, sizeof(struct hwtd_runs_options), NULL },
+	{ "calls options", call_calls, sizeof(struct hwtd_calls_options),
+	    NULL },
+	{ "events options of calls", call_events_of_calls,
+	    sizeof(struct hwtd_events_options), NULL },
 	{ "memory options", call_memory, sizeof(struct hwtd_memory_options),
 	    NULL },
 	{ "symbolizer options", call_symbolizer,

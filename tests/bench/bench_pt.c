@@ -41,14 +41,16 @@ enum side {
 	/* Runs of the public interface; and their edges. */
 	COVERAGE,
 	EDGES,
+	/* Calls of the public interface. */
+	CALLS,
 	SIDES
 };
 static const char *const side_names[] = { "peer", "peer-ends", "tokens",
-	"runs", "rows", "insns", "coverage", "edges", NULL };
+	"runs", "rows", "insns", "coverage", "edges", "calls", NULL };
 
 /* What is counted besides instructions. */
 static const char *const item_names[] = { "rows", "rows", "tokens", "tokens",
-	"rows", "rows", "runs", "edges" };
+	"rows", "rows", "runs", "edges", "calls" };
 
 struct options {
 	const char *trace;
@@ -116,6 +118,9 @@ run_warm(struct work *w, enum side side, struct bench_count *out)
 		return;
 	case EDGES:
 		bench_edges_warm(w->trace, out);
+		return;
+	case CALLS:
+		bench_calls_warm(w->trace, out);
 		return;
 	default:
 		bench_insns_warm(w->insns, out);
@@ -285,7 +290,7 @@ compare(struct work *w, bool cold)
 	if (!bench_peer_can_end(&w->pt))
 		sides &= ~(1u << PEER_ENDS);
 	if (cold)
-		sides &= ~(1u << INSNS | 1u << EDGES);
+		sides &= ~(1u << INSNS | 1u << EDGES | 1u << CALLS);
 	else
 		warm_up(w, sides);
 	for (unsigned int i = 0; i < w->o->rounds; i++)

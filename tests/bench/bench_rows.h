@@ -21,6 +21,8 @@ void bench_rows_cold(struct hwtd_trace *trace, struct bench_count *out);
 /* Runs of a trace: what coverage takes; and edges besides. */
 void bench_coverage_warm(struct hwtd_trace *trace, struct bench_count *out);
 void bench_edges_warm(struct hwtd_trace *trace, struct bench_count *out);
+/* Calls of a trace, with symbols. */
+void bench_calls_warm(struct hwtd_trace *trace, struct bench_count *out);
 void bench_coverage_cold(struct hwtd_trace *trace, struct bench_count *out);
 
 /* Forget the code graph of a trace. */

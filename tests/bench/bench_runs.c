@@ -1,5 +1,5 @@
 /*
- * Runs as a user of the library counts them.
+ * Runs as a user of the library counts them, and calls as one reads them.
  */
 #include <string.h>
 
@@ -45,6 +45,41 @@ bench_edges_warm(struct hwtd_trace *trace, struct bench_count *out)
 	struct bench_count count;
 
 	count_runs(trace, HWTD_RUNS_EDGES, &count);
+	*out = count;
+}
+
+static void
+read_calls(struct hwtd_trace *trace, struct bench_count *out)
+{
+	static struct hwtd_call rows[512];
+	struct hwtd_calls_info info = { .size = sizeof(info) };
+	struct hwtd_call_batch batch = { .size = sizeof(batch),
+		.calls = rows,
+		.stride = sizeof(rows[0]),
+		.cap = 512 };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_calls *calls;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	bench_check(hwtd_calls_open(trace, NULL, &calls, &err), &err);
+	while ((rc = hwtd_calls_read(calls, &batch, &err)) == HWTD_OK)
+		out->items += batch.n;
+	if (rc != HWTD_END)
+		bench_die("%s", err.message);
+	(void)hwtd_calls_info(calls, &info);
+	out->insns = info.insns;
+	for (size_t i = 0; i < HWTD_GAP_REASONS; i++)
+		out->errors += info.gaps[i];
+	hwtd_calls_close(calls);
+}
+
+BENCH_NOINLINE void
+bench_calls_warm(struct hwtd_trace *trace, struct bench_count *out)
+{
+	struct bench_count count;
+
+	read_calls(trace, &count);
 	*out = count;
 }
 
