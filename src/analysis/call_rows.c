@@ -24,10 +24,13 @@ hwtdi_call_rows_init(struct hwtdi_call_rows *rows, struct hwtd_trace *trace,
 	rows->functions = functions;
 	rows->streams = hwtdi_zalloc(rows->library,
 	    info.n_streams * sizeof(*rows->streams));
-	if (rows->streams == NULL && info.n_streams != 0)
+	rows->jumps = hwtdi_zalloc(rows->library,
+	    HWTDI_CALL_JUMPS * sizeof(*rows->jumps));
+	if (rows->jumps == NULL ||
+	    (rows->streams == NULL && info.n_streams != 0))
 		return (hwtdi_fail_nomem(err,
 		    info.n_streams * sizeof(*rows->streams)));
-	rows->n_streams = info.n_streams;
+	rows->n_streams = rows->streams == NULL ? 0 : info.n_streams;
 	for (size_t i = 0; i < rows->n_streams; i++) {
 		rows->streams[i].feed.threads = threads;
 		rows->streams[i].feed.interpolate = interpolate;
@@ -44,7 +47,10 @@ hwtdi_call_rows_fini(struct hwtdi_call_rows *rows)
 	    rows->n_streams * sizeof(*rows->streams));
 	hwtdi_array_free(rows->library, rows->thread_of, rows->cap_thread_of,
 	    sizeof(*rows->thread_of));
+	hwtdi_free(rows->library, rows->jumps,
+	    HWTDI_CALL_JUMPS * sizeof(*rows->jumps));
 	rows->streams = NULL;
+	rows->jumps = NULL;
 	rows->n_streams = 0;
 	rows->thread_of = NULL;
 }
@@ -207,24 +213,33 @@ set_context(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 
 /* Branches. */
 
-/* It stays in one function, so that no stack changes. */
+/* A jump stays in one function, so that no stack changes. */
 static int
 stays(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s, uint32_t what,
     uint64_t to, uint32_t section, bool *stays_out, struct hwtd_error *err)
 {
+	const uint64_t from = s->branch.ip;
+	struct hwtdi_call_jump
+	    *jump = &rows->jumps[(from ^ from >> 10) % HWTDI_CALL_JUMPS];
 	struct hwtdi_extent at;
 	int rc;
 
-	*stays_out = s->branch.ip - s->first < s->end - s->first &&
-	    to - s->first < s->end - s->first;
+	*stays_out = (jump->from == from && jump->to == to &&
+			 jump->section == s->branch.section &&
+			 jump->n_functions == rows->functions->n) ||
+	    (from - s->first < s->end - s->first &&
+		to - s->first < s->end - s->first);
 	if (*stays_out)
 		return (HWTD_OK);
 	rc = hwtdi_call_functions_find(rows->functions,
 	    rows->threads->at[s->thread].pid, section, to, false, &at, err);
 	s->first = at.first;
 	s->end = at.end;
-	*stays_out = s->branch.ip - s->first < s->end - s->first ||
+	*stays_out = from - s->first < s->end - s->first ||
 	    (at.function == HWTDI_NO_FUNCTION && what == HWTDI_TRANSFER_JUMP);
+	if (*stays_out)
+		*jump = (struct hwtdi_call_jump){ from, to, s->branch.section,
+			rows->functions->n };
 	return (rc);
 }
 

@@ -6,6 +6,17 @@
 
 #include "analysis/call_feed.h"
 
+/* A jump that was found to stay in its function. */
+struct hwtdi_call_jump {
+	uint64_t from, to;
+	/* Where it is. */
+	uint32_t section;
+	/* How many functions were known then: with more it may be otherwise. */
+	size_t n_functions;
+};
+
+#define HWTDI_CALL_JUMPS 1024u
+
 /* What is known of one stream. */
 struct hwtdi_call_stream {
 	struct hwtdi_call_feed feed;
@@ -33,6 +44,8 @@ struct hwtdi_call_rows {
 	struct hwtdi_call_functions *functions;
 	struct hwtdi_call_stream *streams;
 	size_t n_streams;
+	/* Recent jumps, HWTDI_CALL_JUMPS of them. */
+	struct hwtdi_call_jump *jumps;
 	/* Thread of each context, + 1; 0: not asked for yet. */
 	uint32_t *thread_of;
 	size_t n_thread_of, cap_thread_of;
