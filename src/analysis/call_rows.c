@@ -459,7 +459,11 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 		hwtdi_call_feed_cycles(&s->feed, row->value);
 		return (HWTD_OK);
 	}
-	led_out = s->pending || s->was_async;
+	/* An interrupt of what was called is no end of tracing by the call. */
+	led_out = s->was_async ||
+	    (s->pending &&
+		(row->flags & (HWTD_EVF_ASYNC | HWTD_EVF_IP)) !=
+		    (HWTD_EVF_ASYNC | HWTD_EVF_IP));
 	s->was_async = row->kind == HWTD_EV_ASYNC;
 	rc = end_branch(rows, s, row, err);
 	if (rc == HWTD_OK)

@@ -3,6 +3,7 @@
 import csv
 import io
 import subprocess
+from collections import Counter
 
 from runner import BRANCHES, Case
 
@@ -121,6 +122,50 @@ def test_lines_that_are_none_are_counted(case: Case) -> None:
         4, err_has="no line of perf-script(1) is at its start")
     case.run("calls", "--text", "none").want(1, err_has="none")
     case.run("calls", "--cpu=1", "a").want(2, err_has="all rows are read")
+
+
+def naive_calls(events: list[dict]) -> Counter[str]:
+    """Count calls by what they lead to, with a stack of return addresses."""
+    found: Counter[str] = Counter()
+    stack: list[tuple[int, str]] = []
+    for row in events:
+        if row.get("kind") != "block" or "target" not in row:
+            continue
+        if row.get("branch") in ("call", "indirect-call"):
+            stack.append((int(row["ip"], 16) + row["bytes"], row["target"]))
+        elif row.get("branch") == "return":
+            back, callee = stack.pop()
+            assert back == int(row["target"], 16)
+            found[callee] += 1
+    return found
+
+
+def test_calls_are_those_of_the_branches(case: Case) -> None:
+    # The same program, recorded in three ways.
+    for how in ("without-any-compression", "with-time-and-interrupts",
+                "with-compressed-returns-and-addresses"):
+        folder = case.fixtures / f"pt-captured/workload-{how}"
+        packed = subprocess.run(["zstd", "-qdc", folder / "0.pt.zst"],
+                                capture_output=True, check=True)
+        case.write("0.pt", packed.stdout)
+        words = ["--tech=pt", "--images", str(folder / "image.txt"),
+                 "--format=jsonl", "0.pt"]
+        want = naive_calls(case.run("events", *words).want(0).objects())
+        assert sum(want.values()) == 9563
+        rows = [row for row in case.run("calls", *words).want(0).objects()
+                if row["type"] == "call"]
+        # A tail call is a part of the call that it ends with.
+        assert sum(row["ended_by"] == "return" for row in rows) == 9563
+        got = Counter(row["address"] for row in rows
+                      if row["began_by"] == "call" and
+                      row["ended_by"] != "open")
+        assert got == want, got - want
+        assert sum(row["self_insns"] for row in rows) == 187967
+        asynchronous = [row for row in rows
+                        if row["began_by"] == "interrupt"]
+        assert len(asynchronous) == (20 if "interrupts" in how else 0)
+        assert not [row for row in rows if row["stack"] != 0 or
+                    row["ended_by"] == "unwound"]
 
 
 def test_a_trace_has_its_instructions(case: Case) -> None:
