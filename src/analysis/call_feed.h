@@ -16,6 +16,8 @@ struct hwtdi_call_who {
 	/* Where only an address space tells. */
 	uint64_t space;
 	uint32_t epoch;
+	/* The stream that it was on last, + 1; 0: none. */
+	uint32_t owner_plus_1;
 	struct hwtdi_call_thread *calls;
 };
 

@@ -183,30 +183,55 @@ check_epoch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 	return (hwtdi_call_feed_add(&s->feed, &step, err));
 }
 
+/* The thread of a stream was on another one: what waits there comes first. */
+static int
+take_over(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
+    const struct hwtd_event *row, struct hwtd_error *err)
+{
+	struct hwtdi_call_who *at = &rows->threads->at[s->thread];
+	const uint32_t before = at->owner_plus_1;
+
+	if (before == row->stream + 1)
+		return (HWTD_OK);
+	at->owner_plus_1 = row->stream + 1;
+	if (before == 0)
+		return (HWTD_OK);
+	s->lost = true;
+	s->first = s->end = 0;
+	return (hwtdi_call_feed_flush(&rows->streams[before - 1].feed, err));
+}
+
 static int
 set_context(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
     const struct hwtd_event *row, struct hwtd_error *err)
 {
 	uint32_t no;
-	int rc;
+	int rc = HWTD_OK;
 
 	if (s->has_thread && s->context == row->context)
-		return (HWTD_OK);
+		return (take_over(rows, s, row, err));
 	rc = thread_of(rows, row, &no, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (!s->has_thread || s->thread != no) {
-		if (s->has_thread)
+		/* Where it went on it is not out. */
+		if (s->has_thread &&
+		    rows->threads->at[s->thread].owner_plus_1 ==
+			row->stream + 1)
 			rc = go_in_or_out(s, row, HWTDI_TRANSFER_OUT, err);
 		s->thread = no;
+		if (rc == HWTD_OK)
+			rc = take_over(rows, s, row, err);
 		if (rc == HWTD_OK && rows->threads->at[no].calls->started)
 			rc = go_in_or_out(s, row, HWTDI_TRANSFER_IN, err);
 		s->has_thread = true;
 		s->lost = true;
 		s->first = s->end = 0;
-		if (rc != HWTD_OK)
-			return (rc);
+	} else {
+		rc = take_over(rows, s, row, err);
 	}
+	if (rc != HWTD_OK)
+		return (rc);
 	s->context = row->context;
 	return (check_epoch(rows, s, row, err));
 }
@@ -310,6 +335,9 @@ end_branch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 		    step.what == HWTDI_TRANSFER_JUMP)
 			section = step.from_section;
 		go_to(&step, b->target, section);
+	} else {
+		/* It is not told where execution went on. */
+		s->lost = true;
 	}
 	if ((step.what == HWTDI_TRANSFER_JUMP ||
 		step.what == HWTDI_TRANSFER_INDIRECT) &&
@@ -453,7 +481,9 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 		return (HWTD_OK);
 	s = &rows->streams[row->stream];
 	if (row->kind == HWTD_EV_BLOCK) {
-		if (s->has_thread && s->context == row->context)
+		if (s->has_thread && s->context == row->context &&
+		    rows->threads->at[s->thread].owner_plus_1 ==
+			row->stream + 1)
 			return (add_code(rows, s, row, err));
 	} else if (row->kind == HWTD_EV_CYCLES) {
 		hwtdi_call_feed_cycles(&s->feed, row->value);

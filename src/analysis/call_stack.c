@@ -63,19 +63,6 @@ go_down(struct hwtdi_call_thread *t, size_t keep, struct hwtd_error *err)
 	return (rc);
 }
 
-/* Execution goes on behind the call of number `at`. */
-static int
-return_from(struct hwtdi_call_thread *t, size_t at, uint64_t to,
-    struct hwtd_error *err)
-{
-	int rc = go_down(t, at + 1, err);
-
-	if (rc == HWTD_OK)
-		rc = hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err);
-	hwtdi_call_note_point(t, to);
-	return (rc);
-}
-
 /* Execution comes back to who called the lowest call, or to what a gap hid. */
 static int
 return_to_unseen(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
@@ -103,21 +90,48 @@ return_to_unseen(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	return (hwtdi_call_push_caller(t, &caller, err));
 }
 
+/* If no call is left, the code that goes on is of one that is around all. */
+static int
+find_around(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
+    struct hwtd_error *err)
+{
+	struct hwtdi_extent at;
+	int rc;
+
+	if (hwtdi_call_top(t) != NULL)
+		return (HWTD_OK);
+	rc = extent_of(t, step, false, &at, err);
+	return (rc != HWTD_OK ? rc : return_to_unseen(t, step, &at, err));
+}
+
+/* Execution goes on behind the call of number `at`. */
+static int
+return_from(struct hwtdi_call_thread *t, size_t at,
+    const struct hwtdi_step *step, struct hwtd_error *err)
+{
+	int rc = go_down(t, at + 1, err);
+
+	if (rc == HWTD_OK)
+		rc = hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err);
+	hwtdi_call_note_point(t, step->to);
+	return (rc != HWTD_OK ? rc : find_around(t, step, err));
+}
+
 /* A stack that waits to go on there does. */
 static int
-go_on_waiting(struct hwtdi_call_thread *t, uint64_t to, bool *done,
-    struct hwtd_error *err)
+go_on_waiting(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
+    bool *done, struct hwtd_error *err)
 {
 	uint32_t stack;
 	size_t n;
 
-	*done = hwtdi_call_find_waiting(t, to, &stack, &n);
+	*done = hwtdi_call_find_waiting(t, step->to, &stack, &n);
 	if (!*done)
 		return (HWTD_OK);
 	hwtdi_call_switch(t, stack);
 	if (n > 1)
 		hwtdi_call_top(t)->flags |= HWTD_CALLF_GUESSED;
-	return (return_from(t, hwtdi_call_current(t)->n - 1, to, err));
+	return (return_from(t, hwtdi_call_current(t)->n - 1, step, err));
 }
 
 /* A jump takes the place of the call, whose caller it goes back to. */
@@ -189,12 +203,12 @@ return_open(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		if (rc == HWTD_OK)
 			rc = hwtdi_call_pop_to(t, i + 1, HWTD_CALL_END_GAP,
 			    err);
-		return (rc != HWTD_OK ? rc : return_from(t, i, step->to, err));
+		return (rc != HWTD_OK ? rc : return_from(t, i, step, err));
 	}
 	/* What is not traced had called it. */
 	if (below > 0 && (s->frames[below - 1].state & HWTDI_FRAME_AWAY) != 0)
 		return (hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err));
-	rc = go_on_waiting(t, step->to, &done, err);
+	rc = go_on_waiting(t, step, &done, err);
 	if (rc != HWTD_OK || done)
 		return (rc);
 	if (hwtdi_call_find_function(t, below, at->function, &i)) {
@@ -217,10 +231,10 @@ go_elsewhere(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 
 	*done = true;
 	if (hwtdi_call_find_back(t, s->n, step->to, &i))
-		return (return_from(t, i, step->to, err));
+		return (return_from(t, i, step, err));
 	if (hwtdi_call_find_point(t, step->to, &i))
 		return (go_down(t, i + 1, err));
-	rc = go_on_waiting(t, step->to, done, err);
+	rc = go_on_waiting(t, step, done, err);
 	if (rc != HWTD_OK || *done)
 		return (rc);
 	/* Itself once more, if a gap may have hid that, is another call of it. */
@@ -414,9 +428,9 @@ come_back(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 
 	if ((step->flags & HWTDI_STEP_TO) != 0 && find_far(t, step->to, &i)) {
 		rc = go_down(t, i + 1, err);
-		return (rc != HWTD_OK
-			? rc
-			: hwtdi_call_pop(t, HWTD_CALL_END_FAR_RETURN, err));
+		if (rc == HWTD_OK)
+			rc = hwtdi_call_pop(t, HWTD_CALL_END_FAR_RETURN, err);
+		return (rc != HWTD_OK ? rc : find_around(t, step, err));
 	}
 	if (s->far == 0) {
 		/* All there is is the level that it came from. */
@@ -532,7 +546,7 @@ take_on(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		    err);
 		if (rc == HWTD_OK && !far)
 			hwtdi_call_note_point(t, step->to);
-		return (rc);
+		return (rc != HWTD_OK ? rc : find_around(t, step, err));
 	}
 	if (far)
 		return (come_back(t, step, err));

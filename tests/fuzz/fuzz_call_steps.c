@@ -10,10 +10,10 @@
 
 #include "analysis/call_stack.h"
 #include "fuzz.h"
-#include "fuzz_calls.h"
+#include "support/call_check.h"
 
 struct run {
-	struct fuzz_calls calls;
+	struct call_check calls;
 	bool bare;
 	uint64_t called[16];
 	size_t n_called;
@@ -25,7 +25,7 @@ put(void *arg, const struct hwtd_call *row, struct hwtd_error *err)
 	struct run *run = arg;
 
 	(void)err;
-	fuzz_calls_row(&run->calls, row);
+	FUZZ_CHECK(call_check_row(&run->calls, row), "%s", run->calls.text);
 	return (HWTD_OK);
 }
 
@@ -130,8 +130,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    thread.n_waiting, run.calls.n);
 	}
 	FUZZ_CHECK(hwtdi_call_thread_end(&thread, NULL) == HWTD_OK, "no end");
-	fuzz_calls_end(&run.calls,
-	    thread.last_ns - thread.first_ns - thread.nobody_ns);
+	FUZZ_CHECK(call_check_end(&run.calls,
+		       thread.last_ns - thread.first_ns - thread.nobody_ns),
+	    "%s", run.calls.text);
 	hwtdi_call_thread_fini(&thread);
 	hwtd_context_destroy(ctx);
 	return (0);

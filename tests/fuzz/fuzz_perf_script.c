@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "fuzz_calls.h"
+#include "support/call_check.h"
 
 #define MAX_INPUT ((size_t)1 << 16)
 
@@ -59,15 +59,8 @@ read_all(struct hwtd_context *ctx, const char *path,
 		keep(out, some, batch.n);
 	}
 	FUZZ_CHECK(rc == HWTD_END, "read: %d %s", rc, err.message);
-	*span_out = 0;
+	*span_out = call_check_span(calls);
 	FUZZ_CHECK(hwtd_calls_info(calls, info) == HWTD_OK, "no info");
-	for (uint32_t i = 0; i < info->n_threads; i++) {
-		struct hwtd_call_thread t = { .size = sizeof(t) };
-
-		FUZZ_CHECK(hwtd_calls_thread(calls, i, &t) == HWTD_OK,
-		    "no thread");
-		*span_out += t.last_ns - t.first_ns - t.idle_ns;
-	}
 	for (uint32_t i = 0; i < info->n_functions; i++) {
 		struct hwtd_call_function f = { .size = sizeof(f) };
 		struct hwtd_call_times t = { .size = sizeof(t) };
@@ -92,7 +85,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct hwtd_calls_info info = { .size = sizeof(info) };
 	struct hwtd_calls_info again = { .size = sizeof(again) };
 	struct rows one = { 0 }, more = { 0 };
-	struct fuzz_calls calls = { 0 };
+	struct call_check calls = { 0 };
 	struct hwtd_context *ctx;
 	struct fuzz_file file;
 	uint64_t span, lines = 0;
@@ -107,9 +100,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    "no context");
 	if (read_all(ctx, file.path, &opts, 64, &one, &span, &info)) {
 		for (size_t i = 0; i < one.n; i++)
-			fuzz_calls_row(&calls, &one.at[i]);
+			FUZZ_CHECK(call_check_row(&calls, &one.at[i]), "%s",
+			    calls.text);
 		FUZZ_CHECK(info.calls == calls.begun, "calls");
-		fuzz_calls_end(&calls, span);
+		FUZZ_CHECK(call_check_end(&calls, span), "%s", calls.text);
 		for (size_t i = 1; i < size; i++)
 			lines += data[i] == '\n';
 		lines += data[size - 1] != '\n';
