@@ -148,7 +148,7 @@ hwtdi_call_pop_to(struct hwtdi_call_thread *t, size_t keep, uint8_t end,
 		const uint8_t as = end == HWTD_CALL_END_UNWOUND &&
 			(f->state & HWTDI_FRAME_SPENT) != 0
 		    ? HWTD_CALL_END_RETURN
-		    : end == HWTD_CALL_END_UNWOUND && s->n <= s->unproven
+		    : end == HWTD_CALL_END_UNWOUND && s->n <= s->doubtful
 		    ? HWTD_CALL_END_GAP
 		    : end;
 

@@ -326,7 +326,11 @@ end_branch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 	step.back = b->ip + b->bytes;
 	step.from_section = (b->flags & HWTD_EVF_SECTION) != 0 ? b->section
 							       : HWTD_NO_ID;
-	if ((b->flags & HWTD_EVF_TARGET) != 0) {
+	if (step.what == HWTDI_TRANSFER_FAR_CALL &&
+	    (b->flags & HWTD_EVF_TARGET) != 0 && b->target == step.back) {
+		/* What it called is not traced, but where that goes back to. */
+		s->lost = true;
+	} else if ((b->flags & HWTD_EVF_TARGET) != 0) {
 		if (next != NULL && next->kind == HWTD_EV_BLOCK &&
 		    next->ip == b->target &&
 		    (next->flags & HWTD_EVF_SECTION) != 0)
@@ -404,17 +408,26 @@ add_async(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 		: HWTDI_TRANSFER_INTERRUPT);
 
 	/* Those of instructions are in the rows of these. */
-	if ((row->flags & HWTD_EVF_TARGET) == 0 || type >= HWTD_ASYNC_RETURN)
+	if (type >= HWTD_ASYNC_RETURN) {
+		s->was_async = true;
 		return (HWTD_OK);
+	}
 	if ((row->flags & HWTD_EVF_IP) != 0) {
 		step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
 		step.from = step.back = row->ip;
 	}
-	/* The handler of a system call returns behind the instruction. */
+	/* It can be another one than where it was. */
 	if (async != NULL && (async->flags & HWTD_ASYNCF_RETURN_ADDR) != 0) {
 		step.flags |= HWTDI_STEP_BACK;
 		step.back = async->return_addr;
 	}
+	if ((row->flags & HWTD_EVF_TARGET) == 0) {
+		/* Rows around it say where it went, or that tracing ended. */
+		s->has_told = step.what != HWTDI_TRANSFER_INDIRECT;
+		s->told = step;
+		return (HWTD_OK);
+	}
+	s->was_async = true;
 	go_to(&step, row->target, HWTD_NO_ID);
 	return (hwtdi_call_feed_add(&s->feed, &step, err));
 }
@@ -457,6 +470,16 @@ add_off(struct hwtdi_call_stream *s, const struct hwtd_event *row,
 	if (!s->on || (row->flags & HWTD_EVF_STATUS) != 0)
 		return (HWTD_OK);
 	s->on = false;
+	if (s->has_told) {
+		s->has_told = false;
+		/* Of both the one that was executed next. */
+		if ((row->flags & HWTD_EVF_IP) != 0 &&
+		    (s->told.flags & HWTDI_STEP_BACK) == 0) {
+			s->told.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
+			s->told.from = s->told.back = row->ip;
+		}
+		return (hwtdi_call_feed_add(&s->feed, &s->told, err));
+	}
 	if ((row->flags & HWTD_EVF_ASYNC) != 0)
 		step.flags |= HWTDI_STEP_ASYNC;
 	if (led_out)
@@ -494,7 +517,9 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 	    (s->pending &&
 		(row->flags & (HWTD_EVF_ASYNC | HWTD_EVF_IP)) !=
 		    (HWTD_EVF_ASYNC | HWTD_EVF_IP));
-	s->was_async = row->kind == HWTD_EV_ASYNC;
+	s->was_async = false;
+	if (row->kind != HWTD_EV_DISABLE)
+		s->has_told = false;
 	rc = end_branch(rows, s, row, err);
 	if (rc == HWTD_OK)
 		rc = set_context(rows, s, row, err);

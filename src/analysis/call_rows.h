@@ -25,8 +25,9 @@ struct hwtdi_call_stream {
 	bool pending;
 	/* Tracing is on; how it went on is not known. */
 	bool on, lost;
-	/* The row before was an interrupt or the like. */
-	bool was_async;
+	/* The row before was an interrupt or the like; to where is not told. */
+	bool was_async, has_told;
+	struct hwtdi_step told;
 	bool has_thread;
 	uint32_t thread;
 	uint32_t context;

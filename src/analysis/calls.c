@@ -143,6 +143,28 @@ make(struct hwtd_context *library, struct hwtd_trace *trace,
 	    (o->flags & HWTD_CALLS_NO_SYMBOLS) == 0, err));
 }
 
+/*
+ * How long before the times asked for reading starts: a gap that reaches into
+ * them is told, too.
+ */
+#define LOOK_BACK_NS 10000000u
+
+/* What comes before the times that are asked for need not be decoded. */
+static int
+skip_ahead(struct hwtd_events *events, const struct hwtd_events_options *o,
+    struct hwtd_error *err)
+{
+	uint64_t first = o->n_times > 0 ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < o->n_times; i++) {
+		if (o->times_ns[i].start < first)
+			first = o->times_ns[i].start;
+	}
+	return (first <= LOOK_BACK_NS
+		? HWTD_OK
+		: hwtd_events_seek_ns(events, first - LOOK_BACK_NS, err));
+}
+
 static int
 open_events(struct hwtd_calls *calls, const struct hwtd_events_options *opts,
     struct hwtd_error *err)
@@ -168,9 +190,9 @@ open_events(struct hwtd_calls *calls, const struct hwtd_events_options *opts,
 	rc = hwtdi_call_rows_init(&calls->from_rows, calls->trace,
 	    &calls->threads, &calls->functions,
 	    (calls->flags & HWTD_CALLS_NO_INTERPOLATION) == 0, err);
-	return (rc != HWTD_OK
-		? rc
-		: hwtd_events_open(calls->trace, &o, &calls->events, err));
+	if (rc == HWTD_OK)
+		rc = hwtd_events_open(calls->trace, &o, &calls->events, err);
+	return (rc != HWTD_OK ? rc : skip_ahead(calls->events, &o, err));
 }
 
 int

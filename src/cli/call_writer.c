@@ -39,6 +39,7 @@ call_write_name(struct output *out, const struct hwtd_calls *calls,
 		    (flags & HWTD_CALLF_UNTRACED) == 0	   ? "[unknown]"
 			: type == HWTD_CALL_TYPE_SYSCALL   ? "[syscall]"
 			: type == HWTD_CALL_TYPE_INTERRUPT ? "[interrupt]"
+			: type == HWTD_CALL_TYPE_EXCEPTION ? "[exception]"
 							   : "[untraced]");
 		return;
 	}

@@ -5,7 +5,7 @@ import io
 import subprocess
 from collections import Counter
 
-from runner import BRANCHES, Case
+from runner import BRANCHES, OVERFLOW, Case
 
 # A call that takes 40 ns, one of 10 in it, and a gap.
 TEXT = """\
@@ -122,6 +122,14 @@ def test_lines_that_are_none_are_counted(case: Case) -> None:
         4, err_has="no line of perf-script(1) is at its start")
     case.run("calls", "--text", "none").want(1, err_has="none")
     case.run("calls", "--cpu=1", "a").want(2, err_has="all rows are read")
+
+
+def test_times_are_chosen(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    words = ["--pt-cpu=6/94/3", "--clock=1/1", *code, "--format=jsonl", trace]
+    case.run("calls", "--time=1s-", *words).want(0)
+    every = case.run("calls", *words).want(0).objects()
+    assert [row["type"] for row in every].count("call_gap") >= 1
 
 
 def naive_calls(events: list[dict]) -> Counter[str]:
