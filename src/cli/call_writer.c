@@ -68,11 +68,15 @@ line_of(struct call_writer *writer, const struct hwtd_call *row)
 {
 	struct call_line *lines = writer->lines;
 
-	/* Those that run are at the end, mostly. */
-	for (size_t i = writer->n_lines; i > 0; i--) {
-		if (lines[i - 1].thread == row->thread &&
-		    lines[i - 1].stack == row->stack)
-			return (&lines[i - 1]);
+	/* Mostly it is that of the row before. */
+	for (size_t i = 0; i <= writer->n_lines && writer->n_lines > 0; i++) {
+		const size_t at = i == 0 ? writer->last : i - 1;
+
+		if (at < writer->n_lines && lines[at].thread == row->thread &&
+		    lines[at].stack == row->stack) {
+			writer->last = at;
+			return (&lines[at]);
+		}
 	}
 	if (writer->n_lines == writer->cap_lines) {
 		const size_t cap = writer->cap_lines * 2 + 16;
@@ -83,6 +87,7 @@ line_of(struct call_writer *writer, const struct hwtd_call *row)
 		writer->lines = lines;
 		writer->cap_lines = cap;
 	}
+	writer->last = writer->n_lines;
 	lines = &writer->lines[writer->n_lines++];
 	*lines = (struct call_line){ .thread = row->thread,
 		.stack = row->stack };
@@ -117,13 +122,18 @@ begin_call(struct call_writer *writer, struct call_line *line,
 	}
 	if (line->n == 0 && line->lowest > row->depth)
 		line->lowest = row->depth;
-	line->calls[line->n++] = (struct open_call){ .row = *row,
+	line->calls[line->n] = (struct open_call){ .row = *row,
+		.level = inside ? line->calls[line->n - 1].level + 1 : 0,
 		.wanted = is_trigger(writer, row) ||
 		    (writer->options->trigger != NULL && inside) };
+	line->n++;
 	return (true);
 }
 
 /* Text. */
+
+/* Deeper calls have their level as a number. */
+#define INDENT_LEVELS 100
 
 static void
 write_who(struct output *out, const struct call_writer *writer,
@@ -158,8 +168,10 @@ write_start(struct call_writer *writer, const struct hwtd_call *row,
 	if (row->stack != 0)
 		output_format(out, "#%u", row->stack);
 	output_text(out, "  ");
-	for (size_t i = 0; i < level; i++)
+	for (size_t i = 0; i < level && i < INDENT_LEVELS; i++)
 		output_text(out, "  ");
+	if (level > INDENT_LEVELS)
+		output_format(out, "[%zu] ", level);
 }
 
 static void
@@ -495,25 +507,19 @@ is_shown(const struct call_writer *writer, const struct hwtd_call *row,
 		row->end_ns - row->begin_ns >= o->min_duration_ns));
 }
 
-/* Those around it that are wanted, from the outermost on. */
-static size_t
-outermost(const struct call_line *line)
-{
-	size_t first = line->n;
-
-	while (first > 0 && line->calls[first - 1].wanted)
-		first--;
-	return (first);
-}
-
+/* Begins of calls around the highest one: the outer ones are printed. */
 static void
-write_around(struct call_writer *writer, struct call_line *line, size_t first)
+write_around(struct call_writer *writer, struct call_line *line)
 {
-	for (size_t i = first; i + 1 < line->n; i++) {
+	size_t i = line->n - 1;
+
+	while (i > 0 && line->calls[i - 1].wanted &&
+	    !line->calls[i - 1].printed)
+		i--;
+	for (; i + 1 < line->n; i++) {
 		struct open_call *around = &line->calls[i];
 
-		if (!around->printed)
-			write_begin(writer, &around->row, i - first);
+		write_begin(writer, &around->row, around->level);
 		around->printed = true;
 	}
 }
@@ -523,16 +529,15 @@ static bool
 end_call(struct call_writer *writer, struct call_line *line,
     const struct hwtd_call *row)
 {
-	const size_t first = outermost(line);
 	struct open_call *call = &line->calls[line->n - 1];
-	const size_t level = line->n - 1 - first;
+	const size_t level = call->level;
 	bool shown = call->wanted &&
 	    (call->printed || is_shown(writer, row, level));
 
 	if (shown) {
 		switch (writer->options->format) {
 		case FORMAT_TEXT:
-			write_around(writer, line, first);
+			write_around(writer, line);
 			write_end(writer, row, level, call->printed);
 			break;
 		case FORMAT_JSONL:

@@ -13,6 +13,8 @@ struct open_call {
 	/* Its begin was printed; it is a call of the trigger, or in one. */
 	bool printed;
 	bool wanted;
+	/* Wanted ones around it. */
+	size_t level;
 };
 
 /* What is open of one stack. */
@@ -31,6 +33,8 @@ struct call_writer {
 	const struct hwtd_calls *calls;
 	struct call_line *lines;
 	size_t n_lines, cap_lines;
+	/* The one that the last row was of. */
+	size_t last;
 	uint64_t rows;
 };
 
