@@ -322,6 +322,8 @@ set_place(struct hwtdi_frame *f, const struct hwtdi_push *push)
 	const struct hwtdi_step *step = push->step;
 
 	f->function = push->at.function;
+	f->family = push->at.family;
+	f->is_cold = push->at.is_cold;
 	f->first = push->at.first;
 	f->end = push->at.end;
 	f->section = HWTD_NO_ID;

@@ -77,7 +77,7 @@ bool hwtdi_call_find_back(struct hwtdi_call_thread *t, size_t below,
     uint64_t to, size_t *at_out);
 /* Below number `below`, the highest call of a function. */
 bool hwtdi_call_find_function(struct hwtdi_call_thread *t, size_t below,
-    uint32_t function, size_t *at_out);
+    const struct hwtdi_extent *at, size_t *at_out);
 /* The call that went on at this address before, behind a call it made. */
 bool hwtdi_call_find_point(struct hwtdi_call_thread *t, uint64_t to,
     size_t *at_out);

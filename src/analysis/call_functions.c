@@ -169,6 +169,34 @@ open_image(struct hwtdi_call_functions *f, uint32_t id,
 	return (rc);
 }
 
+/*
+ * A number for all parts of a function: that of its name in its image.  Source:
+ * GCC's clone_function_name(): "NAME.cold", with older ones "NAME.cold.N".
+ */
+static int
+set_family(struct hwtdi_call_functions *f, struct hwtdi_call_function *what,
+    const char *name, struct hwtd_error *err)
+{
+	const char *image = hwtdi_text_pool_get(&f->names, what->image);
+	const char *cold = strstr(name, ".cold");
+	char text[512];
+	size_t n, n_image;
+
+	what->is_cold = cold != NULL && cold != name &&
+	    (cold[5] == '\0' || cold[5] == '.');
+	n = what->is_cold ? (size_t)(cold - name) : strlen(name);
+	n_image = image != NULL ? strlen(image) : 0;
+	/* Long names have no parts that are known. */
+	if (n + n_image + 2 > sizeof(text))
+		return (HWTD_OK);
+	memcpy(text, name, n);
+	text[n] = '\n';
+	memcpy(text + n + 1, image != NULL ? image : "", n_image);
+	text[n + 1 + n_image] = '\0';
+	return (hwtdi_text_pool_add(&f->names, f->library, text, &what->family,
+	    err));
+}
+
 /* A symbol at `address - symbol_off`; `bytes` 0: its end is not known. */
 static int
 symbol_of(struct hwtdi_call_functions *f, uint32_t section, uint32_t image,
@@ -184,7 +212,11 @@ symbol_of(struct hwtdi_call_functions *f, uint32_t section, uint32_t image,
 	    err);
 
 	if (rc == HWTD_OK)
+		rc = set_family(f, &what, name, err);
+	if (rc == HWTD_OK)
 		rc = intern(f, &what, &out->function, err);
+	out->family = what.family;
+	out->is_cold = what.is_cold;
 	out->first = what.address;
 	/* Up to here it goes on for sure. */
 	out->end = what.address + (bytes != 0 ? bytes : symbol_off + 1);
@@ -295,6 +327,8 @@ hwtdi_call_functions_named(struct hwtdi_call_functions *f, const char *name,
 	if (rc == HWTD_OK)
 		rc = hwtdi_text_pool_add(&f->names, f->library, image,
 		    &what.image, err);
+	if (rc == HWTD_OK)
+		rc = set_family(f, &what, name, err);
 	return (rc != HWTD_OK ? rc : intern(f, &what, function_out, err));
 }
 

@@ -24,6 +24,9 @@ struct hwtdi_call_function {
 	uint32_t section;
 	/* Numbers of names; 0: none. */
 	uint32_t name, image;
+	/* See struct hwtdi_extent. */
+	uint32_t family;
+	bool is_cold;
 	bool has_address;
 	struct hwtdi_call_sums sums;
 };

@@ -47,17 +47,18 @@ hwtdi_call_find_back(struct hwtdi_call_thread *t, size_t below, uint64_t to,
 
 bool
 hwtdi_call_find_function(struct hwtdi_call_thread *t, size_t below,
-    uint32_t function, size_t *at_out)
+    const struct hwtdi_extent *at, size_t *at_out)
 {
 	const struct hwtdi_stack *s = hwtdi_call_current(t);
 	const size_t looks = reach(t, below);
 
-	if (function == HWTDI_NO_FUNCTION)
+	if (at->function == HWTDI_NO_FUNCTION)
 		return (false);
 	for (size_t i = 1; i <= looks; i++) {
 		const struct hwtdi_frame *f = &s->frames[below - i];
 
-		if (f->function == function) {
+		if (hwtdi_same_function(f->function, f->family, f->is_cold,
+			at)) {
 			*at_out = below - i;
 			return (true);
 		}

@@ -26,8 +26,7 @@ in_frame(const struct hwtdi_frame *f, uint64_t address)
 static bool
 is_of(const struct hwtdi_frame *f, const struct hwtdi_extent *at)
 {
-	return (at->function != HWTDI_NO_FUNCTION &&
-	    f->function == at->function);
+	return (hwtdi_same_function(f->function, f->family, f->is_cold, at));
 }
 
 /* Code was found running that nothing called. */
@@ -175,7 +174,7 @@ arrive(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		(top->state & HWTDI_FRAME_BACK) == 0))
 		return (HWTD_OK);
 	/* It may have gone back to one of those below. */
-	if (hwtdi_call_find_function(t, s->n, at.function, &i))
+	if (hwtdi_call_find_function(t, s->n, &at, &i))
 		return (hwtdi_call_pop_to(t, i + 1, HWTD_CALL_END_GAP, err));
 	/* Gap by gap there would be ever more calls of which nothing is seen. */
 	if (s->n > 1 && (top->state & HWTDI_FRAME_BACK) == 0 &&
@@ -211,7 +210,7 @@ return_open(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	rc = go_on_waiting(t, step, &done, err);
 	if (rc != HWTD_OK || done)
 		return (rc);
-	if (hwtdi_call_find_function(t, below, at->function, &i)) {
+	if (hwtdi_call_find_function(t, below, at, &i)) {
 		rc = hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err);
 		return (rc != HWTD_OK
 			? rc
@@ -239,8 +238,7 @@ go_elsewhere(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		return (rc);
 	/* Itself once more, if a gap may have hid that, is another call of it. */
 	*done = hwtdi_call_find_function(t,
-	    s->n <= s->doubtful && s->n > 0 ? s->n - 1 : s->n, at->function,
-	    &i);
+	    s->n <= s->doubtful && s->n > 0 ? s->n - 1 : s->n, at, &i);
 	return (*done ? go_down(t, i + 1, err) : HWTD_OK);
 }
 

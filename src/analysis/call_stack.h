@@ -101,7 +101,24 @@ struct hwtdi_extent {
 	uint64_t end;
 	/* The address is its first one. */
 	bool at_start;
+	/*
+	 * Compilers move code that is seldom executed away from its function, as
+	 * a symbol of its own.  Both have the same number here; 0: none.
+	 */
+	uint32_t family;
+	bool is_cold;
 };
+
+/* Parts of one function. */
+static inline bool
+hwtdi_same_function(uint32_t function, uint32_t family, bool is_cold,
+    const struct hwtdi_extent *at)
+{
+	return (at->function != HWTDI_NO_FUNCTION &&
+	    (function == at->function ||
+		(family != 0 && family == at->family &&
+		    (is_cold || at->is_cold))));
+}
 
 /*
  * The function that the place a step goes to is in; `called`: it is its first
@@ -132,6 +149,8 @@ struct hwtdi_frame {
 	uint64_t gap_bytes;
 	uint32_t gaps;
 	uint32_t function;
+	uint32_t family;
+	bool is_cold;
 	uint32_t section;
 	uint32_t site_section;
 	uint32_t context;

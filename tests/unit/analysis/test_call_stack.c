@@ -25,6 +25,8 @@
 #define E 0x5000u
 #define K 0xb000u
 #define L 0xc000u
+/* The part of a that is seldom executed. */
+#define A_COLD 0x20000u
 #define BARE 0x100000u
 #define MORE 0x110000u
 
@@ -130,6 +132,8 @@ extent(void *arg, const struct hwtdi_step *step, bool called,
 		out->first = step->to & ~(uint64_t)0xfff;
 		out->end = out->first + 0x1000;
 		out->at_start = step->to == out->first;
+		out->is_cold = out->first == A_COLD;
+		out->family = out->is_cold ? 1 : out->function + 1;
 		return (HWTD_OK);
 	}
 	for (size_t i = 0; i < r->n_called; i++) {
@@ -270,6 +274,16 @@ static const struct {
 		{ JMP, B + 12, B }, { IJMP, B + 12, B + 40 },
 		{ RET, B, A + 5 } },
 	    "+a:found +b -b -a.open" },
+	{ "code of a function that lies elsewhere is no other one",
+	    { { FOUND, 0, A }, { CALL, A, B }, { RET, B, A + 5 },
+		{ JMP, A + 8, A_COLD }, { CALL, A_COLD + 4, B },
+		{ RET, B, A_COLD + 9 }, { JMP, A_COLD + 12, A + 16 } },
+	    "+a:found +b -b +b -b -a.open" },
+	{ "an exception goes on in such a part of a caller",
+	    { { FOUND, 0, A }, { CALL, A, B }, { CALL, B, K },
+		{ IJMP, K + 4, A_COLD + 0x10 }, { CALL, A_COLD + 0x20, D },
+		{ RET, D, A_COLD + 0x25 }, { JMP, A_COLD + 0x28, A + 0x40 } },
+	    "+a:found +b +k -k.unwound -b.unwound +d -d -a.open" },
 	{ "a stub of the PLT jumps to the function and is left by its return",
 	    { { FOUND, 0, A }, { CALL, A, D }, { IJMP, D, B },
 		{ RET, B, A + 5 } },

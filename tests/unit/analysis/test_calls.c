@@ -416,6 +416,31 @@ samples_with_callers_are_calls_seen_at_times(void **state)
 }
 
 static void
+code_that_compilers_move_away_is_of_its_function(void **state)
+{
+	static const char text[] =
+	    "1/1 1.1: 1 branches:u: call 1000 m+0x0 (p) => 2000 f+0x0 (p)\n"
+	    "1/1 1.2: 1 branches:u: jmp 2004 f+0x4 (p) => 9000 f.cold+0x0 "
+	    "(p)\n"
+	    "1/1 1.3: 1 branches:u: jmp 9004 f.cold+0x4 (p) => 2010 f+0x10 "
+	    "(p)\n"
+	    "1/1 1.4: 1 branches:u: jmp 2014 f+0x14 (p) => 8000 f.colder+0x0 "
+	    "(p)\n"
+	    "1/1 1.5: 1 branches:u: return 8004 f.colder+0x4 (p) => 1005 "
+	    "m+0x5 (p)\n";
+	struct temp_dir dir;
+	struct hwtd_calls *calls = open_text(text, HWTD_CALLS_ENTERS, &dir);
+	struct rows rows;
+
+	(void)state;
+	read_rows(calls, 100, &rows);
+	assert_rows(calls, &rows, "+m +f -f.tail +f.colder -f.colder -m.open");
+	free(rows.at);
+	hwtd_calls_close(calls);
+	temp_dir_remove(&dir);
+}
+
+static void
 too_many_open_calls_end_by_the_limit(void **state)
 {
 	const struct hwtd_calls_options opts = { .size = sizeof(opts),
@@ -639,6 +664,8 @@ main(void)
 		    times_are_not_interpolated_if_that_is_not_wanted),
 		cmocka_unit_test(percentiles_are_those_of_whole_calls),
 		cmocka_unit_test(samples_with_callers_are_calls_seen_at_times),
+		cmocka_unit_test(
+		    code_that_compilers_move_away_is_of_its_function),
 		cmocka_unit_test(too_many_open_calls_end_by_the_limit),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(no_memory_is_an_error_at_any_request),
