@@ -59,6 +59,69 @@ hwtdi_call_threads_find(struct hwtdi_call_threads *threads,
 	return (HWTD_OK);
 }
 
+static struct hwtdi_call_process *
+find_process(struct hwtdi_call_threads *threads, uint32_t pid)
+{
+	const uint64_t hash = hwtdi_hash_pair(threads->rules->library->seed,
+	    pid, 0);
+	size_t tries = 0;
+	uint32_t no;
+
+	while (hwtdi_index_next(&threads->process_index, hash, &tries, &no)) {
+		if (threads->processes[no].pid == pid)
+			return (&threads->processes[no]);
+	}
+	return (NULL);
+}
+
+int
+hwtdi_call_threads_list(struct hwtdi_call_threads *threads, uint32_t no,
+    struct hwtd_error *err)
+{
+	struct hwtd_context *ctx = threads->rules->library;
+	struct hwtdi_call_who *who = &threads->at[no];
+	struct hwtdi_call_process *process;
+	int rc;
+
+	if (who->listed || who->pid == HWTD_NO_ID)
+		return (HWTD_OK);
+	process = find_process(threads, who->pid);
+	if (process == NULL) {
+		rc = hwtdi_index_reserve(&threads->process_index, ctx, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_array_grow(ctx, &threads->processes,
+			    &threads->cap_processes, threads->n_processes + 1,
+			    sizeof(*threads->processes), err);
+		if (rc != HWTD_OK)
+			return (rc);
+		process = &threads->processes[threads->n_processes];
+		*process = (struct hwtdi_call_process){ .pid = who->pid };
+		hwtdi_index_put(&threads->process_index,
+		    hwtdi_hash_pair(ctx->seed, who->pid, 0),
+		    (uint32_t)threads->n_processes++);
+	}
+	who->listed = true;
+	who->next_plus_1 = process->first_plus_1;
+	process->first_plus_1 = no + 1;
+	return (HWTD_OK);
+}
+
+uint32_t
+hwtdi_call_threads_take(struct hwtdi_call_threads *threads, uint32_t pid)
+{
+	struct hwtdi_call_process *process = find_process(threads, pid);
+	uint32_t first;
+
+	if (process == NULL)
+		return (0);
+	first = process->first_plus_1;
+	process->first_plus_1 = 0;
+	for (uint32_t no = first; no != 0;
+	     no = threads->at[no - 1].next_plus_1)
+		threads->at[no - 1].listed = false;
+	return (first);
+}
+
 int
 hwtdi_call_threads_end(struct hwtdi_call_threads *threads,
     struct hwtd_error *err)
@@ -82,6 +145,10 @@ hwtdi_call_threads_fini(struct hwtdi_call_threads *threads)
 	}
 	hwtdi_array_free(ctx, threads->at, threads->cap, sizeof(*threads->at));
 	hwtdi_index_fini(&threads->index, ctx);
+	hwtdi_array_free(ctx, threads->processes, threads->cap_processes,
+	    sizeof(*threads->processes));
+	hwtdi_index_fini(&threads->process_index, ctx);
+	threads->processes = NULL;
 	threads->at = NULL;
 	threads->n = threads->cap = 0;
 }

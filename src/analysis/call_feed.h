@@ -15,10 +15,18 @@ struct hwtdi_call_who {
 	uint32_t pid, tid, stream;
 	/* Where only an address space tells. */
 	uint64_t space;
-	uint32_t epoch;
+	/* Among those of its process, with the next one + 1. */
+	bool listed;
+	uint32_t next_plus_1;
 	/* The stream that it was on last, + 1; 0: none. */
 	uint32_t owner_plus_1;
 	struct hwtdi_call_thread *calls;
+};
+
+struct hwtdi_call_process {
+	uint32_t pid;
+	/* A thread of it, + 1; 0: none. */
+	uint32_t first_plus_1;
 };
 
 struct hwtdi_call_threads {
@@ -26,12 +34,25 @@ struct hwtdi_call_threads {
 	struct hwtdi_call_who *at;
 	size_t n, cap;
 	struct hwtdi_index index;
+	struct hwtdi_call_process *processes;
+	size_t n_processes, cap_processes;
+	struct hwtdi_index process_index;
 };
 
 /* The thread that `who` says, made if need be.  HWTD_E_NOMEM, HWTD_E_LIMIT. */
 int hwtdi_call_threads_find(struct hwtdi_call_threads *threads,
     const struct hwtdi_call_who *who, uint32_t *no_out,
     struct hwtd_error *err);
+
+/*
+ * A thread executes: it is one of its process until that is asked for.
+ * HWTD_E_NOMEM, HWTD_E_LIMIT.
+ */
+int hwtdi_call_threads_list(struct hwtdi_call_threads *threads, uint32_t no,
+    struct hwtd_error *err);
+/* Take the threads of a process that executed since then: the first, + 1. */
+uint32_t hwtdi_call_threads_take(struct hwtdi_call_threads *threads,
+    uint32_t pid);
 
 /* The end of all: rows of what is open. */
 int hwtdi_call_threads_end(struct hwtdi_call_threads *threads,

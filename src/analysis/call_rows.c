@@ -108,7 +108,6 @@ who_of(const struct hwtdi_call_rows *rows, const struct hwtd_event *row,
 	if (hwtd_trace_exec_context(rows->trace, row->context, &c) ==
 	    HWTD_OK) {
 		who->tid = c.tid;
-		who->epoch = c.epoch;
 		/* A thread that is known is one wherever it runs. */
 		if (c.tid != HWTD_NO_ID) {
 			who->pid = c.pid;
@@ -165,24 +164,6 @@ go_in_or_out(struct hwtdi_call_stream *s, const struct hwtd_event *row,
 	return (rc != HWTD_OK ? rc : hwtdi_call_feed_flush(&s->feed, err));
 }
 
-static int
-check_epoch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
-    const struct hwtd_event *row, struct hwtd_error *err)
-{
-	struct hwtdi_call_who *at = &rows->threads->at[s->thread];
-	struct hwtd_exec_context c = { .size = sizeof(c) };
-	struct hwtdi_step step;
-
-	if (hwtd_trace_exec_context(rows->trace, row->context, &c) !=
-		HWTD_OK ||
-	    c.epoch == at->epoch)
-		return (HWTD_OK);
-	at->epoch = c.epoch;
-	step = step_of(s, row, HWTDI_TRANSFER_EXEC);
-	s->lost = true;
-	return (hwtdi_call_feed_add(&s->feed, &step, err));
-}
-
 /* The thread of a stream was on another one: what waits there comes first. */
 static int
 take_over(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
@@ -233,7 +214,7 @@ set_context(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 	if (rc != HWTD_OK)
 		return (rc);
 	s->context = row->context;
-	return (check_epoch(rows, s, row, err));
+	return (HWTD_OK);
 }
 
 /* Branches. */
@@ -364,7 +345,9 @@ add_code(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 	s->was_async = false;
 
 	if (rc == HWTD_OK && (!s->on || s->lost)) {
-		rc = find_at(s, row, HWTDI_TRANSFER_ARRIVE, err);
+		rc = hwtdi_call_threads_list(rows->threads, s->thread, err);
+		if (rc == HWTD_OK)
+			rc = find_at(s, row, HWTDI_TRANSFER_ARRIVE, err);
 		s->on = true;
 		s->lost = false;
 	}
@@ -492,6 +475,47 @@ add_off(struct hwtdi_call_stream *s, const struct hwtd_event *row,
 	return (hwtdi_call_feed_add(&s->feed, &step, err));
 }
 
+/* A process executes another program: a record says so. */
+static int
+add_record(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
+    struct hwtd_error *err)
+{
+	struct hwtd_record r = { .size = sizeof(r) };
+	int rc = HWTD_OK;
+
+	if (hwtd_trace_record(rows->trace, row->value, &r) != HWTD_OK ||
+	    r.type != HWTD_REC_EXEC || r.pid == HWTD_NO_ID)
+		return (HWTD_OK);
+	for (uint32_t no = hwtdi_call_threads_take(rows->threads, r.pid);
+	     no != 0 && rc == HWTD_OK;
+	     no = rows->threads->at[no - 1].next_plus_1) {
+		const struct hwtdi_call_who *who = &rows->threads->at[no - 1];
+		struct hwtdi_call_stream *s;
+		struct hwtdi_step step;
+
+		if (who->owner_plus_1 == 0)
+			continue;
+		s = &rows->streams[who->owner_plus_1 - 1];
+		if (s->thread == no - 1) {
+			rc = end_branch(rows, s, NULL, err);
+			s->lost = true;
+			s->first = s->end = 0;
+		}
+		step = step_of(s, row, HWTDI_TRANSFER_EXEC);
+		step.thread = no - 1;
+		if (rc == HWTD_OK)
+			rc = hwtdi_call_feed_flush(&s->feed, err);
+		/* What was executed since is of the thread that is there now. */
+		if (rc == HWTD_OK && s->thread == no - 1)
+			rc = hwtdi_call_feed_add(&s->feed, &step, err);
+		else if (rc == HWTD_OK)
+			rc = hwtdi_call_thread_step(who->calls, &step, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_call_feed_flush(&s->feed, err);
+	}
+	return (rc);
+}
+
 static int
 add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
     const struct hwtd_event *row, struct hwtd_error *err)
@@ -500,6 +524,8 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 	bool led_out;
 	int rc = HWTD_OK;
 
+	if (row->kind == HWTD_EV_RECORD)
+		return (add_record(rows, row, err));
 	if (row->stream >= rows->n_streams)
 		return (HWTD_OK);
 	s = &rows->streams[row->stream];
@@ -540,7 +566,10 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 			return (HWTD_OK);
 		s->on = true;
 		s->lost = false;
-		return (find_at(s, row, HWTDI_TRANSFER_ON, err));
+		rc = hwtdi_call_threads_list(rows->threads, s->thread, err);
+		return (rc != HWTD_OK
+			? rc
+			: find_at(s, row, HWTDI_TRANSFER_ON, err));
 	default:
 		return (HWTD_OK);
 	}

@@ -183,7 +183,8 @@ open_events(struct hwtd_calls *calls, const struct hwtd_events_options *opts,
 	o.level = HWTD_LEVEL_BLOCK;
 	o.kinds = 1u << HWTD_EV_BLOCK | 1u << HWTD_EV_ASYNC |
 	    1u << HWTD_EV_ENABLE | 1u << HWTD_EV_DISABLE | 1u << HWTD_EV_GAP |
-	    1u << HWTD_EV_CONTEXT | 1u << HWTD_EV_CYCLES;
+	    1u << HWTD_EV_CONTEXT | 1u << HWTD_EV_CYCLES |
+	    1u << HWTD_EV_RECORD;
 	calls->rows = hwtdi_alloc(calls->library,
 	    ROWS_AT_ONCE * sizeof(*calls->rows));
 	if (calls->rows == NULL)

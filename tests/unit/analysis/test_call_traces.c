@@ -219,6 +219,58 @@ a_call_goes_on_where_its_thread_does(void **state)
 	hwtd_calls_close(calls);
 }
 
+static void
+another_program_ends_all_calls(void **state)
+{
+	const struct hwtd_stream_desc desc = { .cpu = HWTD_NO_ID,
+		.pid = 1,
+		.tid = 200,
+		.clock = { .counts_per = 1, .ns_per = 1 } };
+	struct hwtd_call_thread thread = { .size = sizeof(thread) };
+	struct hwtd_trace *trace = mt_create();
+	struct hwtd_record r = mr_record(HWTD_REC_EXEC, 1, 0, 0);
+	size_t ended = 0, found = 0;
+	struct pt_packets p = { 0 };
+	struct hwtd_calls *calls;
+	struct rows rows;
+
+	(void)state;
+	(void)mt_code(trace, MAIN, code, sizeof(code));
+	/* In f an interrupt, and then another program, whose main calls it. */
+	for (uint64_t at = 1000; at <= 2000; at += 1000) {
+		pt_psb(&p);
+		pt_tsc(&p, at);
+		pt_fup(&p, PT_IP_48, MAIN);
+		pt_mode_exec(&p, 64);
+		pt_psbend(&p);
+		pt_tsc(&p, at + 20);
+		pt_fup(&p, PT_IP_48, F);
+		pt_pgd(&p, PT_IP_NONE, 0);
+		pt_pad(&p, 64);
+	}
+	(void)mt_stream(trace, &p, &desc);
+	pt_free(&p);
+	mr_time(&r, 1500);
+	mr_add(trace, &r);
+	calls = open_calls(mt_seal(trace), 1, false);
+	hwtd_trace_close(trace);
+	read_rows(calls, &rows);
+	for (size_t i = 0; i < rows.n; i++) {
+		ended += rows.at[i].kind == HWTD_CALL_LEAVE &&
+		    rows.at[i].end == HWTD_CALL_END_EXEC;
+		found += rows.at[i].kind == HWTD_CALL_ENTER &&
+		    rows.at[i].type == HWTD_CALL_TYPE_FOUND;
+	}
+	/* main, f and what interrupted it. */
+	assert_int_equal(ended, 3);
+	assert_int_equal(found, 2);
+	assert_int_equal(hwtd_calls_thread(calls, 0, &thread), HWTD_OK);
+	assert_int_equal(thread.tid, 200);
+	assert_int_equal(hwtd_calls_thread(calls, 1, &thread), HWTD_END);
+	free(rows.at);
+	hwtd_calls_close(calls);
+}
+
 int
 main(void)
 {
@@ -226,6 +278,7 @@ main(void)
 		cmocka_unit_test(
 		    random_traces_have_calls_that_nest_and_add_up),
 		cmocka_unit_test(a_call_goes_on_where_its_thread_does),
+		cmocka_unit_test(another_program_ends_all_calls),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
