@@ -516,6 +516,17 @@ add_record(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
 	return (rc);
 }
 
+/* Rows of other kinds may stand anywhere, also behind a branch. */
+static bool
+says_flow(uint32_t kind)
+{
+	return ((1u << kind &
+		    (1u << HWTD_EV_BLOCK | 1u << HWTD_EV_ASYNC |
+			1u << HWTD_EV_ENABLE | 1u << HWTD_EV_DISABLE |
+			1u << HWTD_EV_GAP | 1u << HWTD_EV_CONTEXT |
+			1u << HWTD_EV_CYCLES)) != 0);
+}
+
 static int
 add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
     const struct hwtd_event *row, struct hwtd_error *err)
@@ -526,7 +537,7 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 
 	if (row->kind == HWTD_EV_RECORD)
 		return (add_record(rows, row, err));
-	if (row->stream >= rows->n_streams)
+	if (row->stream >= rows->n_streams || !says_flow(row->kind))
 		return (HWTD_OK);
 	s = &rows->streams[row->stream];
 	if (row->kind == HWTD_EV_BLOCK) {
