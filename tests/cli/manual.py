@@ -56,6 +56,18 @@ def test_kinds_of_loss(case: Case) -> None:
     header = case.fixtures.parent / "src" / "capture" / "capture_names.c"
     for name in re.findall(r'\] = "([a-z]+)"', header.read_text()):
         assert f".It Li {name}\n" in text, name
+def test_keys_of_calls(case: Case) -> None:
+    known = words_of_page(case)
+    case.write("text", "1/2 1.0: 1 branches:u: call 1000 m+0x0 (p) => "
+               "2000 f+0x0 (p)\n instruction trace error type 1 time 1.1 "
+               "cpu -1 pid 1 tid 2 ip 0 code 7: x\n")
+    trace, code = case.trace(OVERFLOW)
+    seen = set()
+    for words in ["text"], ["--functions", "text"], [*code, trace]:
+        run = case.run("calls", "--enters", "--format=jsonl", *words).want(0)
+        seen |= {key for line in run.objects() for key in line}
+    assert {"call_site", "p99_ns", "bad_lines", "self_gap_ns"} <= seen
+    assert seen <= known, seen - known
 
 
 def test_keys_of_info_and_check(case: Case) -> None:
