@@ -7,21 +7,8 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "image/elf_names.h"
-#include "image/image_bytes.h"
-#include "trace/trace_model.h"
-#include "trace/trace_names.h"
 
 #define ANSWERS 8192u
-
-struct hwtdi_call_image {
-	bool asked;
-	uint32_t name;
-	struct hwtdi_elf_names names;
-	/* The file that these were read of; NULL: bytes of the trace. */
-	uint8_t *bytes;
-	uint64_t n_bytes;
-};
 
 struct hwtdi_call_answer {
 	uint64_t address;
@@ -38,16 +25,22 @@ hwtdi_call_functions_init(struct hwtdi_call_functions *f,
     struct hwtd_context *library, struct hwtd_trace *trace, bool with_symbols,
     struct hwtd_error *err)
 {
+	/* A function that was inlined is not called. */
+	const struct hwtd_symbolizer_options opts = { .size = sizeof(opts),
+		.flags = HWTD_SYMBOLIZER_NO_LINES };
+	int rc;
+
 	memset(f, 0, sizeof(*f));
 	f->library = library;
 	f->trace = trace;
 	f->with_symbols = with_symbols && trace != NULL;
 	if (!f->with_symbols)
 		return (HWTD_OK);
-	f->n_images = hwtdi_trace_n_images(trace);
-	f->images = hwtdi_zalloc(library, f->n_images * sizeof(*f->images));
+	rc = hwtd_symbolizer_open(trace, &opts, &f->symbolizer, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	f->answers = hwtdi_zalloc(library, ANSWERS * sizeof(*f->answers));
-	if ((f->images == NULL && f->n_images != 0) || f->answers == NULL)
+	if (f->answers == NULL)
 		return (hwtdi_fail_nomem(err, ANSWERS * sizeof(*f->answers)));
 	return (HWTD_OK);
 }
@@ -62,15 +55,10 @@ hwtdi_call_functions_fini(struct hwtdi_call_functions *f)
 	hwtdi_array_free(ctx, f->at, f->cap, sizeof(*f->at));
 	hwtdi_index_fini(&f->index, ctx);
 	hwtdi_text_pool_fini(&f->names, ctx);
-	for (size_t i = 0; f->images != NULL && i < f->n_images; i++) {
-		hwtdi_elf_names_fini(&f->images[i].names, ctx);
-		hwtdi_free(ctx, f->images[i].bytes,
-		    (size_t)f->images[i].n_bytes);
-	}
-	hwtdi_free(ctx, f->images, f->n_images * sizeof(*f->images));
+	hwtd_symbolizer_close(f->symbolizer);
 	hwtdi_free(ctx, f->answers, ANSWERS * sizeof(*f->answers));
 	f->at = NULL;
-	f->images = NULL;
+	f->symbolizer = NULL;
 	f->answers = NULL;
 }
 
@@ -125,50 +113,6 @@ intern(struct hwtdi_call_functions *f, const struct hwtdi_call_function *what,
 
 /* Symbols. */
 
-/* HWTD_E_NOMEM; what is no file with symbols is no failure. */
-static int
-read_names(struct hwtdi_call_functions *f, struct hwtdi_call_image *image,
-    const char *name, const uint8_t *bytes, uint64_t n_bytes,
-    struct hwtd_error *err)
-{
-	struct hwtdi_elf_tables tables;
-	const int rc = hwtdi_elf_tables_init(&tables, name, bytes, n_bytes,
-	    NULL);
-
-	if (rc != HWTD_OK)
-		return (rc == HWTD_E_NOMEM ? rc : HWTD_OK);
-	return (hwtdi_elf_names_init(&image->names, f->library, &tables, err));
-}
-
-static int
-open_image(struct hwtdi_call_functions *f, uint32_t id,
-    struct hwtdi_call_image **out, struct hwtd_error *err)
-{
-	struct hwtdi_call_image *image = &f->images[id];
-	struct hwtdi_image_source held;
-	int rc;
-
-	*out = image;
-	if (image->asked)
-		return (HWTD_OK);
-	hwtdi_trace_image_source(f->trace, id, &held);
-	rc = hwtdi_text_pool_add(&f->names, f->library, held.name,
-	    &image->name, err);
-	if (rc == HWTD_OK && held.bytes != NULL)
-		rc = read_names(f, image, held.name, held.bytes, held.n_bytes,
-		    err);
-	/* A trace mostly holds code alone, and symbols are behind it. */
-	if (rc == HWTD_OK && image->names.n == 0 && held.path != NULL &&
-	    hwtdi_image_read(f->library, held.path, 0, 0, &image->bytes,
-		&image->n_bytes, NULL) == HWTD_OK) {
-		hwtdi_elf_names_fini(&image->names, f->library);
-		rc = read_names(f, image, held.path, image->bytes,
-		    image->n_bytes, err);
-	}
-	image->asked = rc == HWTD_OK;
-	return (rc);
-}
-
 /*
  * A number for all parts of a function: that of its name in its image.  Source:
  * GCC's clone_function_name(): "NAME.cold", with older ones "NAME.cold.N".
@@ -197,30 +141,32 @@ set_family(struct hwtdi_call_functions *f, struct hwtdi_call_function *what,
 	    err));
 }
 
-/* A symbol at `address - symbol_off`; `bytes` 0: its end is not known. */
+/* The symbol at an address; a size of 0: its end is not known. */
 static int
 symbol_of(struct hwtdi_call_functions *f, uint32_t section, uint32_t image,
-    uint64_t address, const char *name, uint64_t symbol_off, uint64_t bytes,
+    uint64_t address, const struct hwtd_symbol *symbol,
     struct hwtdi_extent *out, struct hwtd_error *err)
 {
-	struct hwtdi_call_function what = { .address = address - symbol_off,
+	const uint64_t bytes = symbol->symbol_size;
+	struct hwtdi_call_function what = { .address = address -
+		    symbol->offset,
 		.bytes = bytes,
 		.section = section,
 		.image = image,
 		.has_address = true };
-	int rc = hwtdi_text_pool_add(&f->names, f->library, name, &what.name,
-	    err);
+	int rc = hwtdi_text_pool_add(&f->names, f->library, symbol->text,
+	    &what.name, err);
 
 	if (rc == HWTD_OK)
-		rc = set_family(f, &what, name, err);
+		rc = set_family(f, &what, symbol->name, err);
 	if (rc == HWTD_OK)
 		rc = intern(f, &what, &out->function, err);
 	out->family = what.family;
 	out->is_cold = what.is_cold;
 	out->first = what.address;
 	/* Up to here it goes on for sure. */
-	out->end = what.address + (bytes != 0 ? bytes : symbol_off + 1);
-	out->at_start = symbol_off == 0;
+	out->end = what.address + (bytes != 0 ? bytes : symbol->offset + 1);
+	out->at_start = symbol->offset == 0;
 	return (rc);
 }
 
@@ -229,38 +175,29 @@ find_symbol(struct hwtdi_call_functions *f, uint32_t *pid_inout,
     uint32_t section, uint64_t address, struct hwtdi_extent *out,
     struct hwtd_error *err)
 {
-	const uint32_t pid = *pid_inout;
-	struct hwtd_section desc = { .size = sizeof(desc) };
-	const struct hwtdi_elf_name *symbol;
-	struct hwtdi_call_image *image;
-	struct hwtdi_name_found found;
-	uint64_t off, in_file;
+	struct hwtd_where where = { .flags = HWTD_WHERE_SECTION,
+		.section = section,
+		.pid = *pid_inout,
+		.address = address };
+	struct hwtd_symbol symbol;
+	uint32_t image;
 	int rc;
 
-	*pid_inout = HWTD_NO_ID;
-
-	if (hwtd_trace_section(f->trace, section, &desc) != HWTD_OK ||
-	    desc.image >= f->n_images)
-		return (HWTD_OK);
-	rc = open_image(f, desc.image, &image, err);
+	if (where.pid != HWTD_NO_ID)
+		where.flags |= HWTD_WHERE_PID;
+	rc = hwtd_symbolize(f->symbolizer, &where, sizeof(where), 1, &symbol,
+	    sizeof(symbol), err);
+	/* Symbols of files are those of all processes. */
+	if (rc == HWTD_OK && symbol.name != NULL &&
+	    (symbol.flags & HWTD_SYMBOLF_LISTED) == 0)
+		*pid_inout = HWTD_NO_ID;
+	if (rc != HWTD_OK || symbol.name == NULL)
+		return (rc);
+	rc = hwtdi_text_pool_add(&f->names, f->library, symbol.image_name,
+	    &image, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	off = address - desc.address + desc.file_off;
-	symbol = hwtdi_elf_names_address(&image->names, off, &in_file)
-	    ? hwtdi_elf_names_find(&image->names, in_file)
-	    : NULL;
-	if (symbol != NULL)
-		return (symbol_of(f, section, image->name, address,
-		    symbol->name, in_file - symbol->address, symbol->size, out,
-		    err));
-	if (hwtdi_trace_name_in_image(f->trace, desc.image, off, &found))
-		return (symbol_of(f, section, image->name, address, found.text,
-		    off - found.address, 0, out, err));
-	*pid_inout = pid;
-	if (hwtdi_trace_name_at(f->trace, pid, address, &found))
-		return (symbol_of(f, section, image->name, address, found.text,
-		    address - found.address, 0, out, err));
-	return (HWTD_OK);
+	return (symbol_of(f, section, image, address, &symbol, out, err));
 }
 
 static int

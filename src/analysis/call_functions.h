@@ -6,6 +6,7 @@
 #define HWTDI_CALL_FUNCTIONS_H
 
 #include <hwtdecode/calls.h>
+#include <hwtdecode/symbol.h>
 
 #include "analysis/call_stack.h"
 #include "analysis/latency.h"
@@ -31,7 +32,6 @@ struct hwtdi_call_function {
 	struct hwtdi_call_sums sums;
 };
 
-struct hwtdi_call_image;
 struct hwtdi_call_answer;
 
 struct hwtdi_call_functions {
@@ -43,8 +43,7 @@ struct hwtdi_call_functions {
 	size_t n, cap;
 	struct hwtdi_index index;
 	struct hwtdi_text_pool names;
-	struct hwtdi_call_image *images;
-	size_t n_images;
+	struct hwtd_symbolizer *symbolizer;
 	/* Recent answers of symbols. */
 	struct hwtdi_call_answer *answers;
 };
