@@ -219,10 +219,20 @@ def compare_sources(tables: Tables, truth: Row, check: Comparison) -> None:
 def compare_symbols(tables: Tables, truth: Row, check: Comparison,
                     bases: Mapping[str, int]) -> None:
     """Compare samples by function; names of one address may differ."""
-    ours = {}
+    ours: dict[tuple[str, int], Row] = {}
+    stubs = []
     for row in tables.table("symbol"):
         image = Path(row.get("image", "")).name
-        ours[image, int(row.get("symbol_address", "0"), 16)] = row
+        if row.get("symbol", "").endswith("@plt"):
+            stubs.append((image, row))
+        else:
+            ours[image, int(row.get("symbol_address", "0"), 16)] = row
+    # The truth has names of symbol tables alone, which name no stub.
+    for image, row in stubs:
+        nameless = ours.setdefault((image, 0), {})
+        for key in ("samples", "llc_misses", "total_n", "total_sum",
+                    "total_saturated", "total_saturated_sum"):
+            nameless[key] = int(nameless.get(key, 0)) + int(row[key])
     for want in truth["symbols"]:
         address = int(want["addr"], 16)
         what = f"symbol {want['symbol']}"
