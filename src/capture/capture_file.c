@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "record/record_list.h"
 
 /* What a killed capture may miss of its records. */
 #define FLUSH_NS ((uint64_t)100000000)
@@ -96,19 +97,10 @@ int
 hwtdi_capture_file_mark(struct hwtdi_capture_file *file, uint64_t time_ns,
     struct hwtd_error *err)
 {
-	struct hwtd_record record = {
-		.size = sizeof(record),
-		.type = HWTD_REC_CLOCK,
-		.flags = HWTD_RECF_TIME,
-		.cpu = HWTD_NO_ID,
-		.pid = HWTD_NO_ID,
-		.tid = HWTD_NO_ID,
-		.stream = HWTD_NO_ID,
-		.image = HWTD_NO_ID,
-		.vmid = HWTD_NO_ID,
-		.time_ns = time_ns,
-	};
+	struct hwtd_record record = hwtdi_record_of(HWTD_REC_CLOCK);
 
+	record.flags = HWTD_RECF_TIME;
+	record.time_ns = time_ns;
 	/* Times of records never go back. */
 	if (time_ns <= file->marked_ns)
 		return (HWTD_OK);
@@ -119,20 +111,12 @@ int
 hwtdi_capture_file_loss(struct hwtdi_capture_file *file, uint32_t loss,
     uint32_t stream, uint64_t count, struct hwtd_error *err)
 {
-	struct hwtd_record record = {
-		.size = sizeof(record),
-		.type = HWTD_REC_LOST,
-		.flags = HWTD_RECF_VALUE,
-		.cpu = HWTD_NO_ID,
-		.pid = HWTD_NO_ID,
-		.tid = HWTD_NO_ID,
-		.stream = stream,
-		.image = HWTD_NO_ID,
-		.vmid = HWTD_NO_ID,
-		.value = count,
-		.name = hwtd_capture_loss_name(loss),
-	};
+	struct hwtd_record record = hwtdi_record_of(HWTD_REC_LOST);
 
+	record.flags = HWTD_RECF_VALUE;
+	record.stream = stream;
+	record.value = count;
+	record.name = hwtd_capture_loss_name(loss);
 	file->status->losses[loss] += count;
 	return (hwtdi_capture_file_record(file, &record, err));
 }

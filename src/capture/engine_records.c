@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "capture/engine_internal.h"
+#include "record/record_list.h"
 
 /* Files whose build-ids are kept. */
 #define FILES_MAX 4096
@@ -482,19 +483,12 @@ int
 hwtdi_engine_name(struct hwtdi_engine *e, const struct hwtdi_thread_list *list,
     struct hwtd_error *err)
 {
-	struct hwtd_record r = {
-		.size = sizeof(r),
-		.type = HWTD_REC_THREAD_NAME,
-		.cpu = HWTD_NO_ID,
-		.pid = e->pid,
-		.stream = HWTD_NO_ID,
-		.image = HWTD_NO_ID,
-		.vmid = HWTD_NO_ID,
-	};
+	struct hwtd_record r = hwtdi_record_of(HWTD_REC_THREAD_NAME);
 	struct hwtdi_thread_walk walk = { 0 };
 	const struct hwtdi_thread *t = NULL;
 	int rc;
 
+	r.pid = e->pid;
 	if (e->mode != HWTDI_HWT_THREAD || !list->known)
 		return (HWTD_OK);
 	do {
@@ -539,19 +533,7 @@ static int
 write_mapping(struct hwtdi_engine *e, const struct hwtdi_vm_entry *m,
     struct hwtd_error *err)
 {
-	struct hwtd_record r = {
-		.size = sizeof(r),
-		.type = HWTD_REC_MMAP,
-		.flags = HWTD_RECF_ADDR | HWTD_RECF_LEN,
-		.cpu = HWTD_NO_ID,
-		.pid = e->pid,
-		.tid = HWTD_NO_ID,
-		.stream = HWTD_NO_ID,
-		.image = HWTD_NO_ID,
-		.vmid = HWTD_NO_ID,
-		.addr = m->start,
-		.len = m->end - m->start,
-	};
+	struct hwtd_record r = hwtdi_record_of(HWTD_REC_MMAP);
 	const struct hwtdi_filter_load load = {
 		.kind = HWTDI_FILTER_MMAP,
 		.path = m->path,
@@ -563,6 +545,10 @@ write_mapping(struct hwtdi_engine *e, const struct hwtdi_vm_entry *m,
 	};
 	int rc = HWTD_OK;
 
+	r.flags = HWTD_RECF_ADDR | HWTD_RECF_LEN;
+	r.pid = e->pid;
+	r.addr = m->start;
+	r.len = m->end - m->start;
 	if ((m->prot & HWTDI_PROT_EXEC) == 0 || m->end <= m->start)
 		return (HWTD_OK);
 	if (m->path[0] == '\0') {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "record/record_list.h"
 
 /* Pages that positions are counted in. */
 #define PAGE 4096
@@ -364,11 +365,9 @@ hwtdi_entry_record(const struct hwtdi_entry *entry,
 		[HWTDI_ENTRY_OVERFLOW] = HWTD_REC_LOST,
 	};
 
-	memset(out, 0, sizeof(*out));
-	out->size = sizeof(*out);
-	out->type = types[entry->kind];
-	out->cpu = out->tid = out->stream = out->image = HWTD_NO_ID;
-	out->pid = place->cpu_mode ? HWTD_NO_ID : place->pid;
+	*out = hwtdi_record_of(types[entry->kind]);
+	if (!place->cpu_mode)
+		out->pid = place->pid;
 	record_fields(entry, out);
 	switch (entry->kind) {
 	case HWTDI_ENTRY_UNKNOWN:

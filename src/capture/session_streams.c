@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "capture/session_internal.h"
+#include "record/record_list.h"
 
 static struct hwtd_stream_desc
 describe(const struct hwtdi_session *s, const struct hwtdi_node *node)
@@ -130,20 +131,12 @@ int
 hwtdi_session_mark(struct hwtdi_session *s, uint32_t stream, uint64_t n,
     uint64_t time_ns, bool exact, uint64_t flags, struct hwtd_error *err)
 {
-	struct hwtd_record record = {
-		.size = sizeof(record),
-		.type = HWTD_REC_BUFFER,
-		.flags = HWTD_RECF_LEN | HWTD_RECF_VALUE,
-		.cpu = HWTD_NO_ID,
-		.pid = HWTD_NO_ID,
-		.tid = HWTD_NO_ID,
-		.stream = stream,
-		.image = HWTD_NO_ID,
-		.vmid = HWTD_NO_ID,
-		.len = n,
-		.value = flags,
-	};
+	struct hwtd_record record = hwtdi_record_of(HWTD_REC_BUFFER);
 
+	record.flags = HWTD_RECF_LEN | HWTD_RECF_VALUE;
+	record.stream = stream;
+	record.len = n;
+	record.value = flags;
 	/* Times of records never go back. */
 	if (time_ns >= s->file->marked_ns) {
 		record.flags |= HWTD_RECF_TIME;

@@ -116,3 +116,18 @@ hwtdi_record_vmid(const struct hwtd_record *record)
 	return ((record->flags & HWTD_RECF_VMID) != 0 ? record->vmid
 						      : HWTD_NO_ID);
 }
+
+struct hwtd_record
+hwtdi_record_of(uint32_t type)
+{
+	return ((struct hwtd_record){
+	    .size = sizeof(struct hwtd_record),
+	    .type = type,
+	    .cpu = HWTD_NO_ID,
+	    .pid = HWTD_NO_ID,
+	    .tid = HWTD_NO_ID,
+	    .stream = HWTD_NO_ID,
+	    .image = HWTD_NO_ID,
+	    .vmid = HWTD_NO_ID,
+	});
+}

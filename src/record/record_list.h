@@ -24,6 +24,9 @@ int hwtdi_record_list_add(struct hwtd_context *ctx,
 void hwtdi_record_list_fini(struct hwtd_context *ctx,
     struct hwtdi_record_list *list);
 
+/* A record of which nothing is known but its type. */
+struct hwtd_record hwtdi_record_of(uint32_t type);
+
 /* The virtual machine of a record; HWTD_NO_ID: the host. */
 uint32_t hwtdi_record_vmid(const struct hwtd_record *record);
 
