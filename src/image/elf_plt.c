@@ -267,6 +267,19 @@ is_stubs(const struct hwtdi_elf_tables *t, const GElf_Shdr *section)
 	    section->sh_size <= t->n_bytes - section->sh_offset);
 }
 
+/*
+ * Stubs that do not bind lazily have 8 bytes, where jumps are not checked: those of
+ * .plt.got, and all of programs without dynamic linking.
+ */
+static bool
+has_short(const struct hwtdi_elf_tables *t, const GElf_Shdr *section)
+{
+	if (section->sh_entsize != 0)
+		return (section->sh_entsize == SHORT_STUB_BYTES);
+	return (strcmp(hwtdi_elf_section_name(t, section), ".plt.got") == 0 ||
+	    section->sh_addralign == SHORT_STUB_BYTES);
+}
+
 bool
 hwtdi_elf_stubs_next(struct hwtdi_elf_stubs *stubs,
     const struct hwtdi_elf_tables *file, struct hwtdi_elf_stub *out)
@@ -281,10 +294,7 @@ hwtdi_elf_stubs_next(struct hwtdi_elf_stubs *stubs,
 		return (false);
 	for (; hwtdi_elf_section(file, stubs->section, &section);
 	     stubs->section++, stubs->off = 0) {
-		const bool is_short = is_x86 &&
-		    strcmp(hwtdi_elf_section_name(file, &section),
-			".plt.got") == 0 &&
-		    section.sh_entsize != STUB_BYTES;
+		const bool is_short = is_x86 && has_short(file, &section);
 		const uint64_t size = is_short ? SHORT_STUB_BYTES : STUB_BYTES;
 
 		if (!is_stubs(file, &section))

@@ -104,6 +104,78 @@ stubs_are_named_after_what_they_call(void **state)
 	}
 }
 
+/* Where the calls of a function lead to, as objdump says it. */
+static size_t
+targets_of(const struct program *p, const char *function, uint64_t *at,
+    size_t cap)
+{
+	char command[512], line[512];
+	uint64_t target;
+	const char *call;
+	bool inside = false;
+	size_t n = 0;
+	FILE *dump;
+
+	(void)snprintf(command, sizeof(command), "objdump -d %s", p->path);
+	dump = popen(command, "r");
+	assert_non_null(dump);
+	while (fgets(line, sizeof(line), dump) != NULL) {
+		if (line[0] != ' ')
+			inside = strstr(line, function) != NULL;
+		call = strstr(line, "call");
+		if (inside && call != NULL && n < cap &&
+		    sscanf(call, "%*s %" SCNx64, &target) == 1)
+			at[n++] = target;
+	}
+	assert_int_equal(pclose(dump), 0);
+	return (n);
+}
+
+/* They have 8 bytes: each of them is one of its own. */
+static void
+stubs_of_a_program_without_dynamic_linking_have_their_own_names(void **state)
+{
+	static const char *const want[] = { "one@plt", "two@plt",
+		"three@plt" };
+	uint64_t stubs[3];
+	struct hwtd_symbolizer *s;
+	struct hwtd_trace *trace;
+	struct program p;
+
+	(void)state;
+#if defined(__x86_64__)
+	cp_build(&p, HWTDECODE_TEST_CC, "-no-pie");
+	cp_run(&p,
+	    "printf '#define F(n) static int n##_(void) { return 1; } "
+	    "static void *find_##n(void) { return n##_; } "
+	    "int n(void) __attribute__((ifunc(\"find_\" #n)));\\n"
+	    "F(one) F(two) F(three)\\n"
+	    "int main(void) { return one() + two() + three(); }\\n' "
+	    "> stubs.c && %s -O1 -static -nostdlib -no-pie -fno-pie "
+	    "-Wl,-emain "
+	    "-o program stubs.c",
+	    HWTDECODE_TEST_CC);
+	assert_int_equal(targets_of(&p, "<main>", stubs, 3), 3);
+	trace = cp_trace(&p, NULL);
+	s = cp_symbolizer(trace, NULL);
+	for (size_t i = 0; i < 3; i++) {
+		struct hwtd_symbol symbol = cp_at(s, stubs[i] - 0x400000);
+
+		print_message("stub at %#" PRIx64 "\n", stubs[i]);
+		assert_non_null(symbol.text);
+		assert_string_equal(symbol.text, want[i]);
+		assert_int_equal(symbol.offset, 0);
+	}
+	hwtd_symbolizer_close(s);
+	hwtd_trace_close(trace);
+	temp_dir_remove(&p.dir);
+#else
+	(void)want;
+	(void)stubs;
+	skip();
+#endif
+}
+
 static void
 places_are_sections_and_processes_too(void **state)
 {
@@ -418,6 +490,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_kinds_of_debug_information_tell_the_same),
 		cmocka_unit_test(stubs_are_named_after_what_they_call),
+		cmocka_unit_test(
+		    stubs_of_a_program_without_dynamic_linking_have_their_own_names),
 		cmocka_unit_test(places_are_sections_and_processes_too),
 		cmocka_unit_test(names_of_processes_depend_on_the_moment),
 		cmocka_unit_test(wrong_arguments_are_told),
