@@ -324,6 +324,7 @@ set_place(struct hwtdi_frame *f, const struct hwtdi_push *push)
 	f->function = push->at.function;
 	f->family = push->at.family;
 	f->is_cold = push->at.is_cold;
+	f->state |= push->at.resumes ? HWTDI_FRAME_RESUMES : 0;
 	f->first = push->at.first;
 	f->end = push->at.end;
 	f->section = HWTD_NO_ID;
@@ -452,7 +453,7 @@ hwtdi_call_replace(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 	set_place(f, push);
 	set_site(f, push);
 	f->back = old.back;
-	f->state |= old.state & ~HWTDI_FRAME_AWAY;
+	f->state |= old.state & ~(HWTDI_FRAME_AWAY | HWTDI_FRAME_RESUMES);
 	if ((old.state & HWTDI_FRAME_FAR) != 0) {
 		f->far = s->far;
 		s->far = (uint32_t)s->n;

@@ -114,8 +114,9 @@ intern(struct hwtdi_call_functions *f, const struct hwtdi_call_function *what,
 /* Symbols. */
 
 /*
- * A number for all parts of a function: that of its name in its image.  Source:
- * GCC's clone_function_name(): "NAME.cold", with older ones "NAME.cold.N".
+ * What its name says of a function, and a number for all parts of it: that of its
+ * name in its image.  Source: GCC's clone_function_name(): "NAME.cold", with older
+ * ones "NAME.cold.N".
  */
 static int
 set_family(struct hwtdi_call_functions *f, struct hwtdi_call_function *what,
@@ -126,6 +127,8 @@ set_family(struct hwtdi_call_functions *f, struct hwtdi_call_function *what,
 	char text[512];
 	size_t n, n_image;
 
+	/* Source: Itanium C++ ABI, "Exception Handling", 1.6. */
+	what->resumes = strcmp(name, "_Unwind_Resume") == 0;
 	what->is_cold = cold != NULL && cold != name &&
 	    (cold[5] == '\0' || cold[5] == '.');
 	n = what->is_cold ? (size_t)(cold - name) : strlen(name);
@@ -163,6 +166,7 @@ symbol_of(struct hwtdi_call_functions *f, uint32_t section, uint32_t image,
 		rc = intern(f, &what, &out->function, err);
 	out->family = what.family;
 	out->is_cold = what.is_cold;
+	out->resumes = what.resumes;
 	out->first = what.address;
 	/* Up to here it goes on for sure. */
 	out->end = what.address + (bytes != 0 ? bytes : symbol->offset + 1);

@@ -27,7 +27,7 @@ struct hwtdi_call_function {
 	uint32_t name, image;
 	/* See struct hwtdi_extent. */
 	uint32_t family;
-	bool is_cold;
+	bool is_cold, resumes;
 	bool has_address;
 	struct hwtdi_call_sums sums;
 };

@@ -3,6 +3,13 @@
  */
 #include "analysis/call_frames.h"
 
+/*
+ * Of retpolines: a call over a loop that is never executed, at most 8 bytes, up to
+ * a multiple of 16 or 32; there the return address is changed.
+ */
+#define DETOUR_BYTES 40u
+#define DETOUR_INSNS 4u
+
 static int take_on(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
     struct hwtd_error *err);
 
@@ -219,6 +226,40 @@ return_open(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	return (return_to_unseen(t, step, at, err));
 }
 
+/*
+ * Unwinding went on: the call that runs is over, with who made it.  Of a function
+ * that calls itself it is the next one below that goes on, or one farther down.
+ */
+static int
+resume(struct hwtdi_call_thread *t, const struct hwtdi_extent *at, bool *done,
+    struct hwtd_error *err)
+{
+	const struct hwtdi_stack *s = hwtdi_call_current(t);
+	size_t i;
+
+	*done = s->n > 2 && hwtdi_call_find_function(t, s->n - 2, at, &i);
+	return (*done ? go_down(t, i + 1, err) : HWTD_OK);
+}
+
+/*
+ * Calls of code that is close behind and that calls nothing: where that returns to
+ * is no call, it is a jump (retpolines).
+ */
+static bool
+is_detour(const struct hwtdi_stack *s)
+{
+	const uint32_t known = HWTD_CALLF_ADDRESS | HWTD_CALLF_SITE;
+	const struct hwtdi_frame *f = &s->frames[s->n - 1];
+
+	/* It is no function of its own. */
+	if (s->n < 2 || (f->first != f->end && f->function != f[-1].function))
+		return (false);
+	return (f->type == HWTD_CALL_TYPE_CALL &&
+	    (f->flags & known) == known &&
+	    f->address - f->site < DETOUR_BYTES && f->point == 0 &&
+	    f->insns == 0 && f->self_insns <= DETOUR_INSNS);
+}
+
 /* Another place than behind the call that runs: longjmp, unwinding, stacks. */
 static int
 go_elsewhere(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
@@ -242,6 +283,31 @@ go_elsewhere(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	return (*done ? go_down(t, i + 1, err) : HWTD_OK);
 }
 
+/* The call that runs was none: it goes where it was told to. */
+static int
+take_detour(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
+    struct hwtd_error *err)
+{
+	struct hwtdi_extent at;
+	bool done;
+	int rc;
+
+	rc = extent_of(t, step, false, &at, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (at.at_start && at.function != HWTDI_NO_FUNCTION)
+		return (tail_to(t, step, &at, err));
+	/* It stands for a return, or for a jump. */
+	if ((hwtdi_call_top(t)->state & HWTDI_FRAME_BACK) == 0)
+		return (return_open(t, step, &at, err));
+	rc = go_elsewhere(t, step, &at, &done, err);
+	if (rc != HWTD_OK || done || at.function == HWTDI_NO_FUNCTION)
+		return (rc);
+	return (tail_to(t, step, &at, err));
+}
+
 static int
 take_return(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
     struct hwtd_error *err)
@@ -256,6 +322,13 @@ take_return(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		return (top == NULL
 			? HWTD_OK
 			: hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err));
+	if (top != NULL && (top->state & HWTDI_FRAME_RESUMES) != 0) {
+		rc = extent_of(t, step, false, &at, err);
+		if (rc == HWTD_OK)
+			rc = resume(t, &at, &done, err);
+		if (rc != HWTD_OK || done)
+			return (rc);
+	}
 	if (top != NULL && (top->state & HWTDI_FRAME_FAR) == 0 &&
 	    hwtdi_frame_matches(top, step->to)) {
 		s->unproven = 0;
@@ -268,6 +341,8 @@ take_return(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		}
 		top = NULL;
 	}
+	if (top != NULL && is_detour(s))
+		return (take_detour(t, step, err));
 	rc = extent_of(t, step, false, &at, err);
 	if (rc != HWTD_OK)
 		return (rc);
@@ -347,6 +422,11 @@ take_jump(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	if (at.function != HWTDI_NO_FUNCTION && at.at_start)
 		return (tail_to(t, step, &at, err));
 	if (step->what == HWTDI_TRANSFER_INDIRECT) {
+		if ((top->state & HWTDI_FRAME_RESUMES) != 0) {
+			rc = resume(t, &at, &done, err);
+			if (rc != HWTD_OK || done)
+				return (rc);
+		}
 		rc = go_elsewhere(t, step, &at, &done, err);
 		if (rc != HWTD_OK || done)
 			return (rc);

@@ -107,6 +107,8 @@ struct hwtdi_extent {
 	 */
 	uint32_t family;
 	bool is_cold;
+	/* It goes on with unwinding: never in the function that calls it. */
+	bool resumes;
 };
 
 /* Parts of one function. */
@@ -173,6 +175,8 @@ struct hwtdi_frame {
 #define HWTDI_FRAME_LOOSE 0x10u
 /* It stands for what is not traced. */
 #define HWTDI_FRAME_AWAY 0x20u
+/* See struct hwtdi_extent. */
+#define HWTDI_FRAME_RESUMES 0x40u
 
 /* Where a frame went on behind a call: setjmp(3) returns there once more. */
 struct hwtdi_return_point {

@@ -72,6 +72,7 @@ extent_of_text(void *arg, const struct hwtdi_step *step, bool called,
 	out->function = step->to_function;
 	out->family = calls->functions.at[out->function].family;
 	out->is_cold = calls->functions.at[out->function].is_cold;
+	out->resumes = calls->functions.at[out->function].resumes;
 	out->first = step->to_first;
 	out->end = step->to + 1;
 	out->at_start = step->to == step->to_first;

@@ -25,6 +25,8 @@
 #define E 0x5000u
 #define K 0xb000u
 #define L 0xc000u
+/* What unwinding goes on with, "u". */
+#define RESUME 0x15000u
 /* The part of a that is seldom executed. */
 #define A_COLD 0x20000u
 #define BARE 0x100000u
@@ -133,6 +135,7 @@ extent(void *arg, const struct hwtdi_step *step, bool called,
 		out->end = out->first + 0x1000;
 		out->at_start = step->to == out->first;
 		out->is_cold = out->first == A_COLD;
+		out->resumes = out->first == RESUME;
 		out->family = out->is_cold ? 1 : out->function + 1;
 		return (HWTD_OK);
 	}
@@ -295,7 +298,33 @@ static const struct {
 	{ "a return that jumps to a function, as retpolines do",
 	    { { FOUND, 0, A }, { CALL, A, D }, { CALL, D + 1, D + 16 },
 		{ RET, D + 20, B }, { RET, B + 2, A + 5 } },
-	    "+a:found +d +d -d.tail +b:tail -b -d -a.open" },
+	    "+a:found +d +d -d -d.tail +b:tail -b -a.open" },
+	{ "retpolines without symbols",
+	    { { FOUND, 0, BARE }, { CALL, BARE, MORE },
+		{ CALL, MORE + 1, MORE + 16 }, { RET, MORE + 20, MORE + 512 },
+		{ CALL, MORE + 530, MORE + 256 },
+		{ RET, MORE + 260, MORE + 535 },
+		{ RET, MORE + 540, BARE + 5 } },
+	    "+-:found +? +? -? +? -? -? --.open" },
+	{ "a jump within a function by a retpoline",
+	    { { FOUND, 0, A }, { CALL, A, B }, { CALL, B + 8, D },
+		{ CALL, D + 1, D + 16 }, { RET, D + 20, B + 0x80 },
+		{ CALL, B + 0x90, C }, { RET, C, B + 0x95 },
+		{ RET, B + 0x99, A + 5 } },
+	    "+a:found +b +d +d -d -d.unwound +c -c -b -a.open" },
+	{ "a thunk that returns for a function",
+	    { { FOUND, 0, A }, { CALL, A, B }, { JMP, B + 4, D },
+		{ CALL, D, D + 16 }, { RET, D + 20, A + 5 } },
+	    "+a:found +b -b.tail +d:tail +d -d -d -a.open" },
+	{ "such a thunk in a trace that starts deep",
+	    { { FOUND, 0, B + 8 }, { JMP, B + 9, D }, { CALL, D, D + 16 },
+		{ RET, D + 20, A + 5 } },
+	    "+b:found -b.tail +d:tail +d -d -d +a:found -a.open" },
+	{ "a function close behind that calls others is no such thunk",
+	    { { FOUND, 0, BARE }, { CALL, BARE, BARE + 24 },
+		{ CALL, BARE + 26, MORE }, { RET, MORE, BARE + 31 },
+		{ RET, BARE + 33, MORE + 640 } },
+	    "+-:found +? +? -? +-:found --.open -?.open --.open" },
 	{ "push and ret to a function that returns to the caller",
 	    { { FOUND, 0, A }, { CALL, A, D }, { RET, D + 4, B },
 		{ RET, B, A + 5 } },
@@ -323,6 +352,20 @@ static const struct {
 		{ RET, D, A + 0x95 } },
 	    "+a:found +b +c +k -k.unwound -c.unwound -b.unwound +d -d "
 	    "-a.open" },
+	{ "unwinding goes on in the next one of a function that calls itself",
+	    { { FOUND, 0, A }, { CALL, A, B }, { CALL, B + 4, B },
+		{ CALL, B + 4, B }, { CALL, B + 8, K },
+		/* The first handler is in the one that throws. */
+		{ IJMP, K + 4, B + 0x40 }, { CALL, B + 0x48, RESUME },
+		{ RET, RESUME + 9, B + 0x40 }, { CALL, B + 0x48, RESUME },
+		{ IJMP, RESUME + 9, B + 0x40 }, { CALL, B + 0x48, RESUME },
+		{ RET, RESUME + 9, A + 0x80 } },
+	    "+a:found +b +b +b +k -k.unwound +u -u.unwound -b.unwound "
+	    "+u -u.unwound -b.unwound +u -u.unwound -b.unwound -a.open" },
+	{ "unwinding goes on right behind where it was called",
+	    { { FOUND, 0, A }, { CALL, A, B }, { CALL, B + 4, B },
+		{ CALL, B + 0x48, RESUME }, { RET, RESUME + 9, B + 0x4d } },
+	    "+a:found +b +b +u -u.unwound -b.unwound -b.open -a.open" },
 	{ "an interrupt is a call of its own, over with its return",
 	    { { FOUND, 0, A }, { CALL, A, B }, { IRQ, B + 7, K },
 		{ CALL, K, L }, { RET, L, K + 5 }, { FARRET, K + 9, B + 7 },
