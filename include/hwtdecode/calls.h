@@ -249,7 +249,10 @@ struct hwtd_call_times {
 	uint64_t self_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
-	/** Exact up to 4096 ns, the lower end of steps of 1/128 above. */
+	/**
+	 * Exact up to 4096 ns, and min_ns and max_ns are; else the lower end of
+	 * steps of 1/128.
+	 */
 	uint64_t p50_ns;
 	uint64_t p90_ns;
 	uint64_t p99_ns;

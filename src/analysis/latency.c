@@ -153,11 +153,14 @@ hwtdi_latency_percentile(const struct hwtdi_latency *l, unsigned int percent,
 	*at_least_out = rank > l->n;
 	if (rank > l->n)
 		return (l->least_limit);
+	/* The first and the last one are known better than by their steps. */
+	if (rank == l->n && l->n != 0)
+		return (l->max);
 	for (uint32_t i = 0; i < l->n_buckets && seen < rank; i++) {
 		seen += l->buckets[i].n;
 		hwtdi_latency_range(l->buckets[i].bucket, &low, &end);
 	}
-	return (low);
+	return (low < l->min ? l->min : low);
 }
 
 uint32_t

@@ -73,9 +73,18 @@ percentiles_are_those_of_the_list(void **state)
 	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 5);
 	assert_int_equal(hwtdi_latency_percentile(&l, 51, &more), 8);
 	assert_int_equal(hwtdi_latency_percentile(&l, 90, &more), 4095);
-	/* The lower end of [4992, 5024). */
-	assert_int_equal(hwtdi_latency_percentile(&l, 99, &more), 4992);
+	/* The greatest one is known, not only [4992, 5024). */
+	assert_int_equal(hwtdi_latency_percentile(&l, 99, &more), 5000);
 	assert_false(more);
+	hwtdi_latency_fini(ctx, &l);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(hwtdi_latency_add(ctx, &l, 6000 + 30 * i,
+				     false, NULL),
+		    HWTD_OK);
+	/* Nor is one less than the least; 6030 is in [6016, 6048). */
+	assert_int_equal(hwtdi_latency_percentile(&l, 1, &more), 6000);
+	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 6016);
+	assert_int_equal(hwtdi_latency_percentile(&l, 90, &more), 6060);
 	hwtdi_latency_fini(ctx, &l);
 	hwtd_context_destroy(ctx);
 }
