@@ -90,6 +90,9 @@ write_csv(struct output *out, const struct hwtd_call_function *f,
 	output_csv_u64(out, true, t->max_ns);
 	output_csv_u64(out, true, t->self_insns);
 	output_csv_u64(out, true, t->self_cycles);
+	output_char(out, ',');
+	if (f->image != NULL)
+		output_csv_string(out, f->image);
 	output_char(out, '\n');
 }
 
@@ -107,7 +110,7 @@ write_header(struct output *out, const struct options *options)
 		    "function,function_address,calls,whole,ns,self_ns,all_"
 		    "self_"
 		    "ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,self_insns,self_"
-		    "cycles\n");
+		    "cycles,image\n");
 }
 
 int

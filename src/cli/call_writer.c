@@ -109,6 +109,7 @@ begin_call(struct call_writer *writer, struct call_line *line,
     const struct hwtd_call *row)
 {
 	const bool inside = line->n != 0 && line->calls[line->n - 1].wanted;
+	const bool triggers = is_trigger(writer, row);
 
 	if (line->n == line->cap) {
 		const size_t cap = line->cap * 2 + 64;
@@ -124,9 +125,10 @@ begin_call(struct call_writer *writer, struct call_line *line,
 		line->lowest = row->depth;
 	line->calls[line->n] = (struct open_call){ .row = *row,
 		.level = inside ? line->calls[line->n - 1].level + 1 : 0,
-		.wanted = is_trigger(writer, row) ||
+		.wanted = triggers ||
 		    (writer->options->trigger != NULL && inside) };
 	line->n++;
+	writer->triggered |= triggers;
 	return (true);
 }
 
@@ -475,6 +477,16 @@ write_csv(struct call_writer *writer, const struct hwtd_call *row)
 	output_csv_u64(out, (row->flags & HWTD_CALLF_CYCLES) != 0,
 	    row->cycles);
 	output_csv_hex(out, true, row->flags);
+	output_csv_u64(out, true, row->thread);
+	output_char(out, ',');
+	if (named && f.image != NULL)
+		output_csv_string(out, f.image);
+	output_csv_hex(out,
+	    named && (f.flags & HWTD_CALL_FUNCTIONF_ADDRESS) != 0, f.address);
+	output_csv_u64(out, ends, row->self_gap_ns);
+	output_csv_u64(out, ends, row->self_off_ns);
+	output_csv_u64(out, (row->flags & HWTD_CALLF_CYCLES) != 0,
+	    row->self_cycles);
 	output_char(out, '\n');
 }
 
@@ -489,7 +501,8 @@ call_write_header(struct call_writer *writer)
 	output_text(writer->out,
 	    "id,pid,tid,stream,stack,depth,function,address,call_site,began_"
 	    "by,ended_by,begin_ns,end_ns,ns,self_ns,gap_ns,off_ns,gaps,gap_"
-	    "bytes,insns,self_insns,cycles,flags\n");
+	    "bytes,insns,self_insns,cycles,flags,thread,image,function_"
+	    "address,self_gap_ns,self_off_ns,self_cycles\n");
 }
 
 /* Long enough, if that is known, and not too deep. */

@@ -36,6 +36,8 @@ struct call_writer {
 	/* The one that the last row was of. */
 	size_t last;
 	uint64_t rows;
+	/* There was a call of the trigger. */
+	bool triggered;
 };
 
 void call_writer_init(struct call_writer *writer, struct output *out,

@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/loss.h"
 #include "cli/message.h"
+#include "cli/output_guard.h"
 #include "cli/progress.h"
 #include "cli/spool.h"
 
@@ -33,6 +34,19 @@ options_of(const struct options *o)
 	    .flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS |
 		(o->functions ? HWTD_CALLS_TIMES : 0) |
 		(o->no_interpolation ? HWTD_CALLS_NO_INTERPOLATION : 0) });
+}
+
+/* The table of functions is of all calls: these would say that it is not. */
+static int
+check_options(const struct options *o)
+{
+	if (!o->functions ||
+	    (o->trigger == NULL && o->min_duration_ns == 0 &&
+		o->max_depth == 0))
+		return (EXIT_DONE);
+	say_error("--functions is a table of all calls");
+	say_hint("leave out --trigger, --min-duration and --max-depth");
+	return (EXIT_BAD_USAGE);
 }
 
 /* Of text no rows can be chosen, and nothing of it is decoded. */
@@ -89,7 +103,13 @@ open_input(struct reading *r)
 	struct hwtd_error err = { .size = sizeof(err) };
 	const char *path = r->options->operands[0];
 	const bool standard = strcmp(path, "-") == 0;
-	int rc;
+	int rc = check_options(r->options);
+
+	/* Text is an input, too. */
+	if (rc == EXIT_DONE)
+		rc = guard_inputs(r->options);
+	if (rc != EXIT_DONE)
+		return (rc);
 
 	r->name = standard ? "standard input" : path;
 	if (standard && !r->options->text_input)
@@ -226,6 +246,10 @@ print(struct reading *r, struct output *out)
 			code = EXIT_FAILED;
 		call_write_info(&writer);
 	}
+	if (code == EXIT_DONE && r->options->trigger != NULL &&
+	    !writer.triggered && writer.rows < r->options->limit)
+		say_warning("%s: no call of '%s' was seen", r->name,
+		    r->options->trigger);
 	call_writer_fini(&writer);
 	return (code == EXIT_DONE ? judge(r) : code);
 }

@@ -84,6 +84,51 @@ def test_csv(case: Case) -> None:
     assert rows[2]["began_by"] == "found"
 
 
+def test_csv_has_what_json_lines_have(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    run = case.run("calls", "--format=jsonl", "a").want(0)
+    want = [row for row in run.objects() if row["type"] == "call"]
+    run = case.run("calls", "--format=csv", "a").want(0)
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    assert len(rows) == len(want) == 4
+    for row, keys in zip(rows, want):
+        assert None not in row, "more cells than names"
+        for key, value in keys.items():
+            # What is true or false are bits of the column flags.
+            if key not in {"schema", "type"} and value is not True:
+                cell = row[key].encode().decode("unicode_escape")
+                assert cell == str(value), (key, row, keys)
+
+
+def test_no_output_replaces_the_text(case: Case) -> None:
+    path = case.write("a", TEXT.encode())
+    (case.folder / "link").symlink_to("a")
+    for name in ("a", "./a", "link"):
+        case.run("calls", "a", "-o", name).want(
+            2, out="", err_has=f"{name}: is both input and output")
+        assert path.read_bytes() == TEXT.encode()
+    case.shell('"$T" calls --text - -o a <a').want(
+        2, out="", err_has="a: is both input and output")
+    assert path.read_bytes() == TEXT.encode()
+
+
+def test_a_trigger_that_is_never_called_is_told(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    case.run("calls", "--trigger=nobody", "a").want(
+        0, out="", err_has="a: no call of 'nobody' was seen")
+    case.run("calls", "--trigger=f", "a").want(0, err="")
+    # It was called, but not for so long.
+    case.run("calls", "--trigger=f", "--min-duration=1s", "a").want(
+        0, out="", err="")
+
+
+def test_the_table_of_functions_is_of_all_calls(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    for option in ("--trigger=f", "--min-duration=1", "--max-depth=1"):
+        case.run("calls", "--functions", option, "a").want(
+            2, out="", err_has="--functions is a table of all calls")
+
+
 def test_functions(case: Case) -> None:
     case.write("a", TEXT.encode())
     run = case.run("calls", "--functions", "--format=jsonl", "a").want(0)
