@@ -354,6 +354,7 @@ static bool
 take_header(struct hwtdi_text *t, struct hwtdi_text_line *out)
 {
 	struct hwtdi_text last = { NULL, 0 }, word;
+	uint64_t ns = 0;
 
 	for (;;) {
 		word = take_word(t);
@@ -361,15 +362,18 @@ take_header(struct hwtdi_text *t, struct hwtdi_text_line *out)
 			return (false);
 		if (word.n > 1 && word.at[word.n - 1] == ':') {
 			word.n--;
-			if (last.n != 0 && seconds(word, &out->time_ns))
+			/* Commands may be called like a time. */
+			if (last.n != 0 && seconds(word, &ns) &&
+			    take_ids(last, out))
 				break;
 			word.n++;
 		}
 		if (word.at[0] != '[' || word.at[word.n - 1] != ']')
 			last = word;
 	}
+	out->time_ns = ns;
 	out->has_time = true;
-	return (take_ids(last, out));
+	return (true);
 }
 
 void

@@ -38,6 +38,12 @@ static const struct {
 	  "operator<(int, int)+0x2 (b c)",
 	    HWTDI_TEXT_BRANCH, NONE, 77, 12500000000, HWTDI_TEXT_RETURN, false,
 	    false, false, 0x10, 0x20, "operator<(int, int)", "b c", 2 },
+	/* A command that has a part like a time. */
+	{ "build: 5.5: x  77/78 [003] 1.5: 1 branches:uH: call 10 f+0x0 (a) "
+	  "=> "
+	  "20 g+0x2 (b)",
+	    HWTDI_TEXT_BRANCH, 77, 78, 1500000000, HWTDI_TEXT_CALL, false,
+	    false, false, 0x10, 0x20, "g", "b", 2 },
 	{ "1/2 1.000000001: 1 branches:u: tr strt 0 [unknown] ([unknown]) => "
 	  "40 f+0x0 (a)",
 	    HWTDI_TEXT_BRANCH, 1, 2, 1000000001, HWTDI_TEXT_NO_BRANCH, true,
@@ -95,8 +101,8 @@ static const struct {
 	{ "call 40 => 50", HWTDI_TEXT_BAD, NONE, NONE, 0, HWTDI_TEXT_NO_BRANCH,
 	    false, false, false, 0, 0, NULL, NULL, 0 },
 	{ "1/99999999999 1.0: 1 branches: call 40 f (a) => 50 g (a)",
-	    HWTDI_TEXT_BAD, NONE, NONE, 1000000000, HWTDI_TEXT_NO_BRANCH,
-	    false, false, false, 0, 0, NULL, NULL, 0 },
+	    HWTDI_TEXT_BAD, NONE, NONE, 0, HWTDI_TEXT_NO_BRANCH, false, false,
+	    false, 0, 0, NULL, NULL, 0 },
 };
 
 static void
