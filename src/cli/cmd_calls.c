@@ -68,7 +68,9 @@ static int
 open_text(struct reading *r, const char *path, struct hwtd_error *err)
 {
 	const struct hwtd_calls_options how = options_of(r->options);
-	int rc = hwtd_context_create(NULL, &r->library, err);
+	const struct hwtd_context_options
+	    library = library_options(r->options);
+	int rc = hwtd_context_create(&library, &r->library, err);
 
 	return (rc != HWTD_OK ? rc
 			      : hwtd_calls_open_text(r->library, path, &how,

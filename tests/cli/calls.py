@@ -112,6 +112,16 @@ def test_no_output_replaces_the_text(case: Case) -> None:
     assert path.read_bytes() == TEXT.encode()
 
 
+def test_memory_for_text_has_a_limit(case: Case) -> None:
+    # Each thread takes some.
+    line = TEXT.splitlines()[0] + "\n"
+    case.write("a", "".join(line.replace("7/8", f"7/{n}")
+                            for n in range(20000)).encode())
+    case.run("calls", "--functions", "a").want(0)
+    case.run("calls", "--functions", "--max-memory=16M", "a").want(
+        1, out="", err_has="--max-memory")
+
+
 def test_a_trigger_that_is_never_called_is_told(case: Case) -> None:
     case.write("a", TEXT.encode())
     case.run("calls", "--trigger=nobody", "a").want(
