@@ -27,8 +27,8 @@ struct hwtd_symbolizer_options {
 	 */
 	const struct hwtd_search *search;
 	/**
-	 * Bytes of what was read of debug information that are kept; more for as
-	 * long as one address needs it.  0: 256 MiB.
+	 * Bytes of what was read of debug information that are kept; more where
+	 * one address alone needs more.  0: 256 MiB.
 	 */
 	uint64_t max_cache;
 };

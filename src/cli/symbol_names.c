@@ -12,6 +12,7 @@ struct symbol_names {
 	bool lines;
 	/* Files and what is wrong with them are told once. */
 	const char *fault;
+	bool failed;
 };
 
 /* Of the row at hand; without a name: not known. */
@@ -60,6 +61,7 @@ name_row(struct symbol_names *names, const struct hwtd_event *row)
 	struct hwtd_where where[2] = { 0 };
 	struct hwtd_symbol symbols[2];
 	struct named named = { 0 };
+	struct hwtd_error err = { .size = sizeof(err) };
 	const bool has_ip = (row->flags & HWTD_EVF_IP) != 0;
 	const bool has_target = (row->flags & HWTD_EVF_TARGET) != 0;
 	size_t n = 0;
@@ -83,10 +85,15 @@ name_row(struct symbol_names *names, const struct hwtd_event *row)
 			where[n].flags |= HWTD_WHERE_TIME;
 		n++;
 	}
-	if (n == 0 ||
-	    hwtd_symbolize(names->symbolizer, where, sizeof(where[0]), n,
-		symbols, sizeof(symbols[0]), NULL) != HWTD_OK)
+	if (n == 0)
 		return (named);
+	if (hwtd_symbolize(names->symbolizer, where, sizeof(where[0]), n,
+		symbols, sizeof(symbols[0]), &err) != HWTD_OK) {
+		if (!names->failed)
+			say_warning("code without names: %s", err.message);
+		names->failed = true;
+		return (named);
+	}
 	if (has_ip)
 		named.at = symbols[0];
 	if (has_target)

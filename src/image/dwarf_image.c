@@ -586,7 +586,8 @@ hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most)
 				entry->loaded->used < oldest->loaded->used))
 				oldest = entry;
 		}
-		if (oldest == NULL)
+		if (oldest == NULL ||
+		    (most != 0 && oldest->loaded->used == image->clock))
 			return;
 		unload(image, oldest);
 	}

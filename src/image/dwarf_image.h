@@ -65,7 +65,10 @@ int hwtdi_dwarf_image_find(struct hwtdi_dwarf_image *image, uint64_t address,
 const struct hwtd_error *hwtdi_dwarf_image_fault(const struct hwtdi_dwarf_image
 	*image);
 
-/* Bytes that units hold; give up those asked for longest ago, down to `most`. */
+/*
+ * Bytes that units hold; give up those asked for longest ago, down to `most`.  Only
+ * for 0 that asked for last is given up, which is what addresses are in again.
+ */
 uint64_t hwtdi_dwarf_image_bytes(const struct hwtdi_dwarf_image *image);
 void hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most);
 

@@ -34,8 +34,9 @@ enum {
 	LNCT_DIRECTORY_INDEX = 2
 };
 
-/* Rows, files and folders of one table. */
-#define MOST_ROWS (UINT32_C(1) << 27)
+/* Rows, sequences, files and folders of one table: packed, it can be small. */
+#define MOST_ROWS (UINT32_C(1) << 24)
+#define MOST_SEQUENCES (UINT32_C(1) << 22)
 #define MOST_FILES (UINT32_C(1) << 20)
 /* Sequences that are looked at for one that an address is in. */
 #define MOST_NESTED 256u
@@ -282,6 +283,8 @@ end_sequence(struct program *p)
 	if (!in_order || s.high <= s.low || s.first == s.end ||
 	    l->rows[s.end - 1].address > s.high) {
 		l->n_rows = s.first;
+	} else if (l->n_sequences == MOST_SEQUENCES) {
+		return (damaged(p, "too many sequences"));
 	} else {
 		rc = hwtdi_array_grow(p->file->ctx, &l->sequences,
 		    &l->cap_sequences, l->n_sequences + 1, sizeof(s), p->err);

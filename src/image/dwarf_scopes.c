@@ -13,8 +13,8 @@
 /* An entry that is no scope. */
 #define NO_SCOPE UINT32_MAX
 
-/* Scopes of a unit. */
-#define MOST_SCOPES (UINT32_C(1) << 26)
+/* Scopes of a unit: packed, they can be small. */
+#define MOST_SCOPES (UINT32_C(1) << 23)
 
 /* Pieces that are looked at for one that an address is in. */
 #define MOST_NESTED 256

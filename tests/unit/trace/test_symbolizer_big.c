@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "support/failing_allocator.h"
 #include "support/temp_dir.h"
 
 /* Units that are added to those of the program, and bytes of each. */
@@ -24,6 +25,9 @@
 /* What may be read of it, with what the test itself has. */
 #define MOST_KILOBYTES (64 * 1024)
 #define MOST_MEMORY (UINT64_C(16) << 20)
+
+/* Lines that one unit may have. */
+#define MOST_LINES (UINT32_C(1) << 24)
 
 static const char source[] = "int outer(volatile int *p) { return *p; }\n"
 			     "int main(void) { volatile int q = 0;\n"
@@ -201,11 +205,119 @@ a_debug_file_of_a_gigabyte_is_not_read_whole(void **state)
 	temp_dir_remove(&dir);
 }
 
+/* A table of lines in which each byte of `n` is one more. */
+static void
+make_lines(const char *path, uint32_t n)
+{
+	uint8_t *file, *lines, *table, *more;
+	uint64_t at, end;
+	size_t n_file;
+	FILE *f;
+
+	file = read_file(path, &n_file);
+	lines = header_of(file, ".debug_line");
+	table = file + number(lines + 24, 8);
+	end = number(table, 4) + 4;
+	/* The program begins with the address, behind a column. */
+	at = 10 + number(table + 6, 4);
+	while (table[at] != 0)
+		at += 2;
+	at += 11;
+	more = malloc(n);
+	assert_non_null(more);
+	memset(more, 1, n);
+	f = fopen(path, "r+b");
+	assert_non_null(f);
+	put(table, end - 4 + n, 4);
+	put(lines + 24, n_file, 8);
+	put(lines + 32, end + n, 8);
+	write_at(f, 0, file, n_file);
+	write_at(f, n_file, table, (size_t)at);
+	write_at(f, n_file + at, more, n);
+	write_at(f, n_file + at + n, table + at, (size_t)(end - at));
+	assert_int_equal(fclose(f), 0);
+	free(more);
+	free(file);
+}
+
+static void
+a_small_file_of_many_lines_is_read_once(void **state)
+{
+	static const struct {
+		uint32_t n;
+		bool many;
+	} cases[] = { { MOST_LINES - 1000, false }, { MOST_LINES, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hwtd_where where = { .flags = HWTD_WHERE_IMAGE };
+		struct hwtd_image_desc image = { .size = sizeof(image) };
+		struct hwtd_context_options opts = { .size = sizeof(opts) };
+		char path[300], name[300], command[900];
+		struct failing_allocator memory;
+		struct hwtd_symbolizer *s;
+		struct hwtd_symbol symbol;
+		struct hwtd_context *ctx;
+		struct hwtd_trace *trace;
+		struct temp_dir dir;
+		uint64_t before;
+
+		temp_dir_create(&dir);
+		temp_dir_file(&dir, "program", path);
+		write_file(temp_dir_file(&dir, "program.c", name), source,
+		    sizeof(source) - 1);
+		(void)snprintf(command, sizeof(command),
+		    "cd '%s' && %s -gdwarf-4 -o program program.c", dir.path,
+		    HWTDECODE_TEST_CC);
+		assert_int_equal(system(command), 0);
+		where.address = address_of_outer(path);
+		make_lines(path, cases[i].n);
+		failing_allocator_init(&memory);
+		opts.allocator = &memory.allocator;
+		assert_int_equal(hwtd_context_create(&opts, &ctx, NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_create(ctx, NULL, &trace, NULL),
+		    HWTD_OK);
+		image.path = path;
+		assert_int_equal(hwtd_trace_add_image(trace, &image, NULL,
+				     NULL),
+		    HWTD_OK);
+		assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+		assert_int_equal(hwtd_symbolizer_open(trace, NULL, &s, NULL),
+		    HWTD_OK);
+		for (uint64_t k = 0; k < 3; k++) {
+			before = memory.requests;
+			assert_int_equal(hwtd_symbolize(s, &where,
+					     sizeof(where), 1, &symbol,
+					     sizeof(symbol), NULL),
+			    HWTD_OK);
+			assert_string_equal(symbol.name, "outer");
+			/* Nothing of it is read again. */
+			assert_true(k == 0 || memory.requests - before < 4);
+			if (cases[i].many)
+				assert_non_null(strstr(symbol.fault,
+				    "too many rows"));
+			else
+				assert_null(symbol.fault);
+			assert_int_equal(symbol.n_frames, 1);
+			assert_int_equal(symbol.frames[0].line,
+			    cases[i].many ? 0 : 1);
+			where.address++;
+		}
+		hwtd_symbolizer_close(s);
+		hwtd_trace_close(trace);
+		hwtd_context_destroy(ctx);
+		assert_int_equal(memory.blocks, 0);
+		temp_dir_remove(&dir);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_debug_file_of_a_gigabyte_is_not_read_whole),
+		cmocka_unit_test(a_small_file_of_many_lines_is_read_once),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
