@@ -232,26 +232,36 @@ ask_symbols(struct hwtdi_call_functions *f, uint32_t pid, uint32_t section,
 	return (HWTD_OK);
 }
 
-int
-hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t pid,
-    uint32_t section, uint64_t address, bool called, struct hwtdi_extent *out,
-    struct hwtd_error *err)
+/* Without a symbol it is a function if it was called. */
+static int
+find_called(struct hwtdi_call_functions *f, uint32_t section, uint64_t address,
+    bool called, struct hwtdi_extent *out, struct hwtd_error *err)
 {
 	const struct hwtdi_call_function what = { .address = address,
 		.section = section,
 		.has_address = true };
-	int rc;
+	int rc = HWTD_OK;
 
-	*out = (struct hwtdi_extent){ .function = HWTDI_NO_FUNCTION };
-	rc = ask_symbols(f, pid, section, address, out, err);
-	if (rc != HWTD_OK || out->function != HWTDI_NO_FUNCTION)
-		return (rc);
 	if (called)
 		rc = intern(f, &what, &out->function, err);
 	else if (!known(f, &what, &out->function))
 		return (HWTD_OK);
 	out->at_start = true;
 	return (rc);
+}
+
+int
+hwtdi_call_functions_find(struct hwtdi_call_functions *f, uint32_t pid,
+    uint32_t section, uint64_t address, bool called, struct hwtdi_extent *out,
+    struct hwtd_error *err)
+{
+	int rc;
+
+	*out = (struct hwtdi_extent){ .function = HWTDI_NO_FUNCTION };
+	rc = ask_symbols(f, pid, section, address, out, err);
+	if (rc != HWTD_OK || out->function != HWTDI_NO_FUNCTION)
+		return (rc);
+	return (find_called(f, section, address, called, out, err));
 }
 
 int

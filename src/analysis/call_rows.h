@@ -15,7 +15,7 @@ struct hwtdi_call_jump {
 	size_t n_functions;
 };
 
-#define HWTDI_CALL_JUMPS 1024u
+#define HWTDI_CALL_JUMPS 4096u
 
 /* What is known of one stream. */
 struct hwtdi_call_stream {

@@ -31,8 +31,8 @@ options_of(const struct options *o)
 {
 	return ((struct hwtd_calls_options){
 	    .size = sizeof(struct hwtd_calls_options),
-	    .flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS |
-		(o->functions ? HWTD_CALLS_TIMES : 0) |
+	    .flags = (o->functions ? HWTD_CALLS_TIMES
+				   : HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS) |
 		(o->no_interpolation ? HWTD_CALLS_NO_INTERPOLATION : 0) });
 }
 
