@@ -7,11 +7,14 @@
 #include "cli/message.h"
 #include "cli/symbol_names.h"
 
+#define MOST_FAULTS 8
+
 struct symbol_names {
 	struct hwtd_symbolizer *symbolizer;
 	bool lines;
-	/* Files and what is wrong with them are told once. */
-	const char *fault;
+	/* What is wrong with files is told once, and not of each of a thousand. */
+	const char *faults[MOST_FAULTS];
+	size_t n_faults;
 	bool failed;
 };
 
@@ -50,6 +53,22 @@ symbol_names_destroy(struct symbol_names *names)
 		return;
 	hwtd_symbolizer_close(names->symbolizer);
 	free(names);
+}
+
+static void
+say_fault(struct symbol_names *names, const char *fault)
+{
+	/* Equal ones are the same text. */
+	for (size_t i = 0; i < names->n_faults; i++)
+		if (names->faults[i] == fault)
+			return;
+	if (fault == NULL || names->n_faults == MOST_FAULTS)
+		return;
+	names->faults[names->n_faults++] = fault;
+	say_warning("%s", fault);
+	if (names->n_faults == MOST_FAULTS)
+		say_warning("what else is wrong with files of symbols is not "
+			    "told");
 }
 
 /* Rows of code say in which section it is; a target can be in another one. */
@@ -98,10 +117,7 @@ name_row(struct symbol_names *names, const struct hwtd_event *row)
 		named.at = symbols[0];
 	if (has_target)
 		named.target = symbols[n - 1];
-	if (named.at.fault != NULL && named.at.fault != names->fault) {
-		names->fault = named.at.fault;
-		say_warning("%s", names->fault);
-	}
+	say_fault(names, named.at.fault);
 	return (named);
 }
 

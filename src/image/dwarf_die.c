@@ -217,14 +217,18 @@ read_new_form(const struct hwtdi_dwarf_unit *unit,
 	case FORM_DATA16:
 		return (read_block(r, 16, out));
 	case FORM_REF_SIG8:
-	case FORM_REF_SUP8:
 		return (read_block(r, 8, out));
 	case FORM_REF_SUP4:
-		return (read_block(r, 4, out));
-	case FORM_STRP_SUP:
+	case FORM_REF_SUP8:
+		return (read_number(r, HWTDI_DW_SHARED_REFERENCE,
+		    hwtdi_dw_uint(r, form == FORM_REF_SUP4 ? 4 : 8), out));
 	case FORM_GNU_REF_ALT:
+		return (read_number(r, HWTDI_DW_SHARED_REFERENCE,
+		    hwtdi_dw_uint(r, unit->offset_bytes), out));
+	case FORM_STRP_SUP:
 	case FORM_GNU_STRP_ALT:
-		return (read_block(r, unit->offset_bytes, out));
+		return (read_number(r, HWTDI_DW_SHARED_STR_OFFSET,
+		    hwtdi_dw_uint(r, unit->offset_bytes), out));
 	case FORM_IMPLICIT_CONST:
 		set(out, HWTDI_DW_NUMBER, (uint64_t)implicit);
 		out->is_signed = true;
@@ -703,6 +707,10 @@ hwtdi_dwarf_text(const struct hwtdi_dwarf_file *file,
 		return (text_at(file, HWTDI_DWARF_STR, value->v));
 	case HWTDI_DW_LINE_STR_OFFSET:
 		return (text_at(file, HWTDI_DWARF_LINE_STR, value->v));
+	case HWTDI_DW_SHARED_STR_OFFSET:
+		return (file->shared != NULL
+			? text_at(file->shared, HWTDI_DWARF_STR, value->v)
+			: NULL);
 	case HWTDI_DW_STR_INDEX:
 		if (value->v > UINT32_MAX)
 			return (NULL);

@@ -54,7 +54,10 @@ enum hwtdi_dwarf_kind {
 	HWTDI_DW_LINE_STR_OFFSET,
 	HWTDI_DW_STR_INDEX,
 	HWTDI_DW_LIST_INDEX,
-	/* Blocks, and what is in other files. */
+	/* In the file that is shared: of .debug_info, of .debug_str. */
+	HWTDI_DW_SHARED_REFERENCE,
+	HWTDI_DW_SHARED_STR_OFFSET,
+	/* Blocks, and types. */
 	HWTDI_DW_OTHER
 };
 

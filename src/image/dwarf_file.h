@@ -46,6 +46,8 @@ struct hwtdi_dwarf_file {
 	struct hwtdi_mapped_file map;
 	struct hwtdi_elf_tables tables;
 	bool big;
+	/* Where texts are that it shares with others; NULL: nowhere. */
+	const struct hwtdi_dwarf_file *shared;
 	struct hwtdi_dwarf_section sections[HWTDI_DWARF_SECTIONS];
 };
 

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "image/dwarf_lines.h"
 #include "image/dwarf_object.h"
+#include "image/dwarf_shared.h"
 
 /* Units of one file. */
 #define MOST_UNITS (UINT32_C(1) << 22)
@@ -59,6 +60,7 @@ struct hwtdi_dwarf_image {
 	struct hwtd_context *ctx;
 	struct hwtdi_dwarf_file file;
 	struct hwtdi_dwarf_split_places places;
+	struct hwtdi_dwarf_shared shared;
 	/* By offset. */
 	struct entry *units;
 	size_t n_units, cap_units;
@@ -530,6 +532,12 @@ hwtdi_dwarf_image_open(struct hwtd_context *ctx,
 		    hwtdi_dwarf_file_need(&image->file,
 			(enum hwtdi_dwarf_section_id)i, &inner),
 		    &inner, err);
+	if (rc == HWTD_OK && !source->is_shared)
+		rc = hwtdi_dwarf_shared_open(&image->shared, &image->file,
+		    source->places, err);
+	if (image->shared.image != NULL)
+		image->file
+		    .shared = hwtdi_dwarf_image_file(image->shared.image);
 	if (rc == HWTD_OK && image->file.tables.header.e_type == ET_REL)
 		rc = hwtdi_dwarf_object_link(&image->file,
 		    source->code != NULL ? source->code : &image->file.tables,
@@ -557,6 +565,7 @@ hwtdi_dwarf_image_close(struct hwtdi_dwarf_image *image)
 	    sizeof(*image->pieces));
 	hwtdi_dwarf_file_fini(&image->package);
 	hwtdi_dwarf_file_fini(&image->file);
+	hwtdi_dwarf_shared_close(&image->shared, ctx);
 	hwtdi_free(ctx, image, sizeof(*image));
 }
 
@@ -566,15 +575,24 @@ hwtdi_dwarf_image_fault(const struct hwtdi_dwarf_image *image)
 	return (image->fault.code != HWTD_OK ? &image->fault : NULL);
 }
 
+const struct hwtdi_dwarf_file *
+hwtdi_dwarf_image_file(const struct hwtdi_dwarf_image *image)
+{
+	return (&image->file);
+}
+
 uint64_t
 hwtdi_dwarf_image_bytes(const struct hwtdi_dwarf_image *image)
 {
-	return (image->bytes);
+	return (image->bytes +
+	    (image->shared.image != NULL ? image->shared.image->bytes : 0));
 }
 
 void
 hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most)
 {
+	if (image->shared.image != NULL)
+		hwtdi_dwarf_image_trim(image->shared.image, most / 2);
 	while (image->bytes > most) {
 		struct entry *oldest = NULL;
 
@@ -595,7 +613,10 @@ hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most)
 
 /* Names. */
 
-/* The view of a DIE that may be in another unit; false: it is in none. */
+/*
+ * The view of a DIE that may be in another unit than that of `entry` (NULL: any);
+ * HWTD_E_NOT_FOUND: it is in none.
+ */
 static int
 view_at(struct hwtdi_dwarf_image *image, const struct entry *entry,
     uint64_t off, struct hwtdi_dwarf_view *out, struct hwtd_error *err)
@@ -603,9 +624,12 @@ view_at(struct hwtdi_dwarf_image *image, const struct entry *entry,
 	struct entry *other;
 	int rc;
 
-	*out = view_of(image, entry);
-	if (off >= out->unit->dies && off < out->unit->end)
-		return (HWTD_OK);
+	*out = (struct hwtdi_dwarf_view){ .file = &image->file };
+	if (entry != NULL) {
+		*out = view_of(image, entry);
+		if (off >= out->unit->dies && off < out->unit->end)
+			return (HWTD_OK);
+	}
 	other = out->file == &image->file ? unit_at(image, off) : NULL;
 	if (other == NULL || off < other->unit.dies)
 		return (HWTD_E_NOT_FOUND);
@@ -614,6 +638,32 @@ view_at(struct hwtdi_dwarf_image *image, const struct entry *entry,
 		&image->file, &other->unit,
 		rc == HWTD_OK ? &other->loaded->abbrevs : NULL };
 	return (rc);
+}
+
+/* What a DIE says of its name; `to` is the one that says more, or NULL. */
+static bool
+take_names(const struct hwtdi_dwarf_view *view,
+    const struct hwtdi_dwarf_die *die, struct hwtdi_dwarf_frame *frame,
+    const struct hwtdi_dwarf_value **to)
+{
+	const struct hwtdi_dwarf_value *name = hwtdi_dwarf_die_get(die,
+					   HWTDI_DW_NAME),
+				       *linkage = hwtdi_dwarf_die_get(die,
+					   HWTDI_DW_LINKAGE_NAME);
+
+	if (frame->name == NULL)
+		frame->name = hwtdi_dwarf_text(view->file, view->unit, name);
+	frame->linkage_name = hwtdi_dwarf_text(view->file, view->unit,
+	    linkage);
+	*to = hwtdi_dwarf_die_get(die, HWTDI_DW_ORIGIN);
+	if (*to == NULL)
+		*to = hwtdi_dwarf_die_get(die, HWTDI_DW_SPECIFICATION);
+	/* False: it is in a file that is not there. */
+	return (view->file->shared != NULL ||
+	    ((name == NULL || name->kind != HWTDI_DW_SHARED_STR_OFFSET) &&
+		(linkage == NULL ||
+		    linkage->kind != HWTDI_DW_SHARED_STR_OFFSET) &&
+		(*to == NULL || (*to)->kind != HWTDI_DW_SHARED_REFERENCE)));
 }
 
 static int
@@ -642,19 +692,20 @@ find_names(struct hwtdi_dwarf_image *image, const struct entry *entry,
 		}
 		if (rc != HWTD_OK)
 			return (note(fault, rc, &inner, err));
-		if (frame->name == NULL)
-			frame->name = hwtdi_dwarf_text(view.file, view.unit,
-			    hwtdi_dwarf_die_get(&die, HWTDI_DW_NAME));
-		frame->linkage_name = hwtdi_dwarf_text(view.file, view.unit,
-		    hwtdi_dwarf_die_get(&die, HWTDI_DW_LINKAGE_NAME));
-		if (frame->linkage_name != NULL)
-			return (HWTD_OK);
-		to = hwtdi_dwarf_die_get(&die, HWTDI_DW_ORIGIN);
-		if (to == NULL)
-			to = hwtdi_dwarf_die_get(&die, HWTDI_DW_SPECIFICATION);
-		if (to == NULL || to->kind != HWTDI_DW_REFERENCE)
+		if (!take_names(&view, &die, frame, &to) &&
+		    image->shared.fault.code != HWTD_OK)
+			(void)note(fault, HWTD_E_NOT_FOUND,
+			    &image->shared.fault, err);
+		if (frame->linkage_name != NULL || to == NULL)
 			return (HWTD_OK);
 		off = to->v;
+		if (to->kind == HWTDI_DW_SHARED_REFERENCE &&
+		    image->shared.image != NULL) {
+			image = image->shared.image;
+			entry = NULL;
+		} else if (to->kind != HWTDI_DW_REFERENCE) {
+			return (HWTD_OK);
+		}
 	}
 	return (HWTD_OK);
 }

@@ -40,6 +40,8 @@ struct hwtdi_dwarf_source {
 	const struct hwtdi_elf_tables *code;
 	/* For files of split DWARF; NULL: only beside these. */
 	const struct hwtdi_image_places *places;
+	/* Others share it: it does so with none itself. */
+	bool is_shared;
 };
 
 /*
@@ -54,8 +56,9 @@ int hwtdi_dwarf_image_open(struct hwtd_context *ctx,
  * Where the code at an address (as the file has it) comes from: the innermost
  * function first, each with where it calls the one before.
  *
- * HWTD_OK; HWTD_E_NOT_FOUND: no unit has it; HWTD_E_CORRUPT: the DWARF of it is
- * damaged, frames that are told are whole; HWTD_E_LIMIT; HWTD_E_NOMEM.
+ * HWTD_OK; HWTD_E_NOT_FOUND: no unit has it, or, with a message, a file that has
+ * more is not there; HWTD_E_CORRUPT: the DWARF of it is damaged, frames that are
+ * told are whole; HWTD_E_LIMIT; HWTD_E_NOMEM.
  */
 int hwtdi_dwarf_image_find(struct hwtdi_dwarf_image *image, uint64_t address,
     struct hwtdi_dwarf_frame frames[HWTDI_DWARF_DEPTH_MAX], size_t *n_out,
@@ -71,6 +74,10 @@ const struct hwtd_error *hwtdi_dwarf_image_fault(const struct hwtdi_dwarf_image
  */
 uint64_t hwtdi_dwarf_image_bytes(const struct hwtdi_dwarf_image *image);
 void hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most);
+
+/* Its sections. */
+const struct hwtdi_dwarf_file *hwtdi_dwarf_image_file(
+    const struct hwtdi_dwarf_image *image);
 
 void hwtdi_dwarf_image_close(struct hwtdi_dwarf_image *image);
 

@@ -527,6 +527,38 @@ hwtdi_image_search_debug(struct hwtdi_image_found *found,
 	return (finish(&s, path));
 }
 
+int
+hwtdi_image_search_shared(struct hwtdi_image_found *found,
+    struct hwtd_context *ctx, const char *path, const char *name,
+    const struct hwtdi_build_id *build_id,
+    const struct hwtdi_image_places *places, struct hwtd_error *err)
+{
+	const bool inside = hwtdi_search_stays_inside(name);
+	const char *slash = strrchr(path, '/');
+	/* Where systems keep such files, below the folder of build-ids. */
+	const char *dwz = strstr(name, "/.dwz/");
+	struct search s;
+
+	search_init(&s, ctx, found, build_id, err);
+	s.debug = s.map = true;
+	s.self = path;
+	if (build_id->n == 0)
+		return (finish(&s, name));
+	try_build_id(&s, name, places);
+	for (size_t i = 0; i < places->n_build_id_dirs && dwz != NULL; i++)
+		if (hwtdi_search_stays_inside(dwz))
+			try_path(&s, "%s%s", places->build_id_dirs[i], dwz);
+	for (size_t i = 0; i < places->n_roots && name[0] == '/' && inside;
+	     i++)
+		try_path(&s, "%s%s", places->roots[i], name);
+	if (name[0] == '/' && places->as_is)
+		try_path(&s, "%s", name);
+	/* Above that folder is what others than this file may not say. */
+	if (name[0] != '/' && slash != NULL && (inside || places->as_is))
+		try_path(&s, "%.*s/%s", (int)(slash - path), path, name);
+	return (finish(&s, name));
+}
+
 void
 hwtdi_image_found_fini(struct hwtdi_image_found *found,
     struct hwtd_context *ctx)

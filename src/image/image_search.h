@@ -102,6 +102,16 @@ int hwtdi_image_search_debug(struct hwtdi_image_found *found,
     const struct hwtdi_elf_file *elf, const struct hwtdi_image_places *places,
     struct hwtd_error *err);
 
+/*
+ * Find the file `name` that debug information at `path` shares with others: by its
+ * build-id, then below roots and folders of build-ids, under its own name, or from
+ * the folder of `path` on.  Only what has the build-id matches.
+ */
+int hwtdi_image_search_shared(struct hwtdi_image_found *found,
+    struct hwtd_context *ctx, const char *path, const char *name,
+    const struct hwtdi_build_id *build_id,
+    const struct hwtdi_image_places *places, struct hwtd_error *err);
+
 /* Whether a path stays in the folder that it is put behind. */
 bool hwtdi_search_stays_inside(const char *path);
 

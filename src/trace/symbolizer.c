@@ -248,9 +248,8 @@ set_frames(struct hwtd_symbolizer *s, struct hwtdi_symbol_image *image,
 	    &inner);
 	if (rc == HWTD_E_NOMEM)
 		return (hwtdi_fail_pass(err, &inner));
-	if (rc != HWTD_OK && rc != HWTD_E_NOT_FOUND)
-		(void)set_fault(s, &inner, out, err);
-	rc = HWTD_OK;
+	/* Also that a file is not there that has more; not that no unit has it. */
+	rc = rc != HWTD_OK ? set_fault(s, &inner, out, err) : HWTD_OK;
 	for (size_t i = 0; rc == HWTD_OK && i < n; i++) {
 		rc = keep_frame(s, &s->found[i], &s->frames[i], err);
 		if (i + 1 < n)

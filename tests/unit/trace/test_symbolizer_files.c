@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -216,6 +217,112 @@ code_of_objects_has_lines_too(void **state)
 	}
 }
 
+/* Where dwz says that what programs share is, and what is done with it then. */
+static const struct {
+	const char *name;
+	const char *commands;
+	bool roots, ids, there;
+} shared_places[] = {
+	{ "$PWD/shared.debug", "true", false, false, true },
+	{ "shared.debug", "true", false, false, true },
+	{ "/nowhere/.dwz/shared.debug",
+	    "mkdir -p nowhere/.dwz && mv shared.debug nowhere/.dwz/", true,
+	    false, true },
+	{ "/usr/lib/debug/.dwz/shared.debug",
+	    "mkdir -p .dwz && mv shared.debug .dwz/", false, true, true },
+	{ "/nowhere/shared.debug",
+	    "id=$(readelf -n shared.debug | sed -n 's/.*Build ID: //p') &&"
+	    " d=$(echo $id | cut -c1-2) && f=$(echo $id | cut -c3-) &&"
+	    " mkdir -p .build-id/$d && mv shared.debug .build-id/$d/$f.debug",
+	    false, true, true },
+	{ "shared.debug", "rm shared.debug", false, false, false },
+	/* One of another build. */
+	{ "shared.debug", "cp other2 shared.debug", false, false, false },
+};
+
+/* Names of what is inlined are in the file that dwz makes of several. */
+static void
+debug_information_is_shared_with_other_files(void **state)
+{
+	static const char *const flags[] = { "-gdwarf-4", "-gdwarf-5" };
+
+	(void)state;
+	if (system("dwz --version >/dev/null 2>&1") != 0)
+		skip();
+	for (size_t i = 0;
+	     i < 2 * sizeof(shared_places) / sizeof(shared_places[0]); i++) {
+		struct hwtd_search search = { .size = sizeof(search) };
+		struct hwtd_symbolizer_options opts = { .size = sizeof(opts),
+			.search = &search };
+		const char *dirs[1], *const flag = flags[i % 2];
+		struct hwtd_symbolizer *s;
+		struct hwtd_symbol symbol;
+		struct hwtd_trace *trace;
+		struct program p;
+
+		cp_build(&p, HWTDECODE_TEST_CC, flag);
+		cp_run(&p,
+		    "cp program.c other.c &&"
+		    " %s %s -O1 -fPIE -pie -Wl,--build-id -o other other.c &&"
+		    " cp other other2 && dwz -m shared.debug -M %s program"
+		    " other && readelf -S program | grep -q altlink",
+		    HWTDECODE_TEST_CC, flag, shared_places[i / 2].name);
+		cp_run(&p, "%s", shared_places[i / 2].commands);
+		dirs[0] = p.dir.path;
+		search.roots = search.build_id_dirs = dirs;
+		search.n_roots = shared_places[i / 2].roots;
+		search.n_build_id_dirs = shared_places[i / 2].ids;
+		trace = cp_trace(&p, NULL);
+		s = cp_symbolizer(trace, &opts);
+		cp_assert_symbols(s, &p);
+		symbol = cp_at(s, p.outer);
+		if (shared_places[i / 2].there) {
+			assert_null(symbol.fault);
+			cp_assert_lines(s, &p);
+		} else {
+			assert_non_null(symbol.fault);
+			print_message("%s\n", symbol.fault);
+			assert_non_null(strstr(symbol.fault,
+			    "names are in shared.debug, which is not there"));
+		}
+		hwtd_symbolizer_close(s);
+		hwtd_trace_close(trace);
+		temp_dir_remove(&p.dir);
+	}
+}
+
+static void
+a_part_of_split_debug_information_that_is_missing_is_told(void **state)
+{
+	static const char *const flags[] = { "-gdwarf-4 -gsplit-dwarf",
+		"-gdwarf-5 -gsplit-dwarf" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct hwtd_symbolizer *s;
+		struct hwtd_symbol symbol;
+		struct hwtd_trace *trace;
+		struct program p;
+
+		cp_build(&p, HWTDECODE_TEST_CC, flags[i]);
+		cp_run(&p, "rm *.dwo");
+		trace = cp_trace(&p, NULL);
+		s = cp_symbolizer(trace, NULL);
+		cp_assert_symbols(s, &p);
+		symbol = cp_at(s, p.outer);
+		assert_non_null(symbol.fault);
+		print_message("%s\n", symbol.fault);
+		assert_non_null(strstr(symbol.fault, ".dwo is not there"));
+		/* Lines are in the program itself. */
+		assert_int_equal(symbol.n_frames, 1);
+		assert_true(symbol.frames[0].line == CP_INNER_LINE ||
+		    symbol.frames[0].line == CP_OUTER_LINE);
+		hwtd_symbolizer_close(s);
+		hwtd_trace_close(trace);
+		temp_dir_remove(&p.dir);
+	}
+}
+
 int
 main(void)
 {
@@ -225,6 +332,9 @@ main(void)
 		cmocka_unit_test(a_file_of_another_build_is_not_used),
 		cmocka_unit_test(symbols_of_archives_are_of_the_file_that_ran),
 		cmocka_unit_test(code_of_objects_has_lines_too),
+		cmocka_unit_test(debug_information_is_shared_with_other_files),
+		cmocka_unit_test(
+		    a_part_of_split_debug_information_that_is_missing_is_told),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
