@@ -79,10 +79,12 @@ enum hwtd_call_end {
 	/** The process executed another program. */
 	HWTD_CALL_END_EXEC = 8,
 	/** Text only: it was in no later sample. */
-	HWTD_CALL_END_SAMPLED = 9
+	HWTD_CALL_END_SAMPLED = 9,
+	/** Its thread ended, and another one has its number. */
+	HWTD_CALL_END_EXIT = 10
 };
 
-#define HWTD_CALL_ENDS 10
+#define HWTD_CALL_ENDS 11
 
 /** `begin_ns`, `end_ns` are known, and with them the other times. */
 #define HWTD_CALLF_BEGIN_TIME 0x1

@@ -22,25 +22,36 @@ hash_of(const struct hwtdi_call_threads *threads,
 	    hwtdi_hash_pair(seed, who->stream, who->space)));
 }
 
+bool
+hwtdi_call_threads_known(const struct hwtdi_call_threads *threads,
+    const struct hwtdi_call_who *who, uint32_t *no_out)
+{
+	const uint64_t hash = hash_of(threads, who);
+	size_t tries = 0;
+	uint32_t no;
+
+	while (hwtdi_index_next(&threads->index, hash, &tries, &no)) {
+		const struct hwtdi_call_who *at = &threads->at[no];
+
+		if (at->pid == who->pid && at->tid == who->tid &&
+		    at->stream == who->stream && at->space == who->space) {
+			*no_out = no;
+			return (true);
+		}
+	}
+	return (false);
+}
+
 int
 hwtdi_call_threads_find(struct hwtdi_call_threads *threads,
     const struct hwtdi_call_who *who, uint32_t *no_out, struct hwtd_error *err)
 {
 	struct hwtd_context *ctx = threads->rules->library;
-	const uint64_t hash = hash_of(threads, who);
 	struct hwtdi_call_who *at;
-	size_t tries = 0;
-	uint32_t no;
 	int rc;
 
-	while (hwtdi_index_next(&threads->index, hash, &tries, &no)) {
-		at = &threads->at[no];
-		if (at->pid == who->pid && at->tid == who->tid &&
-		    at->stream == who->stream && at->space == who->space) {
-			*no_out = no;
-			return (HWTD_OK);
-		}
-	}
+	if (hwtdi_call_threads_known(threads, who, no_out))
+		return (HWTD_OK);
 	rc = hwtdi_index_reserve(&threads->index, ctx, err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(ctx, &threads->at, &threads->cap,
@@ -54,7 +65,8 @@ hwtdi_call_threads_find(struct hwtdi_call_threads *threads,
 		return (hwtdi_fail_nomem(err, sizeof(*at->calls)));
 	hwtdi_call_thread_init(at->calls, threads->rules,
 	    (uint32_t)threads->n);
-	hwtdi_index_put(&threads->index, hash, (uint32_t)threads->n);
+	hwtdi_index_put(&threads->index, hash_of(threads, who),
+	    (uint32_t)threads->n);
 	*no_out = (uint32_t)threads->n++;
 	return (HWTD_OK);
 }

@@ -17,6 +17,8 @@ struct hwtdi_call_who {
 	uint64_t space;
 	/* Among those of its process, with the next one + 1. */
 	bool listed;
+	/* It has ended: who has its number later is another one. */
+	bool ended;
 	uint32_t next_plus_1;
 	/* The stream that it was on last, + 1; 0: none. */
 	uint32_t owner_plus_1;
@@ -43,6 +45,10 @@ struct hwtdi_call_threads {
 int hwtdi_call_threads_find(struct hwtdi_call_threads *threads,
     const struct hwtdi_call_who *who, uint32_t *no_out,
     struct hwtd_error *err);
+
+/* The same, but it is not made; false: there is none. */
+bool hwtdi_call_threads_known(const struct hwtdi_call_threads *threads,
+    const struct hwtdi_call_who *who, uint32_t *no_out);
 
 /*
  * A thread executes: it is one of its process until that is asked for.

@@ -475,7 +475,68 @@ add_off(struct hwtdi_call_stream *s, const struct hwtd_event *row,
 	return (hwtdi_call_feed_add(&s->feed, &step, err));
 }
 
-/* A process executes another program: a record says so. */
+/* All calls of a thread are over. */
+static int
+end_calls(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
+    uint32_t no, uint32_t what, struct hwtd_error *err)
+{
+	const struct hwtdi_call_who *who = &rows->threads->at[no];
+	struct hwtdi_call_stream *s;
+	struct hwtdi_step step;
+	int rc = HWTD_OK;
+
+	if (who->owner_plus_1 == 0)
+		return (HWTD_OK);
+	s = &rows->streams[who->owner_plus_1 - 1];
+	if (s->thread == no) {
+		rc = end_branch(rows, s, NULL, err);
+		s->lost = true;
+		s->first = s->end = 0;
+	}
+	step = step_of(s, row, what);
+	step.thread = no;
+	/* When it ended that was: not when another one began. */
+	if (what == HWTDI_TRANSFER_GONE)
+		step.flags = 0;
+	if (rc == HWTD_OK)
+		rc = hwtdi_call_feed_flush(&s->feed, err);
+	/* What was executed since is of the thread that is there now. */
+	if (rc == HWTD_OK && s->thread == no)
+		rc = hwtdi_call_feed_add(&s->feed, &step, err);
+	else if (rc == HWTD_OK)
+		rc = hwtdi_call_thread_step(who->calls, &step, err);
+	return (rc != HWTD_OK ? rc : hwtdi_call_feed_flush(&s->feed, err));
+}
+
+/*
+ * Threads that end execute some more code of the kernel then.  So the calls of one
+ * are over when another one gets its number.
+ */
+static int
+add_thread_record(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
+    const struct hwtd_record *r, struct hwtd_error *err)
+{
+	const struct hwtdi_call_who who = { .pid = r->pid,
+		.tid = r->tid,
+		.stream = HWTD_NO_ID };
+	struct hwtdi_call_who *at;
+	uint32_t no;
+
+	if (r->tid == HWTD_NO_ID ||
+	    !hwtdi_call_threads_known(rows->threads, &who, &no))
+		return (HWTD_OK);
+	at = &rows->threads->at[no];
+	if (r->type == HWTD_REC_THREAD_EXIT || r->type == HWTD_REC_EXIT) {
+		at->ended = true;
+		return (HWTD_OK);
+	}
+	if (!at->ended)
+		return (HWTD_OK);
+	at->ended = false;
+	return (end_calls(rows, row, no, HWTDI_TRANSFER_GONE, err));
+}
+
+/* A process executes another program, or a thread begins or ends. */
 static int
 add_record(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
     struct hwtd_error *err)
@@ -484,36 +545,25 @@ add_record(struct hwtdi_call_rows *rows, const struct hwtd_event *row,
 	int rc = HWTD_OK;
 
 	if (hwtd_trace_record(rows->trace, row->value, &r) != HWTD_OK ||
-	    r.type != HWTD_REC_EXEC || r.pid == HWTD_NO_ID)
+	    r.pid == HWTD_NO_ID)
 		return (HWTD_OK);
-	for (uint32_t no = hwtdi_call_threads_take(rows->threads, r.pid);
-	     no != 0 && rc == HWTD_OK;
-	     no = rows->threads->at[no - 1].next_plus_1) {
-		const struct hwtdi_call_who *who = &rows->threads->at[no - 1];
-		struct hwtdi_call_stream *s;
-		struct hwtdi_step step;
-
-		if (who->owner_plus_1 == 0)
-			continue;
-		s = &rows->streams[who->owner_plus_1 - 1];
-		if (s->thread == no - 1) {
-			rc = end_branch(rows, s, NULL, err);
-			s->lost = true;
-			s->first = s->end = 0;
-		}
-		step = step_of(s, row, HWTDI_TRANSFER_EXEC);
-		step.thread = no - 1;
-		if (rc == HWTD_OK)
-			rc = hwtdi_call_feed_flush(&s->feed, err);
-		/* What was executed since is of the thread that is there now. */
-		if (rc == HWTD_OK && s->thread == no - 1)
-			rc = hwtdi_call_feed_add(&s->feed, &step, err);
-		else if (rc == HWTD_OK)
-			rc = hwtdi_call_thread_step(who->calls, &step, err);
-		if (rc == HWTD_OK)
-			rc = hwtdi_call_feed_flush(&s->feed, err);
+	switch (r.type) {
+	case HWTD_REC_EXEC:
+		for (uint32_t no =
+			 hwtdi_call_threads_take(rows->threads, r.pid);
+		     no != 0 && rc == HWTD_OK;
+		     no = rows->threads->at[no - 1].next_plus_1)
+			rc = end_calls(rows, row, no - 1, HWTDI_TRANSFER_EXEC,
+			    err);
+		return (rc);
+	case HWTD_REC_THREAD_EXIT:
+	case HWTD_REC_EXIT:
+	case HWTD_REC_THREAD_CREATE:
+	case HWTD_REC_FORK:
+		return (add_thread_record(rows, row, &r, err));
+	default:
+		return (HWTD_OK);
 	}
-	return (rc);
 }
 
 /* Rows of other kinds may stand anywhere, also behind a branch. */

@@ -674,6 +674,8 @@ take(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		return (HWTD_OK);
 	case HWTDI_TRANSFER_EXEC:
 		return (hwtdi_call_pop_all(t, HWTD_CALL_END_EXEC, err));
+	case HWTDI_TRANSFER_GONE:
+		return (hwtdi_call_pop_all(t, HWTD_CALL_END_EXIT, err));
 	default:
 		return (HWTD_OK);
 	}

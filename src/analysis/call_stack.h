@@ -38,7 +38,9 @@ enum hwtdi_transfer {
 	HWTDI_TRANSFER_OUT,
 	HWTDI_TRANSFER_IN,
 	/* Another program; all calls end. */
-	HWTDI_TRANSFER_EXEC
+	HWTDI_TRANSFER_EXEC,
+	/* The thread has ended, and another one has its number; the same. */
+	HWTDI_TRANSFER_GONE
 };
 
 /* `time_ns`, `from`, `to`, `back` are known. */

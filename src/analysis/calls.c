@@ -472,7 +472,7 @@ hwtd_call_end_name(uint32_t end)
 {
 	static const char *const names[HWTD_CALL_ENDS] = { "unknown", "return",
 		"tail", "unwound", "far-return", "gap", "open", "limit",
-		"exec", "sampled" };
+		"exec", "sampled", "exit" };
 
 	return (end < HWTD_CALL_ENDS ? names[end] : "unknown");
 }

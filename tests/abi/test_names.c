@@ -45,7 +45,7 @@ static const struct {
 	    "sampled" },
 	{ "how a call ended", hwtd_call_end_name,
 	    "unknown return tail unwound far-return gap open limit exec "
-	    "sampled" },
+	    "sampled exit" },
 	{ "tables of samples", hwtd_memory_table_name,
 	    "symbol insn address page line source cpu thread branch path" },
 	{ "levels of memory", hwtd_memory_level_name,

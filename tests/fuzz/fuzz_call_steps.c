@@ -61,7 +61,7 @@ extent(void *arg, const struct hwtdi_step *step, bool called,
 static struct hwtdi_step
 step_of(const uint8_t *in, uint64_t *now, bool timed)
 {
-	struct hwtdi_step step = { .what = in[0] % (HWTDI_TRANSFER_EXEC + 1),
+	struct hwtdi_step step = { .what = in[0] % (HWTDI_TRANSFER_GONE + 1),
 		.from = in[2],
 		.back = (uint64_t)in[2] + 5,
 		.to = in[3],

@@ -219,8 +219,13 @@ a_call_goes_on_where_its_thread_does(void **state)
 	hwtd_calls_close(calls);
 }
 
+/*
+ * In f an interrupt, at 1000 and at 2000; before the second time records.  How many
+ * calls ended as `end`, and the latest of these; how many were found running.
+ */
 static void
-another_program_ends_all_calls(void **state)
+run_twice(struct hwtd_record *records, size_t n, uint8_t end,
+    size_t *ended_out, uint64_t *last_out, size_t *found_out)
 {
 	const struct hwtd_stream_desc desc = { .cpu = HWTD_NO_ID,
 		.pid = 1,
@@ -228,47 +233,99 @@ another_program_ends_all_calls(void **state)
 		.clock = { .counts_per = 1, .ns_per = 1 } };
 	struct hwtd_call_thread thread = { .size = sizeof(thread) };
 	struct hwtd_trace *trace = mt_create();
-	struct hwtd_record r = mr_record(HWTD_REC_EXEC, 1, 0, 0);
-	size_t ended = 0, found = 0;
 	struct pt_packets p = { 0 };
 	struct hwtd_calls *calls;
 	struct rows rows;
 
-	(void)state;
+	*ended_out = *found_out = 0;
+	*last_out = 0;
 	(void)mt_code(trace, MAIN, code, sizeof(code));
-	/* In f an interrupt, and then another program, whose main calls it. */
 	for (uint64_t at = 1000; at <= 2000; at += 1000) {
-		pt_psb(&p);
+		if (at == 1000)
+			pt_psb(&p);
 		pt_tsc(&p, at);
-		pt_fup(&p, PT_IP_48, MAIN);
-		pt_mode_exec(&p, 64);
-		pt_psbend(&p);
+		if (at == 1000) {
+			pt_fup(&p, PT_IP_48, MAIN);
+			pt_mode_exec(&p, 64);
+			pt_psbend(&p);
+		} else {
+			pt_pge(&p, PT_IP_48, MAIN);
+		}
 		pt_tsc(&p, at + 20);
 		pt_fup(&p, PT_IP_48, F);
 		pt_pgd(&p, PT_IP_NONE, 0);
-		pt_pad(&p, 64);
 	}
 	(void)mt_stream(trace, &p, &desc);
 	pt_free(&p);
-	mr_time(&r, 1500);
-	mr_add(trace, &r);
+	for (size_t i = 0; i < n; i++) {
+		mr_time(&records[i], 1500 + i);
+		mr_add(trace, &records[i]);
+	}
 	calls = open_calls(mt_seal(trace), 1, false);
 	hwtd_trace_close(trace);
 	read_rows(calls, &rows);
 	for (size_t i = 0; i < rows.n; i++) {
-		ended += rows.at[i].kind == HWTD_CALL_LEAVE &&
-		    rows.at[i].end == HWTD_CALL_END_EXEC;
-		found += rows.at[i].kind == HWTD_CALL_ENTER &&
-		    rows.at[i].type == HWTD_CALL_TYPE_FOUND;
+		if (rows.at[i].kind == HWTD_CALL_ENTER)
+			*found_out += rows.at[i].type == HWTD_CALL_TYPE_FOUND;
+		if (rows.at[i].kind != HWTD_CALL_LEAVE ||
+		    rows.at[i].end != end)
+			continue;
+		(*ended_out)++;
+		if (rows.at[i].end_ns > *last_out)
+			*last_out = rows.at[i].end_ns;
 	}
-	/* main, f and what interrupted it. */
-	assert_int_equal(ended, 3);
-	assert_int_equal(found, 2);
 	assert_int_equal(hwtd_calls_thread(calls, 0, &thread), HWTD_OK);
 	assert_int_equal(thread.tid, 200);
 	assert_int_equal(hwtd_calls_thread(calls, 1, &thread), HWTD_END);
 	free(rows.at);
 	hwtd_calls_close(calls);
+}
+
+static void
+another_program_ends_all_calls(void **state)
+{
+	struct hwtd_record r = mr_record(HWTD_REC_EXEC, 1, 0, 0);
+	size_t ended, found;
+	uint64_t last;
+
+	(void)state;
+	run_twice(&r, 1, HWTD_CALL_END_EXEC, &ended, &last, &found);
+	/* main, f and what interrupted it; main of the other program. */
+	assert_int_equal(ended, 3);
+	assert_int_equal(last, 1500);
+	assert_int_equal(found, 2);
+}
+
+static void
+a_thread_with_the_number_of_one_that_ended_is_another_one(void **state)
+{
+	static const uint32_t ends[2] = { HWTD_REC_THREAD_EXIT,
+		HWTD_REC_EXIT };
+	static const uint32_t begins[2] = { HWTD_REC_THREAD_CREATE,
+		HWTD_REC_FORK };
+	struct hwtd_record r[2];
+	size_t ended, found;
+	uint64_t last;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		r[0] = mr_record(ends[i], 1, 0, 0);
+		r[1] = mr_record(begins[i], 1, 0, 0);
+		r[0].tid = r[1].tid = 200;
+		run_twice(r, 2, HWTD_CALL_END_EXIT, &ended, &last, &found);
+		assert_int_equal(ended, 3);
+		/* It was there up to then, and not up to the records. */
+		assert_int_equal(last, 1020);
+		assert_int_equal(found, 2);
+		/* Only that it begins, late: it is the same. */
+		run_twice(&r[1], 1, HWTD_CALL_END_EXIT, &ended, &last, &found);
+		assert_int_equal(ended, 0);
+		assert_int_equal(found, 1);
+		/* One of another process, or another one. */
+		r[0].tid = 201;
+		run_twice(r, 2, HWTD_CALL_END_EXIT, &ended, &last, &found);
+		assert_int_equal(ended, 0);
+	}
 }
 
 int
@@ -279,6 +336,8 @@ main(void)
 		    random_traces_have_calls_that_nest_and_add_up),
 		cmocka_unit_test(a_call_goes_on_where_its_thread_does),
 		cmocka_unit_test(another_program_ends_all_calls),
+		cmocka_unit_test(
+		    a_thread_with_the_number_of_one_that_ended_is_another_one),
 	};
 
 	return (cmocka_run_group_tests(tests, NULL, NULL));
