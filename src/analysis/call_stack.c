@@ -57,16 +57,25 @@ found_flags(const struct hwtdi_call_thread *t)
 			   : HWTD_CALLF_BEGAN_BEFORE);
 }
 
+/*
+ * Number `n` was still there behind a gap, with all below.  What began behind the
+ * gap says nothing of what was before.
+ */
+static void
+prove(struct hwtdi_stack *s, size_t n)
+{
+	if (n <= s->unproven)
+		s->unproven = 0;
+}
+
 /* Frames above a place end; those that a gap may have ended by that. */
 static int
 go_down(struct hwtdi_call_thread *t, size_t keep, struct hwtd_error *err)
 {
 	struct hwtdi_stack *s = hwtdi_call_current(t);
-	int rc = hwtdi_call_pop_to(t, keep, HWTD_CALL_END_UNWOUND, err);
 
-	/* Where execution went on was still there, with all below. */
-	s->unproven = 0;
-	return (rc);
+	prove(s, keep);
+	return (hwtdi_call_pop_to(t, keep, HWTD_CALL_END_UNWOUND, err));
 }
 
 /* Execution comes back to who called the lowest call, or to what a gap hid. */
@@ -168,21 +177,28 @@ arrive(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 
 	if (top != NULL && (top->state & HWTDI_FRAME_AWAY) != 0)
 		return (take_on(t, step, err));
-	if (top != NULL && in_frame(top, step->to))
+	if (top != NULL && in_frame(top, step->to)) {
+		prove(s, s->n);
 		return (HWTD_OK);
+	}
 	rc = extent_of(t, step, false, &at, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (top == NULL)
 		return (push_found(t, step, &at, found_flags(t), err));
-	if (is_of(top, &at) ||
-	    (at.function == HWTDI_NO_FUNCTION &&
-		top->function == HWTDI_NO_FUNCTION &&
-		(top->state & HWTDI_FRAME_BACK) == 0))
+	if (is_of(top, &at)) {
+		prove(s, s->n);
+		return (HWTD_OK);
+	}
+	if (at.function == HWTDI_NO_FUNCTION &&
+	    top->function == HWTDI_NO_FUNCTION &&
+	    (top->state & HWTDI_FRAME_BACK) == 0)
 		return (HWTD_OK);
 	/* It may have gone back to one of those below. */
-	if (hwtdi_call_find_function(t, s->n, &at, &i))
+	if (hwtdi_call_find_function(t, s->n, &at, &i)) {
+		prove(s, i + 1);
 		return (hwtdi_call_pop_to(t, i + 1, HWTD_CALL_END_GAP, err));
+	}
 	/* Gap by gap there would be ever more calls of which nothing is seen. */
 	if (s->n > 1 && (top->state & HWTDI_FRAME_BACK) == 0 &&
 	    (top->flags & HWTD_CALLF_BEGAN_UNSEEN) != 0) {
@@ -331,7 +347,7 @@ take_return(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	}
 	if (top != NULL && (top->state & HWTDI_FRAME_FAR) == 0 &&
 	    hwtdi_frame_matches(top, step->to)) {
-		s->unproven = 0;
+		prove(s, s->n);
 		rc = hwtdi_call_pop(t, HWTD_CALL_END_RETURN, err);
 		if (rc != HWTD_OK)
 			return (rc);
@@ -526,6 +542,13 @@ come_back(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		return (rc != HWTD_OK ? rc
 				      : return_to_unseen(t, step, &at, err));
 	}
+	/* A gap hid that it was over: it may be anywhere now. */
+	if (s->far <= s->doubtful) {
+		rc = hwtdi_call_pop_to(t, s->far - 1, HWTD_CALL_END_GAP, err);
+		return (rc != HWTD_OK || (step->flags & HWTDI_STEP_TO) == 0
+			? rc
+			: arrive(t, step, err));
+	}
 	ended = s->frames[s->far - 1];
 	rc = go_down(t, s->far, err);
 	if (rc == HWTD_OK)
@@ -642,6 +665,19 @@ take_on(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	return (rc != HWTD_OK ? rc : turn_up(t, step, err));
 }
 
+/* In a gap any call may have ended, also of stacks that waited. */
+static void
+doubt_all(struct hwtdi_call_thread *t)
+{
+	struct hwtdi_stack *s = hwtdi_call_current(t);
+
+	s->unproven = s->doubtful = s->n;
+	for (uint32_t no = t->oldest; no != 0; no = s->newer) {
+		s = &t->stacks[no - 1];
+		s->unproven = s->doubtful = s->n;
+	}
+}
+
 static int
 take(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
     struct hwtd_error *err)
@@ -669,8 +705,7 @@ take(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	case HWTDI_TRANSFER_ON:
 		return (take_on(t, step, err));
 	case HWTDI_TRANSFER_GAP:
-		hwtdi_call_current(t)->unproven = hwtdi_call_current(t)->n;
-		hwtdi_call_current(t)->doubtful = hwtdi_call_current(t)->n;
+		doubt_all(t);
 		return (HWTD_OK);
 	case HWTDI_TRANSFER_EXEC:
 		return (hwtdi_call_pop_all(t, HWTD_CALL_END_EXEC, err));

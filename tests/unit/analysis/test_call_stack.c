@@ -99,8 +99,10 @@ put(void *arg, const struct hwtd_call *row, struct hwtd_error *err)
 		r->gap += row->self_gap_ns;
 		r->off += row->self_off_ns;
 		if (row->end != HWTD_CALL_END_RETURN)
-			(void)snprintf(end, sizeof(end), ".%s",
-			    hwtd_call_end_name(row->end));
+			(void)snprintf(end, sizeof(end), ".%s%s",
+			    hwtd_call_end_name(row->end),
+			    (row->flags & HWTD_CALLF_UNPROVEN) != 0 ? "?"
+								    : "");
 		r->open_rows--;
 	} else if (row->kind == HWTD_CALL_ENTER) {
 		r->open_rows++;
@@ -443,7 +445,28 @@ static const struct {
 	{ "nothing shows that calls outlived a gap",
 	    { { FOUND, 0, A }, { CALL, A, B }, { GAP, 0, 0 },
 		{ FOUND, 0, D + 0x20 } },
-	    "+a:found +b gap +d:found -d.open -b.open -a.open" },
+	    "+a:found +b gap +d:found -d.open -b.open? -a.open?" },
+	{ "nor do returns of calls that began behind it",
+	    { { FOUND, 0, A }, { CALL, A, B }, { GAP, 0, 0 },
+		{ FOUND, 0, D + 0x20 }, { CALL, D + 0x20, C },
+		{ RET, C, D + 0x25 } },
+	    "+a:found +b gap +d:found +c -c -d.open -b.open? -a.open?" },
+	{ "a gap may have ended calls of stacks that waited, too",
+	    { { FOUND, 0, A }, { CALL, A, K }, { RET, K + 9, B + 0x40 },
+		{ GAP, 0, 0 }, { FOUND, 0, B + 0x50 } },
+	    "+a:found +k +b:found gap -b.open -k.open? -a.open?" },
+	{ "a gap in a system call that is not traced: it may be over",
+	    { { FOUND, 0, A }, { CALL, A, B }, { FARCALL, B + 4, 0 },
+		{ OFF, 0, 0 }, { GAP, 0, 0 }, { ON, 0, D + 0x40 },
+		{ CALL, D + 0x40, C } },
+	    "+a:found +b +off:syscall gap -off.gap +d:found +c -c.open "
+	    "-d.open -b.open? -a.open?" },
+	{ "a gap in an interrupt: it may be over",
+	    { { FOUND, 0, A }, { CALL, A, B }, { IRQ, B + 7, K },
+		{ GAP, 0, 0 }, { FOUND, 0, K + 9 },
+		{ FARRET, K + 10, A + 0x60 }, { CALL, A + 0x60, C } },
+	    "+a:found +b +k:interrupt gap -k.gap -b.gap +c -c.open "
+	    "-a.open" },
 	{ "returns behind a gap that fit no call find new callers",
 	    { { FOUND, 0, A }, { CALL, A, B }, { GAP, 0, 0 },
 		{ FOUND, 0, D + 0x20 }, { RET, D + 0x21, E + 0x30 },
