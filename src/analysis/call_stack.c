@@ -164,6 +164,38 @@ tail_to(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		: hwtdi_call_replace(t, &push, err));
 }
 
+/* The far frames from the highest on, as many as may be looked at. */
+static bool
+find_far(struct hwtdi_call_thread *t, uint64_t to, size_t *at_out)
+{
+	const struct hwtdi_stack *s = hwtdi_call_current(t);
+	uint32_t far = s->far;
+
+	for (size_t i = 0; i < 64 && far != 0; i++) {
+		if (hwtdi_frame_matches(&s->frames[far - 1], to)) {
+			*at_out = far - 1;
+			return (true);
+		}
+		far = s->frames[far - 1].far;
+	}
+	return (false);
+}
+
+/* The highest frame that goes on there, however it ends. */
+static bool
+find_any_back(struct hwtdi_call_thread *t, uint64_t to, size_t *at_out)
+{
+	const bool found = hwtdi_call_find_back(t, hwtdi_call_current(t)->n,
+	    to, at_out);
+	size_t far;
+
+	if (!find_far(t, to, &far))
+		return (found);
+	if (!found || far > *at_out)
+		*at_out = far;
+	return (true);
+}
+
 /* Execution was found at a place, and it is not known how it came there. */
 static int
 arrive(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
@@ -180,6 +212,13 @@ arrive(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	if (top != NULL && in_frame(top, step->to)) {
 		prove(s, s->n);
 		return (HWTD_OK);
+	}
+	/* Behind a call it is over. */
+	if (top != NULL && find_any_back(t, step->to, &i)) {
+		prove(s, i + 1);
+		rc = hwtdi_call_pop_to(t, i, HWTD_CALL_END_GAP, err);
+		hwtdi_call_note_point(t, step->to);
+		return (rc != HWTD_OK ? rc : find_around(t, step, err));
 	}
 	rc = extent_of(t, step, false, &at, err);
 	if (rc != HWTD_OK)
@@ -490,23 +529,6 @@ push_signal(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	at.back = ended->back;
 	at.from = ended->back;
 	return (rc != HWTD_OK ? rc : hwtdi_call_push(t, &push, err));
-}
-
-/* The far frames from the highest on, as many as may be looked at. */
-static bool
-find_far(struct hwtdi_call_thread *t, uint64_t to, size_t *at_out)
-{
-	const struct hwtdi_stack *s = hwtdi_call_current(t);
-	uint32_t far = s->far;
-
-	for (size_t i = 0; i < 64 && far != 0; i++) {
-		if (hwtdi_frame_matches(&s->frames[far - 1], to)) {
-			*at_out = far - 1;
-			return (true);
-		}
-		far = s->frames[far - 1].far;
-	}
-	return (false);
 }
 
 /* Back from a higher level, to a place that some frame may go on at. */
