@@ -242,11 +242,37 @@ static const struct {
 	{ "abrt", HWTDI_TEXT_ABORT },
 };
 
+/* "jcc/miss,not_taken/": what perf 6.15 and newer say of a branch besides. */
+static struct hwtdi_text
+without_events(struct hwtdi_text word, bool *not_taken_out)
+{
+	const char *slash = memchr(word.at, '/', word.n);
+	struct hwtdi_text event = word;
+
+	if (slash == NULL)
+		return (word);
+	word.n = (size_t)(slash - word.at);
+	skip(&event, word.n + 1);
+	while (event.n > 0) {
+		const size_t n = event.n;
+		size_t end = 0;
+
+		while (end < n && event.at[end] != ',' && event.at[end] != '/')
+			end++;
+		event.n = end;
+		*not_taken_out |= is_word(&event, "not_taken");
+		event.n = n;
+		skip(&event, end < n ? end + 1 : n);
+	}
+	return (word);
+}
+
 /* Words up to the address that it came from. */
 static bool
 take_flags(struct hwtdi_text *t, struct hwtdi_text_line *out)
 {
 	struct hwtdi_text word, before = { NULL, 0 };
+	bool not_taken = false;
 	uint64_t address;
 
 	for (;;) {
@@ -255,6 +281,7 @@ take_flags(struct hwtdi_text *t, struct hwtdi_text_line *out)
 			return (false);
 		if (hexadecimal(word, &address))
 			break;
+		word = without_events(word, &not_taken);
 		for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]);
 		     i++) {
 			if (is_word(&word, branches[i].name))
@@ -274,7 +301,12 @@ take_flags(struct hwtdi_text *t, struct hwtdi_text_line *out)
 	if (out->branch == HWTDI_TEXT_NO_BRANCH && out->async && !out->ends)
 		out->branch = HWTDI_TEXT_INTERRUPT;
 	out->from.address = address;
-	return (before.n != 0);
+	/* It went nowhere; of other words nobody knows what they are. */
+	if (not_taken)
+		out->branch = HWTDI_TEXT_NO_BRANCH;
+	return (before.n != 0 &&
+	    (out->branch != HWTDI_TEXT_NO_BRANCH || not_taken || out->starts ||
+		out->ends));
 }
 
 static void

@@ -91,6 +91,17 @@ static const struct {
 	    false, false, 0, 0, NULL, NULL, 0 },
 	{ "# a comment", HWTDI_TEXT_EMPTY, NONE, NONE, 0, HWTDI_TEXT_NO_BRANCH,
 	    false, false, false, 0, 0, NULL, NULL, 0 },
+	/* Newer perf tells more of a branch. */
+	{ "1/2 1.0: 1 branches: call/miss/ 40 f+0x0 (a) => 50 g+0x0 (a)",
+	    HWTDI_TEXT_BRANCH, 1, 2, 1000000000, HWTDI_TEXT_CALL, false, false,
+	    false, 0x40, 0x50, "g", "a", 0 },
+	{ "1/2 1.0: 1 branches: jcc/miss,not_taken/ (x) 40 f+0x0 (a) => 42 "
+	  "f+0x2 (a)",
+	    HWTDI_TEXT_BRANCH, 1, 2, 1000000000, HWTDI_TEXT_NO_BRANCH, false,
+	    false, false, 0x40, 0x42, "f", "a", 2 },
+	{ "1/2 1.0: 1 branches: leap 40 f+0x0 (a) => 50 g+0x0 (a)",
+	    HWTDI_TEXT_BAD, 1, 2, 1000000000, HWTDI_TEXT_NO_BRANCH, false,
+	    false, false, 0, 0, NULL, NULL, 0 },
 	/* What is missing makes a line that is none. */
 	{ "1/2 1.0: 1 branches: call 40 f+0x0 (a)", HWTDI_TEXT_BAD, 1, 2,
 	    1000000000, HWTDI_TEXT_NO_BRANCH, false, false, false, 0, 0, NULL,
