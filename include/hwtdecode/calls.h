@@ -276,7 +276,8 @@ struct hwtd_calls_options {
 	uint32_t flags;
 	/**
 	 * Calls that are held of a thread, with all its stacks.  When there
-	 * are more they all end, and what goes on was found running.  0: 65536.
+	 * are more they all end, and what goes on was found running.  0:
+	 * 262144, which may take 80 MB.
 	 */
 	uint32_t max_depth;
 	/** Stacks of a thread that wait to go on.  0: 256. */

@@ -10,7 +10,7 @@
 #include "trace/trace_model.h"
 
 #define ROWS_AT_ONCE 1024
-#define DEPTH_DEFAULT 65536u
+#define DEPTH_DEFAULT 262144u
 #define DEPTH_LEAST 16u
 #define DEPTH_MOST (UINT32_C(1) << 24)
 #define STACKS_DEFAULT 256u
