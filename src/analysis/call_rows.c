@@ -272,33 +272,67 @@ what_of(const struct hwtd_event *branch)
 	}
 }
 
-/* In A32 and T32 any branch may have a condition. */
+/*
+ * In A32 and T32 any branch may have a condition; of others what goes to the next
+ * instruction is a transfer to there, for instance to the next function.
+ */
 static bool
 goes_on_behind(const struct hwtd_event *branch)
 {
+	const uint32_t isa = (branch->flags & HWTD_EVF_ISA_MASK) >>
+	    HWTD_EVF_ISA_SHIFT;
 	const bool far = branch->branch == HWTD_BRANCH_FAR_CALL ||
 	    branch->branch == HWTD_BRANCH_FAR_RETURN ||
 	    branch->branch == HWTD_BRANCH_NO_PATH;
 
 	if (branch->branch == HWTD_BRANCH_NONE)
 		return (true);
-	return (!far && (branch->flags & HWTD_EVF_TARGET) != 0 &&
-	    (branch->flags & HWTD_EVF_TAKEN) == 0);
+	if (far || (branch->flags & HWTD_EVF_TARGET) == 0 ||
+	    (branch->flags & HWTD_EVF_TAKEN) != 0)
+		return (false);
+	return (branch->branch == HWTD_BRANCH_CONDITIONAL ||
+	    isa == HWTD_ISA_A32 || isa == HWTD_ISA_T32 ||
+	    isa == HWTD_ISA_T32EE);
 }
 
-/* The branch before a row, which may be NULL. */
+/* The section of code that was gone to, if the row behind is that; else none. */
+static uint32_t
+section_of(const struct hwtd_event *next, uint64_t to)
+{
+	return (next != NULL && next->kind == HWTD_EV_BLOCK &&
+		    next->ip == to && (next->flags & HWTD_EVF_SECTION) != 0
+		? next->section
+		: HWTD_NO_ID);
+}
+
+/* It goes on at an address; where that is the next row tells. */
+static void
+arrive_at(struct hwtdi_call_stream *s, const struct hwtdi_step *step,
+    uint64_t address)
+{
+	s->arriving = true;
+	s->arrival = *step;
+	go_to(&s->arrival, address, HWTD_NO_ID);
+}
+
+/* The branch, or the arrival, before a row, which may be NULL. */
 static int
 end_branch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
     const struct hwtd_event *next, struct hwtd_error *err)
 {
 	const struct hwtd_event *b = &s->branch;
 	struct hwtdi_step step;
-	uint32_t section = HWTD_NO_ID;
+	uint32_t section;
 	bool stay = false;
 	int rc = HWTD_OK;
 
-	if (!s->pending)
-		return (HWTD_OK);
+	if (s->arriving) {
+		s->arriving = false;
+		s->arrival.to_section = section_of(next, s->arrival.to);
+		rc = hwtdi_call_feed_add(&s->feed, &s->arrival, err);
+	}
+	if (rc != HWTD_OK || !s->pending)
+		return (rc);
 	s->pending = false;
 	step = step_of(s, b, what_of(b));
 	step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
@@ -312,11 +346,8 @@ end_branch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 		/* What it called is not traced, but where that goes back to. */
 		s->lost = true;
 	} else if ((b->flags & HWTD_EVF_TARGET) != 0) {
-		if (next != NULL && next->kind == HWTD_EV_BLOCK &&
-		    next->ip == b->target &&
-		    (next->flags & HWTD_EVF_SECTION) != 0)
-			section = next->section;
-		else if (step.from_section != HWTD_NO_ID &&
+		section = section_of(next, b->target);
+		if (section == HWTD_NO_ID && step.from_section != HWTD_NO_ID &&
 		    step.what == HWTDI_TRANSFER_JUMP)
 			section = step.from_section;
 		go_to(&step, b->target, section);
@@ -327,7 +358,8 @@ end_branch(struct hwtdi_call_rows *rows, struct hwtdi_call_stream *s,
 	if ((step.what == HWTDI_TRANSFER_JUMP ||
 		step.what == HWTDI_TRANSFER_INDIRECT) &&
 	    (step.flags & HWTDI_STEP_TO) != 0)
-		rc = stays(rows, s, step.what, b->target, section, &stay, err);
+		rc = stays(rows, s, step.what, b->target, step.to_section,
+		    &stay, err);
 	return (stay || rc != HWTD_OK
 		? rc
 		: hwtdi_call_feed_add(&s->feed, &step, err));
@@ -378,9 +410,9 @@ async_of(const struct hwtd_batch *batch, const struct hwtd_event *row)
 	    (size_t)row->value * batch->async_stride));
 }
 
-static int
+static void
 add_async(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
-    const struct hwtd_event *row, struct hwtd_error *err)
+    const struct hwtd_event *row)
 {
 	const struct hwtd_async *async = async_of(batch, row);
 	const uint32_t type = async == NULL ? HWTD_ASYNC_UNKNOWN : async->type;
@@ -393,7 +425,7 @@ add_async(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 	/* Those of instructions are in the rows of these. */
 	if (type >= HWTD_ASYNC_RETURN) {
 		s->was_async = true;
-		return (HWTD_OK);
+		return;
 	}
 	if ((row->flags & HWTD_EVF_IP) != 0) {
 		step.flags |= HWTDI_STEP_FROM | HWTDI_STEP_BACK;
@@ -408,11 +440,10 @@ add_async(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 		/* Rows around it say where it went, or that tracing ended. */
 		s->has_told = step.what != HWTDI_TRANSFER_INDIRECT;
 		s->told = step;
-		return (HWTD_OK);
+		return;
 	}
 	s->was_async = true;
-	go_to(&step, row->target, HWTD_NO_ID);
-	return (hwtdi_call_feed_add(&s->feed, &step, err));
+	arrive_at(s, &step, row->target);
 }
 
 static int
@@ -582,6 +613,7 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
     const struct hwtd_event *row, struct hwtd_error *err)
 {
 	struct hwtdi_call_stream *s;
+	struct hwtdi_step step;
 	bool led_out;
 	int rc = HWTD_OK;
 
@@ -616,7 +648,8 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 	case HWTD_EV_BLOCK:
 		return (add_code(rows, s, row, err));
 	case HWTD_EV_ASYNC:
-		return (add_async(s, batch, row, err));
+		add_async(s, batch, row);
+		return (HWTD_OK);
 	case HWTD_EV_GAP:
 		return (add_gap(s, batch, row, err));
 	case HWTD_EV_DISABLE:
@@ -627,10 +660,10 @@ add_row(struct hwtdi_call_rows *rows, const struct hwtd_batch *batch,
 			return (HWTD_OK);
 		s->on = true;
 		s->lost = false;
-		rc = hwtdi_call_threads_list(rows->threads, s->thread, err);
-		return (rc != HWTD_OK
-			? rc
-			: find_at(s, row, HWTDI_TRANSFER_ON, err));
+		step = step_of(s, row, HWTDI_TRANSFER_ON);
+		arrive_at(s, &step, row->ip);
+		return (hwtdi_call_threads_list(rows->threads, s->thread,
+		    err));
 	default:
 		return (HWTD_OK);
 	}

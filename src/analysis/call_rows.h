@@ -28,6 +28,9 @@ struct hwtdi_call_stream {
 	/* The row before was an interrupt or the like; to where is not told. */
 	bool was_async, has_told;
 	struct hwtdi_step told;
+	/* In which section it went on the row behind it tells. */
+	bool arriving;
+	struct hwtdi_step arrival;
 	bool has_thread;
 	uint32_t thread;
 	uint32_t context;
