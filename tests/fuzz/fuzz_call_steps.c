@@ -41,6 +41,7 @@ extent(void *arg, const struct hwtdi_step *step, bool called,
 		out->first = step->to & ~UINT64_C(31);
 		out->end = out->first + 32;
 		out->at_start = step->to == out->first;
+		out->resumes = out->function == 7;
 		return (HWTD_OK);
 	}
 	for (size_t i = 0; i < run->n_called; i++) {
