@@ -304,7 +304,8 @@ is_whole(const struct hwtd_call *row)
 
 	return ((row->flags & want) == want && (row->flags & unseen) == 0 &&
 	    row->gaps == 0 && row->end != HWTD_CALL_END_GAP &&
-	    row->end != HWTD_CALL_END_OPEN && row->end != HWTD_CALL_END_LIMIT);
+	    row->end != HWTD_CALL_END_OPEN &&
+	    row->end != HWTD_CALL_END_LIMIT && row->end != HWTD_CALL_END_EXIT);
 }
 
 int
