@@ -27,6 +27,7 @@
 #include <hwtdecode/packet.h>
 #include <hwtdecode/runs.h>
 #include <hwtdecode/calls.h>
+#include <hwtdecode/profile.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
 #include <hwtdecode/capture.h>
