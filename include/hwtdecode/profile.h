@@ -174,16 +174,20 @@ enum hwtd_profile_by {
 
 /** A row of a table.  What its table is not about is HWTD_NO_ID, NULL or 0. */
 struct hwtd_profile_row {
-	/**
-	 * See hwtd_profile_function(); HWTD_NO_ID in a table of functions: what
-	 * no function is known of.
-	 */
+	/** See hwtd_profile_function(); HWTD_NO_ID: not known, see `flags`. */
 	uint32_t function;
 	/** See hwtd_profile_image(). */
 	uint32_t image;
 	/** See hwtd_profile_thread(). */
 	uint32_t thread;
 	uint32_t cpu;
+	/**
+	 * Without a function or an image: HWTD_PROFILE_NODEF_* bits.  So a row of
+	 * HWTD_PROFILE_NODEF_ROOT has what passed while no call was known.
+	 */
+	uint32_t flags;
+	/** HWTD_PROFILE_NODEF_UNTRACED: an hwtd_call_type. */
+	uint32_t type;
 	/** NULL: not known. */
 	const char *file;
 	uint32_t line;

@@ -52,6 +52,9 @@ struct hwtdi_profile_line {
 	uint32_t file, line;
 };
 
+/* Of an instruction; source: Intel SDM vol. 2, "Instruction Format". */
+#define HWTDI_PROFILE_INSN_MAX 15u
+
 /* Code of one image, function and line, each instruction executed equally often. */
 struct hwtdi_profile_code {
 	uint64_t off;
@@ -74,7 +77,17 @@ struct hwtdi_profile_place {
 };
 
 struct hwtdi_profile_order;
-struct hwtdi_profile_adding;
+
+/* A source that is being added. */
+struct hwtdi_profile_adding {
+	const void *by;
+	/*
+	 * Frees it; `keep`: what it has so far is added to the profile.
+	 * HWTD_E_NOMEM, HWTD_E_LIMIT.
+	 */
+	int (*end)(struct hwtd_profile *p, struct hwtdi_profile_adding *adding,
+	    bool keep, struct hwtd_error *err);
+};
 
 struct hwtd_profile {
 	struct hwtd_context *library;
