@@ -145,7 +145,7 @@ struct hwtd_profile_thread {
 	/** Where nothing tells threads apart: the stream.  Else HWTD_NO_ID. */
 	uint32_t stream;
 	uint32_t reserved;
-	/** Of calls: time in no call at all. */
+	/** From calls: time in no call at all, and in no gap. */
 	uint64_t idle_ns;
 };
 
@@ -257,7 +257,7 @@ struct hwtd_profile_node {
 
 /** All there is, or all of `thread`. */
 #define HWTD_PROFILE_NODEF_ROOT 0x1
-/** What it did was not traced: the kernel, mostly. */
+/** What some of its calls did was not traced: that of the kernel, mostly. */
 #define HWTD_PROFILE_NODEF_UNTRACED 0x2
 /** Calls that the limit on nodes left no room for. */
 #define HWTD_PROFILE_NODEF_OTHERS 0x4
@@ -341,7 +341,7 @@ struct hwtd_profile_info {
 	uint32_t n_nodes;
 	uint64_t n_blocks;
 	uint64_t n_edges;
-	/** From calls: what all nodes and threads add up to. */
+	/** From calls: what all nodes add up to; and all threads. */
 	struct hwtd_profile_sums total;
 	uint64_t idle_ns;
 	/** From calls: those in nodes of other calls. */
@@ -412,16 +412,15 @@ HWTD_MUST int hwtd_profile_add_runs(struct hwtd_profile *profile,
  * be called until it returns HWTD_END.
  *
  * @param[in,out] profile  A profile.
- * @param[in,out] trace    That of `events`.
- * @param[in,out] events   Open, with rows of HWTD_EV_BLOCK or HWTD_EV_INSN.
+ * @param[in,out] events   Open, with rows of HWTD_EV_BLOCK or HWTD_EV_INSN, and
+ *                         none read yet.
  * @param[out]    err      Filled on failure.  May be NULL.
  *
  * @return as hwtd_profile_add_calls(), hwtd_events_read().
  * Since:  0.1
  */
 HWTD_MUST int hwtd_profile_add_events(struct hwtd_profile *profile,
-    struct hwtd_trace *trace, struct hwtd_events *events,
-    struct hwtd_error *err);
+    struct hwtd_events *events, struct hwtd_error *err);
 
 /**
  * Add all that another profile has.  In what readers tell, the order does not
@@ -521,7 +520,7 @@ HWTD_API int hwtd_profile_relatives(struct hwtd_profile *profile,
 
 /**
  * The tree of stacks: a node, then its children with all that is below them, by
- * function, type and flags.  Roots are by thread.
+ * function, then type; those of other calls come last.  Roots are by thread.
  *
  * @param[in,out] profile  A profile.
  * @param[in]     first    Number of the first node that is wanted.

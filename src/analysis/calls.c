@@ -5,6 +5,7 @@
 
 #include "analysis/call_rows.h"
 #include "analysis/call_text.h"
+#include "analysis/calls_internal.h"
 #include "base/fail.h"
 #include "event/cursor.h"
 #include "trace/trace_model.h"
@@ -453,6 +454,32 @@ hwtd_calls_times(const struct hwtd_calls *calls, uint32_t function,
 	t.self_cycles = sums->self_cycles;
 	t.all_self_ns = sums->all_self_ns;
 	return (hwtdi_result_copy(out, &t, sizeof(t)));
+}
+
+/* For analyses that are made of calls. */
+
+struct hwtd_trace *
+hwtdi_calls_trace(const struct hwtd_calls *calls)
+{
+	return (calls->trace);
+}
+
+struct hwtd_symbolizer *
+hwtdi_calls_symbolizer(const struct hwtd_calls *calls)
+{
+	return (calls->functions.symbolizer);
+}
+
+uint32_t
+hwtdi_calls_flags(const struct hwtd_calls *calls)
+{
+	return (calls->flags);
+}
+
+bool
+hwtdi_calls_begun(const struct hwtd_calls *calls)
+{
+	return (calls->rules.next_id != 0 || calls->n != 0 || calls->done);
 }
 
 /* Names. */

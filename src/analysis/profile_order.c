@@ -356,7 +356,8 @@ sort_nodes(struct hwtd_profile *p, struct hwtdi_profile_order *o,
 				    node->function),
 				.thread = hwtdi_profile_rank(&o->threads,
 				    node->thread),
-				.what = node->type << 8 | node->flags,
+				.what = node->type << 8 |
+				    (node->flags & HWTD_PROFILE_NODEF_OTHERS),
 				.no = (uint32_t)i,
 			};
 			if (node->parent != HWTD_NO_ID)

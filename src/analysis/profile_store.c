@@ -29,6 +29,10 @@
 	((uint32_t)(HWTD_PROFILE_FUNCTIONF_OFFSET |                           \
 	    HWTD_PROFILE_FUNCTIONF_ADDRESS | HWTD_PROFILE_FUNCTIONF_INLINED))
 
+/* The same of nodes. */
+#define KEY_NODE_FLAGS                                                        \
+	((uint32_t)(HWTD_PROFILE_NODEF_ROOT | HWTD_PROFILE_NODEF_OTHERS))
+
 /* Making and giving up. */
 
 static int
@@ -209,9 +213,8 @@ text_of(const struct hwtd_profile *p, uint32_t no)
 	return (text != NULL ? text : "");
 }
 
-/* Of two texts the one that is known, else the first. */
-static uint32_t
-choose_text(const struct hwtd_profile *p, uint32_t a, uint32_t b)
+uint32_t
+hwtdi_profile_choose_text(const struct hwtd_profile *p, uint32_t a, uint32_t b)
 {
 	if (a == b || b == 0)
 		return (a);
@@ -279,12 +282,12 @@ complete_function(const struct hwtd_profile *p,
 {
 	uint32_t file;
 
-	at->linkage_name = choose_text(p, at->linkage_name,
+	at->linkage_name = hwtdi_profile_choose_text(p, at->linkage_name,
 	    more->linkage_name);
 	if (more->bytes > at->bytes)
 		at->bytes = more->bytes;
 	at->flags |= more->flags;
-	file = choose_text(p, at->file, more->file);
+	file = hwtdi_profile_choose_text(p, at->file, more->file);
 	if (more->file == file &&
 	    (at->file != file ||
 		(more->line != 0 && (at->line == 0 || more->line < at->line))))
@@ -352,27 +355,45 @@ hwtdi_profile_add_function(struct hwtd_profile *p,
 	return (HWTD_OK);
 }
 
+static uint64_t
+hash_of_thread(const struct hwtd_profile *p, uint32_t pid, uint32_t tid,
+    uint32_t stream)
+{
+	return (hwtdi_hash_pair(p->library->seed, (uint64_t)pid << 32 | tid,
+	    stream));
+}
+
+bool
+hwtdi_profile_find_thread(const struct hwtd_profile *p, uint32_t pid,
+    uint32_t tid, uint32_t stream, uint32_t *no_out)
+{
+	const uint64_t hash = hash_of_thread(p, pid, tid, stream);
+	size_t tries = 0;
+
+	while (hwtdi_index_next(&p->thread_index, hash, &tries, no_out))
+		if (p->threads[*no_out].pid == pid &&
+		    p->threads[*no_out].tid == tid &&
+		    p->threads[*no_out].stream == stream)
+			return (true);
+	return (false);
+}
+
 int
 hwtdi_profile_add_thread(struct hwtd_profile *p,
     const struct hwtd_profile_thread *thread, uint32_t *no_out,
     struct hwtd_error *err)
 {
-	const uint64_t hash = hwtdi_hash_pair(p->library->seed,
-	    (uint64_t)thread->pid << 32 | thread->tid, thread->stream);
 	struct hwtdi_profile_thread *at;
-	size_t tries = 0;
 	uint32_t name;
 	int rc;
 
 	rc = add_text(p, thread->name, &name, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	while (hwtdi_index_next(&p->thread_index, hash, &tries, no_out)) {
+	if (hwtdi_profile_find_thread(p, thread->pid, thread->tid,
+		thread->stream, no_out)) {
 		at = &p->threads[*no_out];
-		if (at->pid != thread->pid || at->tid != thread->tid ||
-		    at->stream != thread->stream)
-			continue;
-		at->name = choose_text(p, at->name, name);
+		at->name = hwtdi_profile_choose_text(p, at->name, name);
 		at->idle_ns = hwtdi_profile_sum(at->idle_ns, thread->idle_ns);
 		return (HWTD_OK);
 	}
@@ -388,7 +409,9 @@ hwtdi_profile_add_thread(struct hwtd_profile *p,
 		.name = name,
 		.idle_ns = thread->idle_ns,
 	};
-	hwtdi_index_put(&p->thread_index, hash, *no_out);
+	hwtdi_index_put(&p->thread_index,
+	    hash_of_thread(p, thread->pid, thread->tid, thread->stream),
+	    *no_out);
 	return (HWTD_OK);
 }
 
@@ -443,7 +466,7 @@ find_node(const struct hwtd_profile *p, const struct hwtd_profile_node *node,
 		if (at->parent == node->parent &&
 		    at->function == node->function &&
 		    at->thread == node->thread && at->type == node->type &&
-		    at->flags == node->flags)
+		    ((at->flags ^ node->flags) & KEY_NODE_FLAGS) == 0)
 			return (true);
 	}
 	return (false);
@@ -455,7 +478,8 @@ hash_of_node(const struct hwtd_profile *p,
 {
 	return (hwtdi_hash_pair(p->library->seed,
 	    (uint64_t)node->parent << 32 | node->function,
-	    (uint64_t)node->thread << 32 | node->type << 8 | node->flags));
+	    (uint64_t)node->thread << 32 | node->type << 8 |
+		(node->flags & KEY_NODE_FLAGS)));
 }
 
 /* The node of other calls of the same caller. */
@@ -558,6 +582,7 @@ hwtdi_profile_add_node(struct hwtd_profile *p,
 	if ((what.flags & HWTD_PROFILE_NODEF_OTHERS) != 0)
 		p->others = hwtdi_profile_sum(p->others, node->self.calls);
 	hwtdi_profile_add_sums(&p->nodes[*no_out].self, &node->self);
+	p->nodes[*no_out].flags |= what.flags;
 	return (HWTD_OK);
 }
 

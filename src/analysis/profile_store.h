@@ -177,6 +177,12 @@ int hwtdi_profile_add_place(struct hwtd_profile *p,
 void hwtdi_profile_add_seen(struct hwtd_profile *p,
     enum hwtd_profile_source source, const struct hwtd_profile_seen *seen);
 
+bool hwtdi_profile_find_thread(const struct hwtd_profile *p, uint32_t pid,
+    uint32_t tid, uint32_t stream, uint32_t *no_out);
+/* Numbers of texts: the one that is known; of two the first by their bytes. */
+uint32_t hwtdi_profile_choose_text(const struct hwtd_profile *p, uint32_t a,
+    uint32_t b);
+
 void hwtdi_profile_add_sums(struct hwtd_profile_sums *to,
     const struct hwtd_profile_sums *from);
 /* Counts stay at their greatest rather than begin anew. */
