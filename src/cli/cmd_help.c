@@ -81,6 +81,14 @@ const struct command commands[] = {
 	    "address behind them, not by name.  FILE may be text of "
 	    "perf-script(1) with branches, too.",
 	    cmd_calls },
+	{ "report", COMMAND_REPORT, "FILE ...", 1, 4096,
+	    "add up what was executed: functions, lines, callers, threads",
+	    "Adds up executed instructions by function, line, image, block or "
+	    "thread; with --calls also time and what each function called.  "
+	    "Says what was not seen.  What several files hold is added "
+	    "together.  FILE may be text of perf-script(1) with branches, "
+	    "too.",
+	    cmd_report },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "

@@ -24,7 +24,8 @@ enum command_bit {
 	COMMAND_SPE = 0x800,
 	COMMAND_MEM = 0x1000,
 	COMMAND_RECORD = 0x2000,
-	COMMAND_CALLS = 0x4000
+	COMMAND_CALLS = 0x4000,
+	COMMAND_REPORT = 0x8000
 };
 
 struct command {
@@ -65,6 +66,7 @@ int cmd_maps(const struct options *options);
 int cmd_packets(const struct options *options);
 int cmd_mem(const struct options *options);
 int cmd_calls(const struct options *options);
+int cmd_report(const struct options *options);
 int cmd_spe(const struct options *options);
 int cmd_record(const struct options *options);
 int cmd_archive(const struct options *options);

@@ -14,6 +14,7 @@
 #include "cli/packet_options.h"
 #include "cli/perf_options.h"
 #include "cli/record_options.h"
+#include "cli/report_options.h"
 #include "cli/sample_options.h"
 #include "cli/search_options.h"
 #include "cli/spe_options.h"
@@ -471,6 +472,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_sample_option,
 		take_record_option,
 		take_call_option,
+		take_report_option,
 		take_decode_option,
 	};
 	bool known;

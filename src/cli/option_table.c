@@ -2,26 +2,28 @@
  * The table of all options: parsing, help and completion read it.
  */
 #include "cli/options.h"
+#include "cli/report_options.h"
 #include "cli/sample_options.h"
 
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
 	    COMMAND_ARCHIVE | COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM |   \
-	    COMMAND_CALLS)
+	    COMMAND_CALLS | COMMAND_REPORT)
 #define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
-	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS)
+	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS |     \
+	    COMMAND_REPORT)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
-	    COMMAND_MEM | COMMAND_CALLS)
+	    COMMAND_MEM | COMMAND_CALLS | COMMAND_REPORT)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)
 /* What looks for files of images. */
 #define FINDERS (READERS | COMMAND_RECORD)
 /* What reads rows, whatever it makes of them. */
-#define CHOOSERS (ROWS | COMMAND_MEM | COMMAND_CALLS)
+#define CHOOSERS (ROWS | COMMAND_MEM | COMMAND_CALLS | COMMAND_REPORT)
 
 const struct option_entry option_table[] = {
 	/* Of single commands. */
@@ -88,7 +90,8 @@ const struct option_entry option_table[] = {
 	    "Highest first, but for key.  Default: latency; samples for "
 	    "branch "
 	    "and path, sharing for sharing." },
-	{ OPTION_TOP, "top", 0, GROUP_COMMAND, COMMAND_MEM, "N", NULL,
+	{ OPTION_TOP, "top", 0, GROUP_COMMAND, COMMAND_MEM | COMMAND_REPORT,
+	    "N", NULL,
 	    "Only N rows; 0: all.  Default: 40 as text, else all." },
 	{ OPTION_WHERE, "where", 0, GROUP_COMMAND, COMMAND_SPE | COMMAND_MEM,
 	    "EXPR", NULL,
@@ -209,11 +212,34 @@ const struct option_entry option_table[] = {
 	    NULL,
 	    "A row for each function: its calls, and how long they took." },
 	{ OPTION_NO_INTERPOLATION, "no-interpolation", 0, GROUP_COMMAND,
-	    COMMAND_CALLS, NULL, NULL,
+	    COMMAND_CALLS | COMMAND_REPORT, NULL, NULL,
 	    "Times are those of the last timing packet." },
-	{ OPTION_TEXT, "text", 0, GROUP_COMMAND, COMMAND_CALLS, NULL, NULL,
+	{ OPTION_TEXT, "text", 0, GROUP_COMMAND,
+	    COMMAND_CALLS | COMMAND_REPORT, NULL, NULL,
 	    "FILE is text of perf-script(1), also from standard input; of a "
 	    "file that is found out." },
+
+	{ OPTION_REPORT_BY, "by", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
+	    REPORT_TABLES,
+	    "What a row is.  inline: the innermost function, also where it "
+	    "was inlined.  Default: function." },
+	{ OPTION_REPORT_SORT, "sort", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
+	    REPORT_SORTS,
+	    "Highest first, but for name.  total, calls and time follow "
+	    "calls.  Default: self." },
+	{ OPTION_PERCENT_LIMIT, "percent-limit", 0, GROUP_COMMAND,
+	    COMMAND_REPORT, "PERCENT", NULL,
+	    "Leave out rows with less of what they are sorted by." },
+	{ OPTION_CALLS, "calls", 0, GROUP_COMMAND, COMMAND_REPORT, NULL, NULL,
+	    "Follow calls: time, and what functions called.  Takes longer." },
+	{ OPTION_INCLUSIVE, "inclusive", 0, GROUP_COMMAND, COMMAND_REPORT,
+	    NULL, NULL,
+	    "Sort by what functions did with all they called; follows "
+	    "calls." },
+	{ OPTION_CALLERS, "callers", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
+	    NULL, "Who called the function NAME, and how often." },
+	{ OPTION_CALLEES, "callees", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
+	    NULL, "What the function NAME called, and how often." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",

@@ -125,6 +125,13 @@ enum option_id {
 	OPTION_FUNCTIONS,
 	OPTION_NO_INTERPOLATION,
 	OPTION_TEXT,
+	OPTION_REPORT_BY,
+	OPTION_REPORT_SORT,
+	OPTION_PERCENT_LIMIT,
+	OPTION_CALLS,
+	OPTION_INCLUSIVE,
+	OPTION_CALLERS,
+	OPTION_CALLEES,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -339,6 +346,19 @@ struct options {
 	bool functions;
 	bool no_interpolation;
 	bool text_input;
+
+	/*
+	 * Of report.  By: an hwtd_profile_by; sort: an enum report_sort; the names
+	 * are borrowed from argv.
+	 */
+	uint32_t report_by;
+	uint32_t report_sort;
+	bool has_report_sort;
+	double percent_limit;
+	bool calls;
+	bool inclusive;
+	const char *callers;
+	const char *callees;
 
 	/* Of single commands. */
 	bool gaps;
