@@ -140,12 +140,21 @@ hwtdi_profile_add_sums(struct hwtd_profile_sums *to,
 	to->gaps = hwtdi_profile_sum(to->gaps, from->gaps);
 }
 
+/* What readers told does not hold any more. */
+static void
+touch(struct hwtd_profile *p)
+{
+	if (p->order != NULL)
+		hwtdi_profile_order_drop(p);
+}
+
 void
 hwtdi_profile_add_seen(struct hwtd_profile *p, enum hwtd_profile_source source,
     const struct hwtd_profile_seen *seen)
 {
 	struct hwtd_profile_seen *to = &p->seen[source];
 
+	touch(p);
 	to->added = hwtdi_profile_sum(to->added, seen->added);
 	to->bytes = hwtdi_profile_sum(to->bytes, seen->bytes);
 	to->insns = hwtdi_profile_sum(to->insns, seen->insns);
@@ -202,6 +211,7 @@ static int
 add_text(struct hwtd_profile *p, const char *text, uint32_t *no_out,
     struct hwtd_error *err)
 {
+	touch(p);
 	return (hwtdi_text_pool_add(&p->texts, p->library, text, no_out, err));
 }
 
@@ -558,6 +568,7 @@ hwtdi_profile_add_node(struct hwtd_profile *p,
 	uint64_t hash;
 	int rc = check_node(p, &what, err);
 
+	touch(p);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (what.parent != HWTD_NO_ID &&
@@ -632,6 +643,7 @@ hwtdi_profile_add_code(struct hwtd_profile *p,
 {
 	int rc = check_code(p, code, lengths, err);
 
+	touch(p);
 	/* What has come may be the same code again and again. */
 	if (rc == HWTD_OK && p->n_blocks >= p->n_ordered * 2 + SPARE_BLOCKS)
 		rc = hwtdi_profile_order_blocks(p, err);
@@ -674,6 +686,7 @@ hwtdi_profile_add_edge(struct hwtd_profile *p,
 	uint32_t no;
 	int rc;
 
+	touch(p);
 	if (!is_known(edge->from_image, p->n_images) ||
 	    !is_known(edge->to_image, p->n_images) ||
 	    !is_known(edge->from_function, p->n_functions) ||
@@ -712,6 +725,7 @@ hwtdi_profile_add_place(struct hwtd_profile *p,
 	uint32_t no;
 	int rc;
 
+	touch(p);
 	if (!is_known(place->thread, p->n_threads))
 		return (hwtdi_fail(err, HWTD_E_INVALID, "thread %u",
 		    place->thread));
