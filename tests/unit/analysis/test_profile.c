@@ -1,0 +1,811 @@
+/*
+ * Profiles of traces and of text: what goes into them is what calls, runs and
+ * rows say, and parts of a trace are the whole.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/call_check.h"
+#include "support/failing_allocator.h"
+#include "support/long_trace.h"
+#include "support/mapped_trace.h"
+#include "support/memory_trace.h"
+#include "support/profile_text.h"
+#include "support/run_sums.h"
+#include "support/temp_dir.h"
+#include "trace/trace_model.h"
+#include "trace/trace_names.h"
+
+#define MAIN 0x1000u
+#define F 0x1010u
+#define G 0x1020u
+
+/* main calls f and g for ever; g jumps to f. */
+static const uint8_t code[] = {
+	/* 1000 */ 0xe8, 0x0b, 0x00, 0x00, 0x00, /* call f */
+	/* 1005 */ 0xe8, 0x16, 0x00, 0x00, 0x00, /* call g */
+	/* 100a */ 0xeb, 0xf4, /* jmp main */
+	/* 100c */ 0x90, 0x90, 0x90, 0x90,
+	/* 1010 */ 0x90, 0xc3, /* nop; ret */
+	/* 1012 */ 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+	0x90, 0x90, 0x90, 0x90,
+	/* 1020 */ 0xe9, 0xeb, 0xff, 0xff, 0xff, /* jmp f */
+};
+
+#define ROUNDS 3u
+
+static void
+name(struct hwtd_trace *trace, uint64_t address, uint64_t bytes,
+    const char *text)
+{
+	assert_int_equal(hwtdi_trace_add_name(trace, HWTD_NO_ID, HWTD_NO_ID,
+			     address, bytes, text, NULL),
+	    HWTD_OK);
+}
+
+/* Rounds of main; tracing ends behind the last call of g. */
+static struct hwtd_trace *
+make_trace(struct hwtd_context *ctx, uint32_t pid, uint32_t tid)
+{
+	const struct hwtd_stream_desc desc = { .cpu = 3,
+		.pid = pid,
+		.tid = tid,
+		.clock = { .counts_per = 1, .ns_per = 1 } };
+	struct pt_packets p = { 0 };
+	struct hwtd_trace *trace = ctx == NULL ? mt_create()
+					       : mt_create_in(ctx);
+
+	pt_psb(&p);
+	pt_tsc(&p, 1000);
+	pt_fup(&p, PT_IP_48, MAIN);
+	pt_mode_exec(&p, 64);
+	pt_psbend(&p);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		pt_tsc(&p, 1010 + 100 * (uint64_t)i);
+		pt_tip(&p, PT_IP_48, MAIN + 5);
+		pt_tsc(&p, 1050 + 100 * (uint64_t)i);
+		pt_tip(&p, PT_IP_48, MAIN + 10);
+	}
+	pt_leave_at(&p, MAIN + 10);
+	(void)mt_code(trace, MAIN, code, sizeof(code));
+	(void)mt_stream(trace, &p, &desc);
+	name(trace, MAIN, 12, "main");
+	name(trace, F, 2, "_Z1fi");
+	name(trace, G, 5, "g");
+	pt_free(&p);
+	return (trace);
+}
+
+static struct hwtd_profile *
+create(struct hwtd_trace *trace, uint32_t flags)
+{
+	const struct hwtd_profile_options opts = { .size = sizeof(opts),
+		.flags = flags };
+	struct hwtd_profile *p;
+
+	assert_int_equal(hwtd_profile_create(hwtdi_trace_library(trace), &opts,
+			     &p, NULL),
+	    HWTD_OK);
+	return (p);
+}
+
+static void
+add_runs(struct hwtd_profile *p, struct hwtd_trace *trace, uint32_t flags,
+    const struct hwtd_events_options *events)
+{
+	const struct hwtd_runs_options opts = { .size = sizeof(opts),
+		.flags = flags,
+		.events = events };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_runs *runs;
+	int rc;
+
+	assert_int_equal(hwtd_runs_open(trace, &opts, &runs, NULL), HWTD_OK);
+	while ((rc = hwtd_profile_add_runs(p, runs, NULL, &err)) == HWTD_OK)
+		continue;
+	if (rc != HWTD_END)
+		fail_msg("%s", err.message);
+	hwtd_runs_close(runs);
+}
+
+static struct hwtd_calls *
+open_calls(struct hwtd_trace *trace, const struct hwtd_events_options *events)
+{
+	const struct hwtd_calls_options opts = { .size = sizeof(opts),
+		.flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS,
+		.events = events };
+	struct hwtd_calls *calls;
+
+	assert_int_equal(hwtd_calls_open(trace, &opts, &calls, NULL), HWTD_OK);
+	return (calls);
+}
+
+static void
+add_open_calls(struct hwtd_profile *p, struct hwtd_calls *calls)
+{
+	struct hwtd_error err = { .size = sizeof(err) };
+	int rc;
+
+	while ((rc = hwtd_profile_add_calls(p, calls, &err)) == HWTD_OK)
+		continue;
+	if (rc != HWTD_END)
+		fail_msg("%s", err.message);
+}
+
+static void
+add_calls(struct hwtd_profile *p, struct hwtd_trace *trace,
+    const struct hwtd_events_options *events)
+{
+	struct hwtd_calls *calls = open_calls(trace, events);
+
+	add_open_calls(p, calls);
+	hwtd_calls_close(calls);
+}
+
+static void
+add_events(struct hwtd_profile *p, struct hwtd_trace *trace,
+    const struct hwtd_events_options *events)
+{
+	struct hwtd_events *ev;
+	int rc;
+
+	assert_int_equal(hwtd_events_open(trace, events, &ev, NULL), HWTD_OK);
+	while ((rc = hwtd_profile_add_events(p, ev, NULL)) == HWTD_OK)
+		continue;
+	assert_int_equal(rc, HWTD_END);
+	hwtd_events_close(ev);
+}
+
+/* Rows as "name insns/entered calls self/total", by function. */
+static void
+assert_functions(struct hwtd_profile *p, const char *want)
+{
+	struct hwtd_profile_row row;
+	char got[2048] = "";
+	size_t at = 0, n;
+
+	for (uint64_t i = 0; hwtd_profile_rows(p, HWTD_PROFILE_BY_FUNCTION, i,
+				 &row, sizeof(row), 1, &n) == HWTD_OK;
+	     i++) {
+		struct hwtd_profile_function f = { .size = sizeof(f) };
+
+		(void)hwtd_profile_function(p, row.function, &f);
+		at += (size_t)snprintf(got + at, sizeof(got) - at,
+		    "%s%s %llu/%llu %llu %llu/%llu", i == 0 ? "" : "; ",
+		    f.name != NULL ? f.name : "-",
+		    (unsigned long long)row.insns,
+		    (unsigned long long)row.entered,
+		    (unsigned long long)row.self.calls,
+		    (unsigned long long)row.self.insns,
+		    (unsigned long long)row.total.insns);
+		assert_true(at < sizeof(got));
+	}
+	assert_string_equal(got, want);
+}
+
+/*
+ * By hand: main has 3 calls of f, 3 of g and, after each but the last round, a
+ * jump: 8 instructions; and the last jump, after which tracing ends, is not
+ * executed.  f has 2 for each of 6 calls, g 1 for each of 3.
+ */
+static void
+runs_are_named_and_counted(void **state)
+{
+	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
+	    HWTD_NO_ID));
+	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_profile_function f = { .size = sizeof(f) };
+	struct hwtd_profile_relative r;
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+	size_t n;
+
+	(void)state;
+	add_runs(p, trace, HWTD_RUNS_EDGES, NULL);
+	hwtd_trace_close(trace);
+	assert_functions(p, "main 8/3 0 0/0; f(int) 12/6 0 0/0; g 3/3 0 0/0");
+	assert_int_equal(hwtd_profile_function(p, 1, &f), HWTD_OK);
+	assert_string_equal(f.linkage_name, "_Z1fi");
+	assert_int_equal(f.file_off, F - MAIN);
+	assert_int_equal(f.flags, HWTD_PROFILE_FUNCTIONF_OFFSET);
+	/* f is called by main, and g jumps to it. */
+	assert_int_equal(hwtd_profile_relatives(p, 1, HWTD_PROFILE_CALLERS, 0,
+			     &r, sizeof(r), 1, &n),
+	    HWTD_OK);
+	assert_int_equal(r.function, 0);
+	assert_int_equal(r.type, HWTD_CALL_TYPE_CALL);
+	assert_int_equal(r.branches, 3);
+	assert_int_equal(hwtd_profile_relatives(p, 1, HWTD_PROFILE_CALLERS, 1,
+			     &r, sizeof(r), 1, &n),
+	    HWTD_OK);
+	assert_int_equal(r.function, 2);
+	assert_int_equal(r.type, HWTD_CALL_TYPE_TAIL);
+	assert_int_equal(r.branches, 3);
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
+	assert_int_equal(info.seen[HWTD_PROFILE_RUNS].insns, 23);
+	assert_int_equal(info.without_function, 0);
+	hwtd_profile_destroy(p);
+}
+
+static void
+calls_are_trees_with_their_instructions(void **state)
+{
+	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
+	    HWTD_NO_ID));
+	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+
+	(void)state;
+	add_calls(p, trace, NULL);
+	/* And runs: functions are the same. */
+	add_runs(p, trace, 0, NULL);
+	hwtd_trace_close(trace);
+	/* What main led to when tracing ended is no function. */
+	assert_functions(p,
+	    "main 8/3 1 8/23; f(int) 12/6 6 12/12; "
+	    "g 3/3 3 3/3; - 0/0 1 0/0");
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
+	/* A root, main, f and g and what is not traced, f for g. */
+	assert_int_equal(info.n_nodes, 6);
+	assert_int_equal(info.total.insns, 23);
+	assert_int_equal(info.seen[HWTD_PROFILE_CALLS].added, 1);
+	assert_int_equal(info.seen[HWTD_PROFILE_RUNS].added, 1);
+	hwtd_profile_destroy(p);
+}
+
+static void
+rows_are_those_of_threads_and_cpus(void **state)
+{
+	struct hwtd_trace *trace = make_trace(NULL, 7, 8);
+	struct hwtd_record r = mr_record(HWTD_REC_THREAD_NAME, 7, 0, 0);
+	struct hwtd_profile_thread thread = { .size = sizeof(thread) };
+	struct hwtd_profile *p;
+	struct hwtd_profile_row row;
+	size_t n;
+
+	(void)state;
+	r.tid = 8;
+	r.name = "old name";
+	mr_add(trace, &r);
+	r.name = "worker";
+	mr_add(trace, &r);
+	(void)mt_seal(trace);
+	p = create(trace, HWTD_PROFILE_THREADS);
+	add_events(p, trace, NULL);
+	hwtd_trace_close(trace);
+	assert_int_equal(hwtd_profile_rows(p, HWTD_PROFILE_BY_THREAD, 0, &row,
+			     sizeof(row), 1, &n),
+	    HWTD_OK);
+	assert_int_equal(row.insns, 23);
+	assert_int_equal(row.self.insns, 0);
+	assert_int_equal(hwtd_profile_thread(p, row.thread, &thread), HWTD_OK);
+	assert_int_equal(thread.pid, 7);
+	assert_int_equal(thread.tid, 8);
+	assert_string_equal(thread.name, "worker");
+	assert_int_equal(hwtd_profile_rows(p, HWTD_PROFILE_BY_CPU, 0, &row,
+			     sizeof(row), 1, &n),
+	    HWTD_OK);
+	assert_int_equal(row.cpu, 3);
+	assert_int_equal(row.insns, 23);
+	hwtd_profile_destroy(p);
+}
+
+/* Text. */
+
+static struct hwtd_calls *
+open_text(const char *text, struct temp_dir *dir)
+{
+	const struct hwtd_calls_options opts = { .size = sizeof(opts),
+		.flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS };
+	struct hwtd_context *ctx;
+	struct hwtd_calls *calls;
+	char path[300];
+
+	temp_dir_create(dir);
+	write_file(temp_dir_file(dir, "text", path), text, strlen(text));
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_calls_open_text(ctx, path, &opts, &calls, NULL),
+	    HWTD_OK);
+	hwtd_context_destroy(ctx);
+	return (calls);
+}
+
+/* "0- 1main 2f ...": the tree, with calls. */
+static void
+assert_tree(struct hwtd_profile *p, const char *want)
+{
+	struct hwtd_profile_node node;
+	char got[2048] = "";
+	size_t at = 0, n;
+
+	for (uint64_t i = 0;
+	     hwtd_profile_nodes(p, i, &node, sizeof(node), 1, &n) == HWTD_OK;
+	     i++) {
+		struct hwtd_profile_function f = { .size = sizeof(f) };
+
+		(void)hwtd_profile_function(p, node.function, &f);
+		at += (size_t)snprintf(got + at, sizeof(got) - at,
+		    "%s%u%s:%llu", i == 0 ? "" : " ", node.depth,
+		    f.name != NULL ? f.name : "-",
+		    (unsigned long long)node.self.calls);
+		assert_true(at < sizeof(got));
+	}
+	assert_string_equal(got, want);
+}
+
+/* g is found running, returns to f, which calls h and returns to main. */
+static const char returns[] =
+    "p 7/8 [002] 1.000000100:  1 branches:uH: jmp 3000 g+0x0 (/bin/p) => "
+    "3004 g+0x4 (/bin/p)\n"
+    "p 7/8 [002] 1.000000110:  1 branches:uH: return 3009 g+0x9 (/bin/p) => "
+    "2005 f+0x5 (/bin/p)\n"
+    "p 7/8 [002] 1.000000120:  1 branches:uH: call 2010 f+0x10 (/bin/p) => "
+    "4000 h+0x0 (/bin/p)\n"
+    "p 7/8 [002] 1.000000130:  1 branches:uH: return 4009 h+0x9 (/bin/p) => "
+    "2015 f+0x15 (/bin/p)\n"
+    "p 7/8 [002] 1.000000140:  1 branches:uH: return 2019 f+0x19 (/bin/p) => "
+    "1005 main+0x5 (/bin/p)\n"
+    "p 7/8 [002] 1.000000150:  1 branches:uH: call 1010 main+0x10 (/bin/p) => "
+    "2000 f+0x0 (/bin/p)\n"
+    "p 7/8 [002] 1.000000160:  1 branches:uH: return 2019 f+0x19 (/bin/p) => "
+    "1015 main+0x15 (/bin/p)\n";
+
+static void
+callers_that_become_known_late_are_around_what_there_was(void **state)
+{
+	struct temp_dir dir;
+	struct hwtd_calls *calls = open_text(returns, &dir);
+	struct hwtd_call_thread thread = { .size = sizeof(thread) };
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+	struct hwtd_profile *p;
+	struct hwtd_context *ctx;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_profile_create(ctx, NULL, &p, NULL), HWTD_OK);
+	hwtd_context_destroy(ctx);
+	add_open_calls(p, calls);
+	/* The f that was found later was called, the other one found. */
+	assert_tree(p, "0-:0 1main:1 2f:1 3g:1 3h:1 2f:1");
+	assert_int_equal(hwtd_calls_thread(calls, 0, &thread), HWTD_OK);
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
+	assert_int_equal(info.total.ns + info.total.gap_ns +
+		info.total.off_ns + info.idle_ns,
+	    thread.last_ns - thread.first_ns);
+	assert_int_equal(hwtd_profile_add_calls(p, calls, NULL),
+	    HWTD_E_INVALID);
+	hwtd_profile_destroy(p);
+	hwtd_calls_close(calls);
+	temp_dir_remove(&dir);
+}
+
+/* Threads with gaps, interrupts and pauses. */
+
+#define STREAMS 4u
+
+static struct hwtd_trace *
+make_long(struct hwtd_context *ctx, uint64_t seed, uint32_t streams,
+    size_t insns, bool switches)
+{
+	struct hwtd_trace *trace = ctx != NULL ? mt_create_in(ctx)
+					       : mt_create();
+
+	(void)long_trace_code(trace);
+	/* Without a name a function is one where some thread called it. */
+	name(trace, LONG_TRACE_BASE, 0x16, "loop");
+	name(trace, LONG_TRACE_BASE + 0x16, 4, "callee");
+	name(trace, LONG_TRACE_BASE + 0x20, 4, "handler");
+	for (uint32_t i = 0; i < streams; i++) {
+		const struct long_trace_options o = {
+			.seed = seed + i,
+			.insns = insns,
+			.psb_bytes = 130 + 30 * i,
+			.timed = true,
+			.tsc = 300 * i,
+			.interrupt_of = 30,
+			.overflow_of = 30,
+			.pause_of = 5,
+			.garbage_of = i % 2 != 0 ? 0 : 60,
+		};
+		const struct hwtd_stream_desc desc = {
+			.cpu = i,
+			.pid = 1,
+			.tid = switches && i == 0 ? HWTD_NO_ID : 100 + i,
+			.clock = { .counts_per = 1, .ns_per = 1 },
+		};
+		struct long_trace t;
+
+		long_trace_make(&t, &o);
+		(void)mt_stream(trace, &t.packets, &desc);
+		mt_extent(trace, i, HWTD_EXTENT_AFTER_LOSS, t.packets.bytes,
+		    t.packets.n / 2);
+		long_trace_free(&t);
+	}
+	for (uint32_t i = 0; i < 20 && switches; i++) {
+		struct hwtd_record r = mr_record(HWTD_REC_SWITCH, 1, 0, 0);
+
+		r.tid = 200 + i % 3;
+		r.cpu = 0;
+		mr_time(&r, 211 * i);
+		mr_add(trace, &r);
+	}
+	return (mt_seal(trace));
+}
+
+/* Nodes add up to what calls say of all threads. */
+static void
+check_sums(struct hwtd_trace *trace, uint32_t flags)
+{
+	struct hwtd_calls *calls = open_calls(trace, NULL);
+	struct hwtd_profile *p = create(trace, flags);
+	struct hwtd_call_thread thread = { .size = sizeof(thread) };
+	struct hwtd_calls_info seen = { .size = sizeof(seen) };
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+	uint64_t span = 0, insns = 0;
+	struct hwtd_profile_row row;
+	size_t n;
+
+	add_open_calls(p, calls);
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
+	assert_int_equal(hwtd_calls_info(calls, &seen), HWTD_OK);
+	for (uint32_t i = 0; hwtd_calls_thread(calls, i, &thread) == HWTD_OK;
+	     i++)
+		if (thread.has_time != 0)
+			span += thread.last_ns - thread.first_ns;
+	assert_int_equal(info.total.ns + info.total.gap_ns +
+		info.total.off_ns + info.idle_ns,
+	    span);
+	assert_int_equal(info.total.calls, seen.calls);
+	assert_int_equal(info.total.insns, seen.insns);
+	assert_true(info.total.gaps > 0 && info.total.gap_bytes > 0);
+	assert_true(info.total.gap_bytes <= seen.gap_bytes);
+	/* So do rows, whatever they are of. */
+	for (uint64_t i = 0; hwtd_profile_rows(p, HWTD_PROFILE_BY_FUNCTION, i,
+				 &row, sizeof(row), 1, &n) == HWTD_OK;
+	     i++)
+		insns += row.self.insns;
+	assert_int_equal(insns, seen.insns);
+	hwtd_profile_destroy(p);
+	hwtd_calls_close(calls);
+}
+
+static void
+nodes_add_up_to_what_calls_say(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct hwtd_trace *trace = make_long(NULL, seed * 10, STREAMS,
+		    1500, seed % 2 == 0);
+
+		check_sums(trace, 0);
+		check_sums(trace, HWTD_PROFILE_THREADS);
+		hwtd_trace_close(trace);
+	}
+}
+
+/* The row of an instruction; NULL: it was not executed. */
+static const struct run_sum *
+sum_at(const struct run_sums *sums, uint64_t address)
+{
+	size_t low = 0, high = sums->insns.n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (sums->insns.at[middle].a < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low < sums->insns.n && sums->insns.at[low].a == address
+		? &sums->insns.at[low]
+		: NULL);
+}
+
+/* Each instruction of blocks is as often in rows, and none is missing. */
+static void
+check_blocks(struct hwtd_trace *trace, const struct hwtd_events_options *o)
+{
+	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_profile_block b;
+	struct run_sums sums;
+	uint64_t insns = 0;
+	size_t n;
+
+	run_sums_make(trace, o, &sums);
+	add_runs(p, trace, HWTD_RUNS_EDGES, o);
+	for (uint64_t i = 0;
+	     hwtd_profile_blocks(p, i, &b, sizeof(b), 1, &n) == HWTD_OK; i++) {
+		uint64_t at = LONG_TRACE_BASE + b.file_off;
+
+		for (uint32_t k = 0; k < b.insns; k++) {
+			const struct run_sum *sum = sum_at(&sums, at);
+
+			assert_non_null(sum);
+			assert_int_equal(sum->count, b.count);
+			if (k + 1 == b.insns)
+				assert_int_equal(sum->b, b.last_bytes);
+			at += sum->b;
+			insns++;
+		}
+		assert_int_equal(at, LONG_TRACE_BASE + b.file_off + b.bytes);
+	}
+	assert_int_equal(insns, sums.insns.n);
+	run_sums_free(&sums);
+	hwtd_profile_destroy(p);
+}
+
+static void
+blocks_are_the_instructions_of_rows(void **state)
+{
+	static const struct hwtd_range times[] = { { 200, 500 },
+		{ 900, 1000 } };
+	struct hwtd_events_options o = { .size = sizeof(o) };
+	struct hwtd_trace *trace = make_long(NULL, 40, STREAMS, 1500, true);
+
+	(void)state;
+	check_blocks(trace, &o);
+	o.jobs = 3;
+	check_blocks(trace, &o);
+	o.times_ns = times;
+	o.n_times = 2;
+	check_blocks(trace, &o);
+	hwtd_trace_close(trace);
+}
+
+/* Parts. */
+
+static struct hwtd_profile *
+make_part(struct hwtd_trace *trace, const struct hwtd_events_options *o,
+    bool with_calls)
+{
+	struct hwtd_profile *p = create(trace, HWTD_PROFILE_THREADS);
+
+	add_runs(p, trace, HWTD_RUNS_EDGES, o);
+	add_events(p, trace, o);
+	if (with_calls)
+		add_calls(p, trace, o);
+	return (p);
+}
+
+/* From both ends, so that parts meet in the middle. */
+static void
+check_parts(struct hwtd_profile *whole, struct hwtd_profile **parts, size_t n,
+    unsigned int without)
+{
+	for (size_t i = 1; i < (n + 1) / 2; i++) {
+		assert_int_equal(hwtd_profile_merge(parts[0], parts[i], NULL),
+		    HWTD_OK);
+		hwtd_profile_destroy(parts[i]);
+	}
+	for (size_t i = n - 1; i-- > (n + 1) / 2;) {
+		assert_int_equal(hwtd_profile_merge(parts[n - 1], parts[i],
+				     NULL),
+		    HWTD_OK);
+		hwtd_profile_destroy(parts[i]);
+	}
+	assert_int_equal(hwtd_profile_merge(parts[n - 1], parts[0], NULL),
+	    HWTD_OK);
+	profile_assert_same(whole, parts[n - 1], without);
+	hwtd_profile_destroy(parts[0]);
+	hwtd_profile_destroy(parts[n - 1]);
+	hwtd_profile_destroy(whole);
+}
+
+static void
+parts_by_stream_are_the_whole(void **state)
+{
+	struct hwtd_trace *trace = make_long(NULL, 70, STREAMS, 1500, false);
+	struct hwtd_profile *parts[STREAMS];
+
+	(void)state;
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		const struct hwtd_events_options o = { .size = sizeof(o),
+			.streams = &i,
+			.n_streams = 1 };
+
+		parts[i] = make_part(trace, &o, true);
+	}
+	check_parts(make_part(trace, NULL, true), parts, STREAMS,
+	    PROFILE_TEXT_NO_SEEN);
+	hwtd_trace_close(trace);
+}
+
+static void
+parts_by_thread_are_the_whole(void **state)
+{
+	static const uint32_t tids[] = { 200, 201, 202, 101, 102, 103 };
+	struct hwtd_trace *trace = make_long(NULL, 70, STREAMS, 1500, true);
+	struct hwtd_events_options all = { .size = sizeof(all),
+		.tids = tids,
+		.n_tids = 6 };
+	struct hwtd_profile *parts[6];
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct hwtd_events_options o = { .size = sizeof(o),
+			.tids = &tids[i],
+			.n_tids = 1 };
+
+		parts[i] = make_part(trace, &o, false);
+	}
+	/* Where a thread takes over, a branch leads to it or to nowhere. */
+	check_parts(make_part(trace, &all, false), parts, 6,
+	    PROFILE_TEXT_NO_SEEN | PROFILE_TEXT_NO_EDGES);
+	hwtd_trace_close(trace);
+}
+
+static void
+parts_by_time_are_the_whole_in_counts_of_code(void **state)
+{
+	struct hwtd_trace *trace = make_long(NULL, 90, STREAMS, 1500, true);
+	const struct hwtd_events_options all = { .size = sizeof(all),
+		.times_ns = &(const struct hwtd_range){ 0, UINT64_MAX },
+		.n_times = 1 };
+	struct hwtd_profile *parts[7];
+	uint64_t at = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 7; i++) {
+		const struct hwtd_range range = { at,
+			i == 6 ? UINT64_MAX : at + 37 * (i + 1) * (i + 1) };
+		const struct hwtd_events_options o = { .size = sizeof(o),
+			.times_ns = &range,
+			.n_times = 1 };
+
+		at = range.end;
+		parts[i] = make_part(trace, &o, false);
+	}
+	/* A branch at the end of a part leads to what is in the next one. */
+	check_parts(make_part(trace, &all, false), parts, 7,
+	    PROFILE_TEXT_NO_SEEN | PROFILE_TEXT_NO_EDGES);
+	hwtd_trace_close(trace);
+}
+
+static void
+traces_are_added_up(void **state)
+{
+	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
+	    HWTD_NO_ID));
+	struct hwtd_profile *p = create(trace, 0), *q = create(trace, 0);
+
+	(void)state;
+	add_runs(p, trace, 0, NULL);
+	add_calls(p, trace, NULL);
+	add_calls(q, trace, NULL);
+	add_runs(q, trace, 0, NULL);
+	assert_int_equal(hwtd_profile_merge(p, q, NULL), HWTD_OK);
+	hwtd_trace_close(trace);
+	assert_functions(p,
+	    "main 16/6 2 16/46; f(int) 24/12 12 24/24; "
+	    "g 6/6 6 6/6; - 0/0 2 0/0");
+	hwtd_profile_destroy(p);
+	hwtd_profile_destroy(q);
+}
+
+/* What is begun ends where something else is done. */
+static void
+calls_that_are_given_up_are_counted_as_far_as_they_ended(void **state)
+{
+	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
+	    HWTD_NO_ID));
+	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_calls *calls = open_calls(trace, NULL);
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+
+	(void)state;
+	assert_int_equal(hwtd_profile_add_calls(p, calls, NULL), HWTD_OK);
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
+	assert_true(info.total.calls > 0 && info.total.insns < 23);
+	assert_int_equal(hwtd_profile_add_calls(p, calls, NULL),
+	    HWTD_E_INVALID);
+	add_runs(p, trace, 0, NULL);
+	hwtd_calls_close(calls);
+	calls = open_calls(trace, NULL);
+	assert_int_equal(hwtd_profile_add_calls(p, calls, NULL), HWTD_OK);
+	hwtd_profile_destroy(p);
+	hwtd_calls_close(calls);
+	hwtd_trace_close(trace);
+}
+
+/* Memory that is refused. */
+
+static int
+add_once(struct hwtd_context *ctx, struct hwtd_trace *trace)
+{
+	const struct hwtd_profile_options opts = { .size = sizeof(opts),
+		.flags = HWTD_PROFILE_THREADS | HWTD_PROFILE_LINES };
+	const struct hwtd_runs_options runs_opts = { .size = sizeof(runs_opts),
+		.flags = HWTD_RUNS_EDGES };
+	const struct hwtd_calls_options calls_opts = {
+		.size = sizeof(calls_opts),
+		.flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS
+	};
+	struct hwtd_profile *p = NULL;
+	struct hwtd_runs *runs = NULL;
+	struct hwtd_calls *calls = NULL;
+	struct hwtd_events *events = NULL;
+	int rc = hwtd_profile_create(ctx, &opts, &p, NULL);
+
+	if (rc == HWTD_OK)
+		rc = hwtd_runs_open(trace, &runs_opts, &runs, NULL);
+	while (rc == HWTD_OK)
+		rc = hwtd_profile_add_runs(p, runs, NULL, NULL);
+	if (rc == HWTD_END)
+		rc = hwtd_calls_open(trace, &calls_opts, &calls, NULL);
+	while (rc == HWTD_OK)
+		rc = hwtd_profile_add_calls(p, calls, NULL);
+	if (rc == HWTD_END)
+		rc = hwtd_events_open(trace, NULL, &events, NULL);
+	while (rc == HWTD_OK)
+		rc = hwtd_profile_add_events(p, events, NULL);
+	if (rc == HWTD_END) {
+		struct hwtd_profile_info info = { .size = sizeof(info) };
+
+		rc = hwtd_profile_info(p, &info);
+	}
+	hwtd_profile_destroy(p);
+	hwtd_runs_close(runs);
+	hwtd_calls_close(calls);
+	hwtd_events_close(events);
+	return (rc);
+}
+
+static void
+memory_that_is_refused_is_an_error(void **state)
+{
+	struct failing_allocator f;
+	struct hwtd_context_options o = { .size = sizeof(o) };
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	uint64_t n = 0, requests;
+	int rc;
+
+	(void)state;
+	failing_allocator_init(&f);
+	o.allocator = &f.allocator;
+	assert_int_equal(hwtd_context_create(&o, &ctx, NULL), HWTD_OK);
+	trace = mt_seal(make_trace(ctx, 7, 8));
+	do {
+		failing_allocator_arm(&f, ++n, false);
+		rc = add_once(ctx, trace);
+		requests = f.requests;
+		failing_allocator_arm(&f, 0, false);
+		assert_true(rc == HWTD_OK || rc == HWTD_E_NOMEM);
+		/* Some are of what can be done without. */
+	} while (requests >= n && n < 10000);
+	assert_int_equal(rc, HWTD_OK);
+	assert_true(n > 60 && n < 10000);
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	assert_int_equal(f.blocks, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_are_named_and_counted),
+		cmocka_unit_test(calls_are_trees_with_their_instructions),
+		cmocka_unit_test(rows_are_those_of_threads_and_cpus),
+		cmocka_unit_test(
+		    callers_that_become_known_late_are_around_what_there_was),
+		cmocka_unit_test(nodes_add_up_to_what_calls_say),
+		cmocka_unit_test(blocks_are_the_instructions_of_rows),
+		cmocka_unit_test(parts_by_stream_are_the_whole),
+		cmocka_unit_test(parts_by_thread_are_the_whole),
+		cmocka_unit_test(
+		    parts_by_time_are_the_whole_in_counts_of_code),
+		cmocka_unit_test(traces_are_added_up),
+		cmocka_unit_test(
+		    calls_that_are_given_up_are_counted_as_far_as_they_ended),
+		cmocka_unit_test(memory_that_is_refused_is_an_error),
+	};
+
+	return (cmocka_run_group_tests(tests, NULL, NULL));
+}
