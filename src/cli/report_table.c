@@ -24,6 +24,7 @@ find_source(struct report *r)
 	    : seen[HWTD_PROFILE_EVENTS].added != 0	? HWTD_PROFILE_EVENTS
 							: HWTD_PROFILE_RUNS;
 	r->weight = WEIGHT_INSNS;
+	r->has_insns = true;
 	r->whole = seen[r->source].insns;
 	if (r->source != HWTD_PROFILE_CALLS)
 		return;
@@ -31,7 +32,9 @@ find_source(struct report *r)
 	    r->info.total.off_ns != 0;
 	r->has_cycles = r->info.total.cycles != 0;
 	r->whole = r->info.total.insns;
-	if (r->whole != 0)
+	/* Text says nothing of them. */
+	r->has_insns = r->whole != 0 || seen[r->source].insns != 0;
+	if (r->has_insns)
 		return;
 	r->weight = r->info.total.ns != 0 ? WEIGHT_NS : WEIGHT_CALLS;
 	r->whole = r->weight == WEIGHT_NS ? r->info.total.ns
@@ -261,7 +264,6 @@ write_relatives(struct report *r)
 	int code = EXIT_DONE;
 	bool found = false;
 
-	report_write_relative_header(r);
 	for (uint32_t i = 0; code == EXIT_DONE &&
 	     hwtd_profile_function(r->profile, i, &f) == HWTD_OK;
 	     i++) {
@@ -270,6 +272,8 @@ write_relatives(struct report *r)
 			(f.linkage_name == NULL ||
 			    strcmp(f.linkage_name, name) != 0)))
 			continue;
+		if (!found)
+			report_write_relative_header(r);
 		found = true;
 		code = write_relatives_of(r, i);
 	}

@@ -22,7 +22,7 @@ struct report {
 		WEIGHT_NS,
 		WEIGHT_CALLS
 	} weight;
-	bool has_time, has_cycles;
+	bool has_insns, has_time, has_cycles;
 };
 
 /* Read all inputs.  An exit code. */

@@ -202,8 +202,11 @@ write_text_header(const struct report *r)
 	struct output *out = r->out;
 
 	if (follows_calls(r)) {
-		output_format(out, "%7s %7s %14s %14s %12s", "self", "total",
-		    "self_insns", "total_insns", "calls");
+		output_format(out, "%7s %7s", "self", "total");
+		if (r->has_insns)
+			output_format(out, " %14s %14s", "self_insns",
+			    "total_insns");
+		output_format(out, " %12s", "calls");
 		if (r->has_time)
 			output_format(out, " %14s %14s %12s", "self_ns",
 			    "total_ns", "gap_ns");
@@ -228,11 +231,13 @@ write_text(const struct report *r, const struct hwtd_profile_row *row)
 
 	output_format(out, "%6.2f%% ", report_percent(r, report_self(r, row)));
 	if (follows_calls(r)) {
-		output_format(out, "%6.2f%% %14llu %14llu %12llu",
-		    report_percent(r, report_total(r, row)),
-		    (unsigned long long)self->insns,
-		    (unsigned long long)total->insns,
-		    (unsigned long long)self->calls);
+		output_format(out, "%6.2f%%",
+		    report_percent(r, report_total(r, row)));
+		if (r->has_insns)
+			output_format(out, " %14llu %14llu",
+			    (unsigned long long)self->insns,
+			    (unsigned long long)total->insns);
+		output_format(out, " %12llu", (unsigned long long)self->calls);
 		if (r->has_time)
 			output_format(out, " %14llu %14llu %12llu",
 			    (unsigned long long)self->ns,
@@ -315,8 +320,10 @@ write_json_sums(const struct report *r, const struct hwtd_profile_sums *self,
 	struct output *out = r->out;
 
 	json_u64(out, "calls", self->calls);
-	json_u64(out, "self_insns", self->insns);
-	json_u64(out, "total_insns", total->insns);
+	if (r->has_insns) {
+		json_u64(out, "self_insns", self->insns);
+		json_u64(out, "total_insns", total->insns);
+	}
 	if (r->has_cycles) {
 		json_u64(out, "self_cycles", self->cycles);
 		json_u64(out, "total_cycles", total->cycles);
@@ -415,8 +422,8 @@ write_csv(const struct report *r, const struct hwtd_profile_row *row)
 	output_csv_u64(out, !calls, row->insns);
 	output_csv_u64(out, has_entered(r), row->entered);
 	output_csv_u64(out, calls, self->calls);
-	output_csv_u64(out, calls, self->insns);
-	output_csv_u64(out, calls, total->insns);
+	output_csv_u64(out, calls && r->has_insns, self->insns);
+	output_csv_u64(out, calls && r->has_insns, total->insns);
 	output_csv_u64(out, r->has_cycles, self->cycles);
 	output_csv_u64(out, r->has_cycles, total->cycles);
 	output_csv_u64(out, r->has_time, self->ns);
@@ -470,7 +477,7 @@ report_write_relative_header(const struct report *r)
 		return;
 	if (r->options->format == FORMAT_TEXT) {
 		output_format(out, "%12s", "calls");
-		if (follows_calls(r))
+		if (follows_calls(r) && r->has_insns)
 			output_format(out, " %14s", "insns");
 		if (r->has_time)
 			output_format(out, " %14s %12s", "ns", "gap_ns");
@@ -497,7 +504,7 @@ write_end(const struct report *r, const struct pair *pair, uint32_t id)
 	const bool led_to = id == pair->callee;
 
 	if (id == HWTD_NO_ID && !led_to)
-		output_text(r->out, "[none]");
+		output_text(r->out, "[unknown]");
 	else
 		write_function(r, id,
 		    led_to && pair->relative->type != HWTD_CALL_TYPE_CALL
@@ -514,7 +521,7 @@ write_pair_text(const struct report *r, const struct pair *pair)
 	struct output *out = r->out;
 
 	output_format(out, "%12llu", (unsigned long long)pair->calls);
-	if (follows_calls(r))
+	if (follows_calls(r) && r->has_insns)
 		output_format(out, " %14llu", (unsigned long long)sums->insns);
 	if (r->has_time)
 		output_format(out, " %14llu %12llu",
@@ -548,7 +555,8 @@ write_pair_json(const struct report *r, const struct pair *pair)
 	json_name(out, "call", hwtd_call_type_name(pair->relative->type));
 	json_u64(out, "calls", pair->calls);
 	if (follows_calls(r)) {
-		json_u64(out, "insns", sums->insns);
+		if (r->has_insns)
+			json_u64(out, "insns", sums->insns);
 		if (r->has_cycles)
 			json_u64(out, "cycles", sums->cycles);
 		if (r->has_time) {
@@ -577,7 +585,7 @@ write_pair_csv(const struct report *r, const struct pair *pair)
 	write_csv_text(out, image_of(r, b.image).name);
 	write_csv_text(out, hwtd_call_type_name(pair->relative->type));
 	output_csv_u64(out, true, pair->calls);
-	output_csv_u64(out, calls, sums->insns);
+	output_csv_u64(out, calls && r->has_insns, sums->insns);
 	output_csv_u64(out, r->has_cycles, sums->cycles);
 	output_csv_u64(out, r->has_time, sums->ns);
 	output_csv_u64(out, r->has_time, sums->gap_ns);
@@ -682,7 +690,8 @@ write_unseen_text(const struct report *r)
 		    (unsigned long long)info->others);
 	if (info->without_function != 0)
 		output_format(r->out,
-		    "no function is known of: %llu instructions (%.2f%%)\n",
+		    "no function is known of: %llu instructions (%.2f%%); "
+		    "--calls tells them apart by where they were called\n",
 		    (unsigned long long)info->without_function,
 		    share(info->without_function, r->whole));
 	if (info->without_line != 0 &&
@@ -703,7 +712,8 @@ write_unseen_json(const struct report *r)
 
 	json_begin(out, "report_info");
 	json_u64(out, "bytes", seen->bytes);
-	json_u64(out, "insns", seen->insns);
+	if (r->has_insns)
+		json_u64(out, "insns", seen->insns);
 	json_u64(out, "gap_bytes", seen->gap_bytes);
 	json_percent(out, "gap_percent", share(seen->gap_bytes, seen->bytes));
 	json_u64(out, "file_gap_bytes", seen->file_gap_bytes);
@@ -746,11 +756,12 @@ report_write_unseen(const struct report *r)
 		write_unseen_json(r);
 	else if (count_gaps(seen) != 0 || seen->gap_bytes != 0 ||
 	    seen->file_gap_bytes != 0)
-		say_warning("%s: %llu of %llu bytes (%.2f%%) in %llu gaps "
+		say_warning("%s: %llu of %llu bytes (%.2f%%) in %llu gap%s "
 			    "gave nothing",
 		    r->options->operands[0],
 		    (unsigned long long)seen->gap_bytes,
 		    (unsigned long long)seen->bytes,
 		    share(seen->gap_bytes, seen->bytes),
-		    (unsigned long long)count_gaps(seen));
+		    (unsigned long long)count_gaps(seen),
+		    count_gaps(seen) == 1 ? "" : "s");
 }
