@@ -46,6 +46,8 @@ static const struct {
 	{ "how a call ended", hwtd_call_end_name,
 	    "unknown return tail unwound far-return gap open limit exec "
 	    "sampled exit" },
+	{ "tables of profiles", hwtd_profile_by_name,
+	    "function line image thread inline block cpu" },
 	{ "tables of samples", hwtd_memory_table_name,
 	    "symbol insn address page line source cpu thread branch path" },
 	{ "levels of memory", hwtd_memory_level_name,

@@ -221,6 +221,16 @@ call_symbolizer(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_profile(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_profile *profile = NULL;
+	int rc = hwtd_profile_create(f->ctx, opts, &profile, err);
+
+	hwtd_profile_destroy(profile);
+	return (rc);
+}
+
+static int
 call_calls(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	struct hwtd_calls *calls = NULL;
@@ -312,6 +322,8 @@ static const struct {
 	{ "export options", call_export, sizeof(struct hwtd_export_options),
 	    NULL },
 	{ "runs options", call_runs, sizeof(struct hwtd_runs_options), NULL },
+	{ "profile options", call_profile, sizeof(struct hwtd_profile_options),
+	    NULL },
 	{ "calls options", call_calls, sizeof(struct hwtd_calls_options),
 	    NULL },
 	{ "events options of calls", call_events_of_calls,

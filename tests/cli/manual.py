@@ -6,8 +6,8 @@ import spaces
 from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
-COMMANDS += ["packets", "spe", "mem", "calls", "archive", "import"]
-COMMANDS += ["help", "version"]
+COMMANDS += ["packets", "spe", "mem", "calls", "report", "archive"]
+COMMANDS += ["import", "help", "version"]
 
 
 def page(case: Case, name: str = "hwtdecode.1") -> str:
@@ -68,6 +68,27 @@ def test_keys_of_calls(case: Case) -> None:
         seen |= {key for line in run.objects() for key in line}
     assert {"call_site", "p99_ns", "bad_lines", "self_gap_ns"} <= seen
     assert seen <= known, seen - known
+
+
+def test_keys_of_reports(case: Case) -> None:
+    known = words_of_page(case)
+    case.write("text", "1/2 1.0: 1 branches:u: call 1000 m+0x0 (p) => "
+               "2000 f+0x0 (p)\n instruction trace error type 1 time 1.1 "
+               "cpu -1 pid 1 tid 2 ip 0 code 7: x\n")
+    folder = case.fixtures / "perf-data/features-tell-of-the-machine"
+    words = ["--root", folder / "root", folder / "perf.data"]
+    seen = set()
+    for options in (["text"], ["--callers=f", "text"], ["--by=line", *words],
+                    ["--by=block", *words], ["--by=cpu", *words],
+                    ["--by=thread", *words], ["--calls", *words],
+                    ["--callees=a_main", *words]):
+        run = case.run("report", "--format=jsonl", *options).want(0)
+        seen |= {key for line in run.objects() for key in line}
+        seen |= {line["type"] for line in run.objects()}
+    run = case.run("report", "--format=csv", *words).want(0)
+    seen |= set(run.table()[0])
+    assert {"report_info", "without_line", "self_gap_ns"} <= seen
+    assert seen - {"schema", "type"} <= known, seen - known
 
 
 def test_keys_of_info_and_check(case: Case) -> None:
