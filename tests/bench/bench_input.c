@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 _Noreturn void
@@ -250,10 +251,16 @@ bench_case_images(const struct bench_case *c, struct hwtd_context *ctx)
 		struct hwtd_image_desc image = { .size = sizeof(image) };
 
 		image.path = from->path;
-		image.bytes = from->file.at + from->offset;
-		image.n_bytes = from->length;
 		image.flags = HWTD_IMAGEF_ADDRESS;
 		image.address = from->address;
+		/* A file that is not packed has its symbols, too. */
+		if (access(from->path, R_OK) == 0) {
+			image.offset = from->offset;
+			image.length = from->length;
+		} else {
+			image.bytes = from->file.at + from->offset;
+			image.n_bytes = from->length;
+		}
 		bench_check(hwtd_trace_add_image(trace, &image, NULL, &err),
 		    &err);
 	}

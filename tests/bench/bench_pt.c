@@ -43,14 +43,18 @@ enum side {
 	EDGES,
 	/* Calls of the public interface. */
 	CALLS,
+	/* A profile by function; and names of all its code alone. */
+	REPORT,
+	NAMES,
 	SIDES
 };
 static const char *const side_names[] = { "peer", "peer-ends", "tokens",
-	"runs", "rows", "insns", "coverage", "edges", "calls", NULL };
+	"runs", "rows", "insns", "coverage", "edges", "calls", "report",
+	"names", NULL };
 
 /* What is counted besides instructions. */
 static const char *const item_names[] = { "rows", "rows", "tokens", "tokens",
-	"rows", "rows", "runs", "edges", "calls" };
+	"rows", "rows", "runs", "edges", "calls", "functions", "names" };
 
 struct options {
 	const char *trace;
@@ -77,6 +81,7 @@ struct work {
 	struct bench_tokens *tokens, *runs;
 	struct bench_peer *peers[2];
 	struct hwtd_events *rows, *insns;
+	struct hwtd_runs *counted;
 	uint64_t outcomes;
 };
 
@@ -121,6 +126,12 @@ run_warm(struct work *w, enum side side, struct bench_count *out)
 		return;
 	case CALLS:
 		bench_calls_warm(w->trace, out);
+		return;
+	case REPORT:
+		bench_report_warm(w->trace, out);
+		return;
+	case NAMES:
+		bench_names_warm(w->trace, w->counted, out);
 		return;
 	default:
 		bench_insns_warm(w->insns, out);
@@ -189,6 +200,8 @@ warm_up(struct work *w, unsigned int sides)
 		w->rows = learn_rows(w, HWTD_LEVEL_BLOCK);
 	if ((sides >> INSNS & 1) != 0)
 		w->insns = learn_rows(w, HWTD_LEVEL_INSN);
+	if ((sides >> NAMES & 1) != 0)
+		w->counted = bench_runs_open(w->trace);
 }
 
 static void
@@ -202,6 +215,8 @@ cool_down(struct work *w)
 	hwtd_events_close(w->insns);
 	w->rows = NULL;
 	w->insns = NULL;
+	hwtd_runs_close(w->counted);
+	w->counted = NULL;
 	for (size_t i = 0; i < 2; i++) {
 		bench_peer_close(w->peers[i]);
 		w->peers[i] = NULL;
@@ -210,7 +225,8 @@ cool_down(struct work *w)
 
 static void
 print_line(const struct work *w, enum side side, const char *how,
-    const struct result *ours, const struct result *peer, bool ends)
+    const struct result *ours, const struct result *peer, bool ends,
+    const struct result *rows)
 {
 	const struct bench_count *count = &ours->count;
 	char measure[32];
@@ -222,6 +238,8 @@ print_line(const struct work *w, enum side side, const char *how,
 		     ",\"gaps\":%" PRIu64 ",\"cpu_s\":%.6f,\"mb_per_s\":%.1f",
 	    count->insns, item_names[side], count->items, count->errors,
 	    ours->best, (double)w->c.trace.n / ours->best / 1e6);
+	if (side >= COVERAGE && rows->there)
+		(void)printf(",\"rows_ratio\":%.4f", ours->best / rows->best);
 	if (side <= RUNS)
 		(void)printf(",\"outcomes\":%" PRIu64, w->outcomes);
 	if (peer != NULL)
@@ -248,7 +266,7 @@ print_lines(const struct work *w, const char *how, const struct result *r)
 		if (!r[side].there)
 			continue;
 		print_line(w, side, how, &r[side], peer->there ? peer : NULL,
-		    ends);
+		    ends, &r[ROWS]);
 		if (peer->there && peer->count.insns != r[side].count.insns)
 			same = false;
 	}
@@ -290,7 +308,8 @@ compare(struct work *w, bool cold)
 	if (!bench_peer_can_end(&w->pt))
 		sides &= ~(1u << PEER_ENDS);
 	if (cold)
-		sides &= ~(1u << INSNS | 1u << EDGES | 1u << CALLS);
+		sides &= ~(1u << INSNS | 1u << EDGES | 1u << CALLS |
+		    1u << REPORT | 1u << NAMES);
 	else
 		warm_up(w, sides);
 	for (unsigned int i = 0; i < w->o->rounds; i++)
@@ -396,7 +415,7 @@ usage(void)
 	    "  --filter A-B      IP filter, hexadecimal; up to four\n"
 	    "  --measure LIST    of warm,cold,jobs,memory\n"
 	    "  --sides LIST      of peer,peer-ends,tokens,runs,rows,insns,\n"
-	    "                    coverage,edges\n"
+	    "                    coverage,edges,calls,report,names\n"
 	    "  --repeat N        the trace N times, one behind the other\n"
 	    "  --callback        the peer reads code through a callback\n"
 	    "  --first FILE      only: first rows of a long trace, made "

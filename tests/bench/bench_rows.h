@@ -23,6 +23,15 @@ void bench_coverage_warm(struct hwtd_trace *trace, struct bench_count *out);
 void bench_edges_warm(struct hwtd_trace *trace, struct bench_count *out);
 /* Calls of a trace, with symbols. */
 void bench_calls_warm(struct hwtd_trace *trace, struct bench_count *out);
+/*
+ * A profile of all code of a trace by function, from opening to closing; and only
+ * its names: where each run begins.
+ */
+void bench_report_warm(struct hwtd_trace *trace, struct bench_count *out);
+void bench_names_warm(struct hwtd_trace *trace, struct hwtd_runs *runs,
+    struct bench_count *out);
+/* Runs that names are asked for. */
+struct hwtd_runs *bench_runs_open(struct hwtd_trace *trace);
 void bench_coverage_cold(struct hwtd_trace *trace, struct bench_count *out);
 
 /* Forget the code graph of a trace. */
