@@ -15,8 +15,17 @@
 char *profile_text(struct hwtd_profile *profile, unsigned int without,
     int *rc_out);
 
-/* Both say the same; a difference fails the test and is printed. */
-void profile_assert_same(struct hwtd_profile *a, struct hwtd_profile *b,
-    unsigned int without);
+/* Both say the same; else `why` is where they begin to differ. */
+bool profile_same(struct hwtd_profile *a, struct hwtd_profile *b,
+    unsigned int without, char *why, size_t n);
+
+/* For tests: a difference fails. */
+#define profile_assert_same(a, b, without)                                    \
+	do {                                                                  \
+		char why_[1024];                                              \
+                                                                              \
+		if (!profile_same((a), (b), (without), why_, sizeof(why_)))   \
+			fail_msg("%s", why_);                                 \
+	} while (0)
 
 #endif /* TEST_PROFILE_TEXT_H */
