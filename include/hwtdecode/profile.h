@@ -16,8 +16,11 @@
  *
  * What parts cannot tell: where a trace is cut in time, calls that are open at
  * the cut are seen twice, as calls that did not end and as calls that began
- * before.  So parts add up to the whole in counts of code whatever the cut, and in
- * stacks where threads stay whole.
+ * before, and a branch at the cut leads to what only the next part knows.  So parts
+ * add up to the whole in counts of code whatever the cut (also in instructions of
+ * calls themselves, all together), and in stacks and branches where threads and
+ * streams stay whole.  A function without a symbol is one where it was called, which
+ * its part has to show.
  */
 #ifndef HWTDECODE_PROFILE_H
 #define HWTDECODE_PROFILE_H

@@ -129,16 +129,18 @@ find_section(struct adding *a, uint64_t address, uint32_t *out,
 
 /* Branches. */
 
-/* The first run at or behind an address. */
+/* The first run at or behind an address of a section; they are in that order. */
 static size_t
-run_at(const struct adding *a, uint64_t address)
+run_at(const struct adding *a, uint64_t address, uint32_t section)
 {
 	size_t low = 0, high = a->n_runs;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
+		const struct hwtd_run *run = &a->runs[middle];
 
-		if (a->runs[middle].address < address)
+		if (run->address < address ||
+		    (run->address == address && run->section < section))
 			low = middle + 1;
 		else
 			high = middle;
@@ -151,15 +153,15 @@ static int
 function_to(struct adding *a, uint32_t section, uint64_t to, uint32_t *out,
     struct hwtd_error *err)
 {
+	const size_t at = run_at(a, to, section);
 	struct hwtdi_profile_named named;
 	int rc;
 
-	for (size_t i = run_at(a, to);
-	     i < a->n_runs && a->runs[i].address == to; i++)
-		if (a->runs[i].section == section) {
-			*out = a->firsts[i];
-			return (HWTD_OK);
-		}
+	if (at < a->n_runs && a->runs[at].address == to &&
+	    a->runs[at].section == section) {
+		*out = a->firsts[at];
+		return (HWTD_OK);
+	}
 	rc = hwtdi_profile_coder_name(&a->coder, section, to, &named, err);
 	*out = named.function;
 	return (rc);
@@ -171,10 +173,11 @@ function_from(struct adding *a, uint32_t section, uint64_t from, uint32_t *out,
     struct hwtd_error *err)
 {
 	struct hwtdi_profile_named named;
-	const size_t at = run_at(a, from);
+	const size_t at = run_at(a, from, section);
 	int rc;
 
-	for (size_t i = at; i > 0 && i + 4 > at; i--) {
+	for (size_t i = at < a->n_runs ? at + 1 : at; i > 0 && i + 4 > at;
+	     i--) {
 		const struct hwtd_run *run = &a->runs[i - 1];
 
 		if (run->section == section &&

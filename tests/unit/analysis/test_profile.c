@@ -667,6 +667,37 @@ parts_by_time_are_the_whole_in_counts_of_code(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* Which stacks there are depends on the cut, but not what all executed. */
+static void
+calls_of_parts_by_time_have_all_instructions(void **state)
+{
+	struct hwtd_trace *trace = make_long(NULL, 90, STREAMS, 1500, true);
+	struct hwtd_profile *parts = create(trace, 0);
+	struct hwtd_profile *whole = create(trace, 0);
+	struct hwtd_profile_info a = { .size = sizeof(a) };
+	struct hwtd_profile_info b = { .size = sizeof(b) };
+	uint64_t at = 0;
+
+	(void)state;
+	add_calls(whole, trace, NULL);
+	for (uint32_t i = 0; i < 5; i++) {
+		const struct hwtd_range range = { at,
+			i == 4 ? UINT64_MAX : at + 61 * (i + 1) * (i + 1) };
+		const struct hwtd_events_options o = { .size = sizeof(o),
+			.times_ns = &range,
+			.n_times = 1 };
+
+		at = range.end;
+		add_calls(parts, trace, &o);
+	}
+	assert_int_equal(hwtd_profile_info(whole, &a), HWTD_OK);
+	assert_int_equal(hwtd_profile_info(parts, &b), HWTD_OK);
+	assert_int_equal(a.total.insns, b.total.insns);
+	hwtd_profile_destroy(parts);
+	hwtd_profile_destroy(whole);
+	hwtd_trace_close(trace);
+}
+
 static void
 traces_are_added_up(void **state)
 {
@@ -801,6 +832,7 @@ main(void)
 		cmocka_unit_test(parts_by_thread_are_the_whole),
 		cmocka_unit_test(
 		    parts_by_time_are_the_whole_in_counts_of_code),
+		cmocka_unit_test(calls_of_parts_by_time_have_all_instructions),
 		cmocka_unit_test(traces_are_added_up),
 		cmocka_unit_test(
 		    calls_that_are_given_up_are_counted_as_far_as_they_ended),
