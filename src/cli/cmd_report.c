@@ -42,6 +42,7 @@ write_report(struct report *report, int code)
 	if (!output_open(&out, report->options->output))
 		return (EXIT_FAILED);
 	report->out = &out;
+	report->interrupted = code == EXIT_INTERRUPTED;
 	done = report_write(report);
 	if (!output_close(&out, done == EXIT_DONE || done == EXIT_LOSS))
 		return (EXIT_FAILED);

@@ -277,7 +277,7 @@ write_relatives(struct report *r)
 		found = true;
 		code = write_relatives_of(r, i);
 	}
-	if (!found) {
+	if (!found && !r->interrupted) {
 		say_error("no function '%s' was executed", name);
 		say_hint("'hwtdecode report --top 0 --sort name' lists those "
 			 "that were");
@@ -316,11 +316,17 @@ report_write(struct report *r)
 		return (EXIT_FAILED);
 	}
 	find_source(r);
+	/* Code is counted as a whole, or not at all. */
+	if (r->interrupted && r->info.seen[r->source].added == 0) {
+		report_write_interrupted(r);
+		return (EXIT_DONE);
+	}
 	code = r->options->callers != NULL || r->options->callees != NULL
 	    ? write_relatives(r)
 	    : write_rows(r);
 	if (code != EXIT_DONE)
 		return (code);
 	report_write_unseen(r);
+	report_write_interrupted(r);
 	return (judge(r));
 }

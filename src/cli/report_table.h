@@ -23,6 +23,8 @@ struct report {
 		WEIGHT_CALLS
 	} weight;
 	bool has_insns, has_time, has_cycles;
+	/* The user ended it: what came later is not in it. */
+	bool interrupted;
 };
 
 /* Read all inputs.  An exit code. */
@@ -46,6 +48,8 @@ void report_write_relative_header(const struct report *report);
 void report_write_relative(const struct report *report, uint32_t function,
     const struct hwtd_profile_relative *relative);
 void report_write_unseen(const struct report *report);
+/* Nothing if it was not. */
+void report_write_interrupted(const struct report *report);
 
 /* What names a row; for sorting, too.  NULL: nothing. */
 const char *report_row_name(const struct report *report,

@@ -438,6 +438,8 @@ write_csv(const struct report *r, const struct hwtd_profile_row *row)
 
 /* Rows. */
 
+#define CSV_COLUMNS 29
+
 void
 report_write_header(const struct report *r)
 {
@@ -764,4 +766,23 @@ report_write_unseen(const struct report *r)
 		    share(seen->gap_bytes, seen->bytes),
 		    (unsigned long long)count_gaps(seen),
 		    count_gaps(seen) == 1 ? "" : "s");
+}
+
+void
+report_write_interrupted(const struct report *r)
+{
+	if (!r->interrupted)
+		return;
+	if (r->options->format == FORMAT_TEXT)
+		output_text(r->out,
+		    "\ninterrupted: what was executed later is missing\n");
+	else if (r->options->format == FORMAT_JSONL) {
+		json_begin(r->out, "interrupted");
+		json_end(r->out);
+	} else {
+		output_text(r->out, "interrupted");
+		for (size_t i = 1; i < CSV_COLUMNS; i++)
+			output_char(r->out, ',');
+		output_char(r->out, '\n');
+	}
 }

@@ -295,6 +295,61 @@ rows_are_those_of_threads_and_cpus(void **state)
 	hwtd_profile_destroy(p);
 }
 
+/* Lists of names are of one process; which one ran code is not in its counts. */
+static void
+code_made_at_run_time_has_the_name_of_its_process(void **state)
+{
+	static const char list[] = "1000 c jit main\n1010 2 jit f\n";
+	struct hwtd_trace *trace = mt_create();
+	struct hwtd_symbolizer *symbolizer;
+	struct pt_packets p = { 0 };
+	struct hwtd_runs *runs;
+	struct hwtd_profile *profile;
+	int rc;
+
+	(void)state;
+	pt_psb(&p);
+	pt_fup(&p, PT_IP_48, MAIN);
+	pt_mode_exec(&p, 64);
+	pt_psbend(&p);
+	pt_tip(&p, PT_IP_48, MAIN + 5);
+	pt_leave_at(&p, MAIN + 5);
+	(void)mr_image(trace, "jit", code, sizeof(code));
+	for (uint32_t pid = 6; pid < 9; pid++) {
+		struct hwtd_record r = mr_record(HWTD_REC_THREAD_NAME, pid, 0,
+		    0);
+
+		r.tid = pid;
+		r.name = "x";
+		mr_add(trace, &r);
+	}
+	mr_mmap(trace, 7, MAIN, sizeof(code), 0);
+	(void)mt_stream(trace, &p,
+	    &(const struct hwtd_stream_desc){ .cpu = 0, .pid = 7, .tid = 7 });
+	/* What another process has there is something else. */
+	assert_int_equal(hwtdi_trace_add_perf_map(trace, 6, "perf-6.map",
+			     "1000 c other\n", 13, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_trace_add_perf_map(trace, 7, "perf-7.map", list,
+			     sizeof(list) - 1, NULL),
+	    HWTD_OK);
+	(void)mt_seal(trace);
+	pt_free(&p);
+	profile = create(trace, 0);
+	assert_int_equal(hwtd_symbolizer_open(trace, NULL, &symbolizer, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtd_runs_open(trace, NULL, &runs, NULL), HWTD_OK);
+	while ((rc = hwtd_profile_add_runs(profile, runs, symbolizer, NULL)) ==
+	    HWTD_OK)
+		continue;
+	assert_int_equal(rc, HWTD_END);
+	assert_functions(profile, "jit main 1/1 0 0/0; jit f 2/1 0 0/0");
+	hwtd_runs_close(runs);
+	hwtd_symbolizer_close(symbolizer);
+	hwtd_profile_destroy(profile);
+	hwtd_trace_close(trace);
+}
+
 /* Text. */
 
 static struct hwtd_calls *
@@ -824,6 +879,8 @@ main(void)
 		cmocka_unit_test(runs_are_named_and_counted),
 		cmocka_unit_test(calls_are_trees_with_their_instructions),
 		cmocka_unit_test(rows_are_those_of_threads_and_cpus),
+		cmocka_unit_test(
+		    code_made_at_run_time_has_the_name_of_its_process),
 		cmocka_unit_test(
 		    callers_that_become_known_late_are_around_what_there_was),
 		cmocka_unit_test(nodes_add_up_to_what_calls_say),
