@@ -177,7 +177,10 @@ enum hwtd_profile_by {
 
 /** A row of a table.  What its table is not about is HWTD_NO_ID, NULL or 0. */
 struct hwtd_profile_row {
-	/** See hwtd_profile_function(); HWTD_NO_ID: not known, see `flags`. */
+	/**
+	 * See hwtd_profile_function(); HWTD_NO_ID: not known, see `flags`.  Code
+	 * of an image that has no function is a row for each image.
+	 */
 	uint32_t function;
 	/** See hwtd_profile_image(). */
 	uint32_t image;

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 
 #define ROWS_AT_ONCE 1024u
+#define SPARE_NODES 64u
 
 /* A thread of calls. */
 struct caller {
@@ -221,7 +222,9 @@ enter(struct adding *a, struct hwtd_profile *p, struct caller *c,
 	struct hwtdi_profile_tree_node node = { .type = row->type };
 	int rc = find_function(a, p, row->function, &node.function, err);
 
-	if (rc == HWTD_OK && s->n_nodes >= p->options.max_nodes)
+	/* Those of calls that are open stay, so there are as many again first. */
+	if (rc == HWTD_OK &&
+	    s->n_nodes >= SPARE_NODES + p->options.max_nodes + 2 * s->n_open)
 		rc = hwtdi_profile_stack_spill(s, p, c->root, err);
 	return (rc == HWTD_OK
 		? hwtdi_profile_stack_enter(s, p, &node,

@@ -39,7 +39,8 @@ make_slots(struct making *m, size_t n_things)
 	int rc;
 
 	m->n_things = n_things;
-	m->n_slots = n_things + EXTRA_SLOTS;
+	/* And one for code of each image that has no function. */
+	m->n_slots = n_things + EXTRA_SLOTS + m->p->n_images;
 	rc = hwtdi_array_grow(library, &t->rows, &t->cap, m->n_slots,
 	    sizeof(*t->rows), NULL);
 	if (rc != HWTD_OK)
@@ -56,6 +57,10 @@ make_slots(struct making *m, size_t n_things)
 		    HWTD_NO_ID;
 		if (i < n_things)
 			continue;
+		if (i >= n_things + EXTRA_SLOTS) {
+			row->image = (uint32_t)(i - n_things - EXTRA_SLOTS);
+			continue;
+		}
 		row->flags = i == n_things + SLOT_ROOT
 		    ? HWTD_PROFILE_NODEF_ROOT
 		    : i == n_things + SLOT_OTHERS ? HWTD_PROFILE_NODEF_OTHERS
@@ -180,7 +185,9 @@ add_block(struct making *m, const struct hwtdi_profile_code *code)
 	    ? hwtdi_profile_rank(&p->order->images, code->image)
 	    : thing_of_function(m, function);
 	const size_t slot = thing != HWTD_NO_ID ? thing
-						: m->n_things + SLOT_UNKNOWN;
+	    : code->image != HWTD_NO_ID
+	    ? m->n_things + EXTRA_SLOTS + p->order->images.ranks[code->image]
+	    : m->n_things + SLOT_UNKNOWN;
 	struct hwtd_profile_row *row = &m->table->rows[slot];
 
 	m->used[slot] = true;

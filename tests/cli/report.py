@@ -239,7 +239,7 @@ def test_code_without_symbols_is_unknown(case: Case) -> None:
     trace, code = case.long_trace(2)
     run = case.run("report", *code, trace).want(0)
     # The loop, and the instruction that it leaves to is not executed.
-    assert "[unknown]\n" in run.out
+    assert "[unknown]  [loop.bin]\n" in run.out
     assert "no function is known of: " in run.out
     rows = rows_of(case.run("report", "--by=block", "--format=csv", *code,
                             trace).want(0).out)

@@ -543,6 +543,34 @@ nodes_add_up_to_what_calls_say(void **state)
 	}
 }
 
+/* With room for few nodes, also before stacks are over. */
+static void
+few_nodes_have_all_there_was(void **state)
+{
+	const struct hwtd_profile_options few = { .size = sizeof(few),
+		.max_nodes = 4 };
+	struct hwtd_trace *trace = make_long(NULL, 10, STREAMS, 6000, true);
+	struct hwtd_profile_info a = { .size = sizeof(a) };
+	struct hwtd_profile_info b = { .size = sizeof(b) };
+	struct hwtd_profile *p, *all = create(trace, 0);
+
+	(void)state;
+	assert_int_equal(hwtd_profile_create(hwtdi_trace_library(trace), &few,
+			     &p, NULL),
+	    HWTD_OK);
+	add_calls(p, trace, NULL);
+	add_calls(all, trace, NULL);
+	assert_int_equal(hwtd_profile_info(p, &a), HWTD_OK);
+	assert_int_equal(hwtd_profile_info(all, &b), HWTD_OK);
+	assert_true(b.n_nodes > 200 && a.n_nodes <= 8);
+	assert_true(a.others > 0 && b.others == 0);
+	assert_memory_equal(&a.total, &b.total, sizeof(a.total));
+	assert_int_equal(a.idle_ns, b.idle_ns);
+	hwtd_profile_destroy(p);
+	hwtd_profile_destroy(all);
+	hwtd_trace_close(trace);
+}
+
 /* The row of an instruction; NULL: it was not executed. */
 static const struct run_sum *
 sum_at(const struct run_sums *sums, uint64_t address)
@@ -884,6 +912,7 @@ main(void)
 		cmocka_unit_test(
 		    callers_that_become_known_late_are_around_what_there_was),
 		cmocka_unit_test(nodes_add_up_to_what_calls_say),
+		cmocka_unit_test(few_nodes_have_all_there_was),
 		cmocka_unit_test(blocks_are_the_instructions_of_rows),
 		cmocka_unit_test(parts_by_stream_are_the_whole),
 		cmocka_unit_test(parts_by_thread_are_the_whole),
