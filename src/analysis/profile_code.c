@@ -57,6 +57,15 @@ hwtdi_profile_coder_init(struct hwtdi_profile_coder *c, struct hwtd_profile *p,
 	return (HWTD_OK);
 }
 
+static void
+drop_ask(struct hwtdi_profile_ask *ask, struct hwtd_context *library)
+{
+	hwtdi_array_free(library, ask->where, ask->cap_where,
+	    sizeof(*ask->where));
+	hwtdi_array_free(library, ask->symbols, ask->cap_symbols,
+	    sizeof(*ask->symbols));
+}
+
 void
 hwtdi_profile_coder_fini(struct hwtdi_profile_coder *c)
 {
@@ -66,9 +75,8 @@ hwtdi_profile_coder_fini(struct hwtdi_profile_coder *c)
 		return;
 	library = c->p->library;
 	hwtdi_profile_names_fini(&c->names);
-	hwtdi_array_free(library, c->where, c->cap_where, sizeof(*c->where));
-	hwtdi_array_free(library, c->symbols, c->cap_symbols,
-	    sizeof(*c->symbols));
+	drop_ask(&c->some, library);
+	drop_ask(&c->each, library);
 	hwtdi_free(library, c->answers, ANSWERS * sizeof(*c->answers));
 	hwtdi_array_free(library, c->bytes, c->cap_bytes, 1);
 	hwtdi_array_free(library, c->lengths, c->cap_lengths, 1);
@@ -100,43 +108,47 @@ length_at(const struct hwtd_run *run, const uint8_t *bytes, size_t n,
 
 static bool
 measure(const struct hwtdi_profile_coder *c, const struct hwtd_run *run,
-    size_t n)
+    uint8_t *lengths)
 {
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < run->insns; i++) {
-		c->lengths[i] = length_at(run, c->bytes + at, n - at,
+		lengths[i] = length_at(run, c->bytes + at, run->bytes - at,
 		    run->address + at);
-		if (c->lengths[i] == 0)
+		if (lengths[i] == 0)
 			return (false);
-		at += c->lengths[i];
+		at += lengths[i];
 	}
 	return (at == run->bytes);
 }
 
 /*
- * Lengths of the instructions of a run.  Where its bytes say something else than
- * the run does (an engine took what we refuse), they are as equal as can be.
+ * Lengths of the instructions of a run, behind those of others.  Where its bytes
+ * say something else than the run does (an engine took what we refuse), they are as
+ * equal as can be.
  */
 static int
 find_lengths(struct hwtdi_profile_coder *c, const struct hwtd_run *run,
     struct hwtd_error *err)
 {
+	uint8_t *lengths;
 	size_t n = 0;
 	int rc = hwtdi_array_grow(c->p->library, &c->bytes, &c->cap_bytes,
 	    run->bytes, 1, err);
 
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(c->p->library, &c->lengths,
-		    &c->cap_lengths, run->insns, 1, err);
+		    &c->cap_lengths, c->n_lengths + run->insns, 1, err);
 	if (rc != HWTD_OK)
 		return (rc);
+	lengths = c->lengths + c->n_lengths;
+	c->n_lengths += run->insns;
 	(void)hwtd_trace_read_code(c->names.trace, run->section, run->address,
 	    c->bytes, run->bytes, &n);
-	if (n == run->bytes && measure(c, run, n))
+	if (n == run->bytes && measure(c, run, lengths))
 		return (HWTD_OK);
 	for (uint32_t i = 0; i < run->insns; i++)
-		c->lengths[i] = (uint8_t)(run->bytes / run->insns +
+		lengths[i] = (uint8_t)(run->bytes / run->insns +
 		    (i < run->bytes % run->insns));
 	return (HWTD_OK);
 }
@@ -144,26 +156,30 @@ find_lengths(struct hwtdi_profile_coder *c, const struct hwtd_run *run,
 /* Asking. */
 
 static int
-ask(struct hwtdi_profile_coder *c, size_t n, struct hwtd_error *err)
+ask(struct hwtdi_profile_coder *c, struct hwtdi_profile_ask *ask,
+    struct hwtd_error *err)
 {
-	int rc = hwtdi_array_grow(c->p->library, &c->symbols, &c->cap_symbols,
-	    n, sizeof(*c->symbols), err);
+	int rc;
 
-	return (rc == HWTD_OK
-		? hwtd_symbolize(c->symbolizer, c->where, sizeof(*c->where), n,
-		      c->symbols, sizeof(*c->symbols), err)
-		: rc);
+	if (ask->n == 0)
+		return (HWTD_OK);
+	rc = hwtdi_array_grow(c->p->library, &ask->symbols, &ask->cap_symbols,
+	    ask->n, sizeof(*ask->symbols), err);
+	return (rc == HWTD_OK ? hwtd_symbolize(c->symbolizer, ask->where,
+				    sizeof(*ask->where), ask->n, ask->symbols,
+				    sizeof(*ask->symbols), err)
+			      : rc);
 }
 
 static int
-put_where(struct hwtdi_profile_coder *c, size_t at, uint32_t section,
-    uint64_t address, struct hwtd_error *err)
+put_where(struct hwtdi_profile_coder *c, struct hwtdi_profile_ask *ask,
+    uint32_t section, uint64_t address, struct hwtd_error *err)
 {
-	int rc = hwtdi_array_grow(c->p->library, &c->where, &c->cap_where,
-	    at + 1, sizeof(*c->where), err);
+	int rc = hwtdi_array_grow(c->p->library, &ask->where, &ask->cap_where,
+	    ask->n + 1, sizeof(*ask->where), err);
 
 	if (rc == HWTD_OK)
-		c->where[at] = (struct hwtd_where){
+		ask->where[ask->n++] = (struct hwtd_where){
 			.flags = HWTD_WHERE_SECTION,
 			.section = section,
 			.address = address,
@@ -269,12 +285,13 @@ hwtdi_profile_coder_name(struct hwtdi_profile_coder *c, uint32_t section,
 	rc = hwtdi_profile_names_section(&c->names, section, &s, err);
 	if (rc != HWTD_OK || s == NULL || c->symbolizer == NULL)
 		return (rc);
-	rc = put_where(c, 0, section, address, err);
+	c->each.n = 0;
+	rc = put_where(c, &c->each, section, address, err);
 	if (rc == HWTD_OK)
-		rc = ask(c, 1, err);
-	return (rc == HWTD_OK
-		? name_symbol(c, s, &c->where[0], &c->symbols[0], out, err)
-		: rc);
+		rc = ask(c, &c->each, err);
+	return (rc == HWTD_OK ? name_symbol(c, s, &c->each.where[0],
+				    &c->each.symbols[0], out, err)
+			      : rc);
 }
 
 /* Adding. */
@@ -287,21 +304,31 @@ is_same(const struct hwtdi_profile_named *a,
 	    a->line == b->line);
 }
 
+/* A run on its way: where its lengths and answers are. */
+struct coding {
+	const struct hwtd_run *run;
+	/* NULL: it is left out. */
+	const struct hwtdi_profile_section *section;
+	size_t lengths;
+	size_t asked;
+	uint32_t first, last;
+};
+
 /* A piece of a run: `n` instructions from number `first` on, at `off` in it. */
 static int
-add_piece(struct hwtdi_profile_coder *c, const struct hwtd_run *run,
-    const struct hwtdi_profile_section *section,
+add_piece(struct hwtdi_profile_coder *c, const struct coding *g,
     const struct hwtdi_profile_named *named, uint32_t first, uint32_t n,
     uint64_t off, uint32_t bytes, struct hwtd_error *err)
 {
+	const struct hwtd_run *run = g->run;
 	const struct hwtdi_profile_code code = {
-		.off = run->address + section->shift + off,
+		.off = run->address + g->section->shift + off,
 		.count = run->count,
-		.image = section->image,
+		.image = g->section->image,
 		.function = named->function,
 		.inlined = named->inlined,
 		.line = named->line,
-		.generation = section->generation,
+		.generation = g->section->generation,
 		.bytes = bytes,
 		.insns = n,
 		.isa = run->isa,
@@ -309,88 +336,152 @@ add_piece(struct hwtdi_profile_coder *c, const struct hwtd_run *run,
 						  : HWTD_BRANCH_NONE,
 	};
 
-	return (hwtdi_profile_add_code(c->p, &code, c->lengths + first, err));
+	return (hwtdi_profile_add_code(c->p, &code,
+	    c->lengths + g->lengths + first, err));
 }
 
-/* Each instruction of a run is asked for. */
+/* Of each instruction there is an answer, from `asked` on. */
 static int
-add_pieces(struct hwtdi_profile_coder *c, const struct hwtd_run *run,
-    const struct hwtdi_profile_section *section, uint32_t *first_out,
-    uint32_t *last_out, struct hwtd_error *err)
+add_pieces(struct hwtdi_profile_coder *c, struct coding *g,
+    struct hwtdi_profile_ask *answers, size_t asked, struct hwtd_error *err)
 {
+	const uint8_t *lengths = c->lengths + g->lengths;
 	struct hwtdi_profile_named last = { HWTD_NO_ID, HWTD_NO_ID,
 		HWTD_NO_ID };
 	uint64_t off = 0, begin_off = 0;
 	uint32_t begin = 0;
 	int rc = HWTD_OK;
 
-	for (uint32_t i = 0; i < run->insns && rc == HWTD_OK; i++) {
-		rc = put_where(c, i, run->section, run->address + off, err);
-		off += c->lengths[i];
-	}
-	if (rc == HWTD_OK)
-		rc = ask(c, run->insns, err);
-	off = 0;
-	for (uint32_t i = 0; i < run->insns && rc == HWTD_OK; i++) {
+	for (uint32_t i = 0; i < g->run->insns && rc == HWTD_OK; i++) {
 		struct hwtdi_profile_named named;
 
-		rc = name_symbol(c, section, &c->where[i], &c->symbols[i],
-		    &named, err);
+		rc = name_symbol(c, g->section, &answers->where[asked + i],
+		    &answers->symbols[asked + i], &named, err);
 		if (rc == HWTD_OK && i > 0 && !is_same(&named, &last)) {
-			rc = add_piece(c, run, section, &last, begin,
-			    i - begin, begin_off, (uint32_t)(off - begin_off),
-			    err);
+			rc = add_piece(c, g, &last, begin, i - begin,
+			    begin_off, (uint32_t)(off - begin_off), err);
 			begin = i;
 			begin_off = off;
 		}
 		if (i == 0)
-			*first_out = named.function;
+			g->first = named.function;
 		last = named;
-		off += c->lengths[i];
+		off += lengths[i];
 	}
-	*last_out = last.function;
+	g->last = last.function;
 	return (rc == HWTD_OK
-		? add_piece(c, run, section, &last, begin, run->insns - begin,
+		? add_piece(c, g, &last, begin, g->run->insns - begin,
 		      begin_off, (uint32_t)(off - begin_off), err)
 		: rc);
 }
 
-static uint64_t
-last_of(const struct hwtdi_profile_coder *c, const struct hwtd_run *run)
+static int
+put_each(struct hwtdi_profile_coder *c, const struct coding *g,
+    struct hwtdi_profile_ask *ask, struct hwtd_error *err)
 {
-	return (run->address + run->bytes - c->lengths[run->insns - 1]);
+	uint64_t address = g->run->address;
+	int rc = HWTD_OK;
+
+	for (uint32_t i = 0; i < g->run->insns && rc == HWTD_OK; i++) {
+		rc = put_where(c, ask, g->run->section, address, err);
+		address += c->lengths[g->lengths + i];
+	}
+	return (rc);
 }
 
-/* The ends of a run are asked for. */
 static int
-add_whole(struct hwtdi_profile_coder *c, const struct hwtd_run *run,
-    const struct hwtdi_profile_section *section, uint32_t *first_out,
-    uint32_t *last_out, struct hwtd_error *err)
+put_ends(struct hwtdi_profile_coder *c, const struct coding *g,
+    struct hwtd_error *err)
+{
+	const struct hwtd_run *run = g->run;
+	int rc = put_where(c, &c->some, run->section, run->address, err);
+
+	if (rc == HWTD_OK && run->insns > 1)
+		rc = put_where(c, &c->some, run->section,
+		    run->address + run->bytes -
+			c->lengths[g->lengths + run->insns - 1],
+		    err);
+	return (rc);
+}
+
+/* Of both ends there are answers; where these differ all is asked for. */
+static int
+add_whole(struct hwtdi_profile_coder *c, struct coding *g,
+    struct hwtd_error *err)
 {
 	struct hwtdi_profile_named named[2] = {
 		{ HWTD_NO_ID, HWTD_NO_ID, HWTD_NO_ID },
 	};
-	const size_t n = run->insns > 1 ? 2 : 1;
+	const size_t n = c->symbolizer == NULL ? 0 : g->run->insns > 1 ? 2 : 1;
 	int rc = HWTD_OK;
 
-	if (c->symbolizer != NULL) {
-		rc = put_where(c, 0, run->section, run->address, err);
-		if (rc == HWTD_OK && n > 1)
-			rc = put_where(c, 1, run->section, last_of(c, run),
-			    err);
-		if (rc == HWTD_OK)
-			rc = ask(c, n, err);
-		for (size_t i = 0; i < n && rc == HWTD_OK; i++)
-			rc = name_symbol(c, section, &c->where[i],
-			    &c->symbols[i], &named[i], err);
-	}
+	for (size_t i = 0; i < n && rc == HWTD_OK; i++)
+		rc = name_symbol(c, g->section, &c->some.where[g->asked + i],
+		    &c->some.symbols[g->asked + i], &named[i], err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (n > 1 && c->symbolizer != NULL && !is_same(&named[0], &named[1]))
-		return (add_pieces(c, run, section, first_out, last_out, err));
-	*first_out = *last_out = named[0].function;
-	return (add_piece(c, run, section, &named[0], 0, run->insns, 0,
-	    run->bytes, err));
+	if (n > 1 && !is_same(&named[0], &named[1])) {
+		c->each.n = 0;
+		rc = put_each(c, g, &c->each, err);
+		if (rc == HWTD_OK)
+			rc = ask(c, &c->each, err);
+		return (rc == HWTD_OK ? add_pieces(c, g, &c->each, 0, err)
+				      : rc);
+	}
+	g->first = g->last = named[0].function;
+	return (add_piece(c, g, &named[0], 0, g->run->insns, 0, g->run->bytes,
+	    err));
+}
+
+/* What has to be known of a run, and what is to be asked. */
+static int
+prepare(struct hwtdi_profile_coder *c, struct coding *g,
+    struct hwtd_error *err)
+{
+	struct hwtdi_profile_section *section;
+	int rc;
+
+	g->first = g->last = HWTD_NO_ID;
+	g->section = NULL;
+	rc = hwtdi_profile_names_section(&c->names, g->run->section, &section,
+	    err);
+	if (rc != HWTD_OK || section == NULL || g->run->insns == 0)
+		return (rc);
+	g->section = section;
+	g->lengths = c->n_lengths;
+	g->asked = c->some.n;
+	rc = find_lengths(c, g->run, err);
+	if (rc != HWTD_OK || c->symbolizer == NULL)
+		return (rc);
+	return (c->with_lines ? put_each(c, g, &c->some, err)
+			      : put_ends(c, g, err));
+}
+
+static int
+add_some(struct hwtdi_profile_coder *c, const struct hwtd_run *runs, size_t n,
+    uint32_t *firsts, uint32_t *lasts, struct hwtd_error *err)
+{
+	struct coding some[HWTDI_PROFILE_RUNS_AT_ONCE];
+	int rc = HWTD_OK;
+
+	c->n_lengths = c->some.n = 0;
+	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
+		some[i].run = &runs[i];
+		rc = prepare(c, &some[i], err);
+	}
+	if (rc == HWTD_OK)
+		rc = ask(c, &c->some, err);
+	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
+		struct coding *g = &some[i];
+
+		if (g->section != NULL)
+			rc = c->with_lines && c->symbolizer != NULL
+			    ? add_pieces(c, g, &c->some, g->asked, err)
+			    : add_whole(c, g, err);
+		firsts[i] = g->first;
+		lasts[i] = g->last;
+	}
+	return (rc);
 }
 
 int
@@ -400,21 +491,12 @@ hwtdi_profile_coder_add(struct hwtdi_profile_coder *c,
 {
 	int rc = HWTD_OK;
 
-	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
-		struct hwtdi_profile_section *section;
-
-		firsts[i] = lasts[i] = HWTD_NO_ID;
-		rc = hwtdi_profile_names_section(&c->names, runs[i].section,
-		    &section, err);
-		if (rc != HWTD_OK || section == NULL || runs[i].insns == 0)
-			continue;
-		rc = find_lengths(c, &runs[i], err);
-		if (rc == HWTD_OK)
-			rc = c->with_lines && c->symbolizer != NULL
-			    ? add_pieces(c, &runs[i], section, &firsts[i],
-				  &lasts[i], err)
-			    : add_whole(c, &runs[i], section, &firsts[i],
-				  &lasts[i], err);
-	}
+	for (size_t at = 0; at < n && rc == HWTD_OK;
+	     at += HWTDI_PROFILE_RUNS_AT_ONCE)
+		rc = add_some(c, runs + at,
+		    n - at < HWTDI_PROFILE_RUNS_AT_ONCE
+			? n - at
+			: HWTDI_PROFILE_RUNS_AT_ONCE,
+		    firsts + at, lasts + at, err);
 	return (rc);
 }

@@ -16,6 +16,16 @@ struct hwtdi_profile_named {
 	uint32_t function, inlined, line;
 };
 
+/* What is asked at once, and told. */
+struct hwtdi_profile_ask {
+	struct hwtd_where *where;
+	struct hwtd_symbol *symbols;
+	size_t n, cap_where, cap_symbols;
+};
+
+/* Runs that are added at once. */
+#define HWTDI_PROFILE_RUNS_AT_ONCE 256u
+
 /* Of one trace. */
 struct hwtdi_profile_coder {
 	struct hwtd_profile *p;
@@ -23,15 +33,13 @@ struct hwtdi_profile_coder {
 	/* NULL: nothing is named. */
 	struct hwtd_symbolizer *symbolizer;
 	bool with_lines;
-	/* What is asked at once, and told. */
-	struct hwtd_where *where;
-	struct hwtd_symbol *symbols;
-	size_t cap_where, cap_symbols;
+	/* Of several runs; and of each instruction of one whose ends differ. */
+	struct hwtdi_profile_ask some, each;
 	/* Recent functions by symbol, and lines by frames. */
 	struct hwtdi_profile_answer *answers;
-	/* Bytes of a run, and lengths of its instructions. */
+	/* Bytes of a run; lengths of instructions of several. */
 	uint8_t *bytes, *lengths;
-	size_t cap_bytes, cap_lengths;
+	size_t cap_bytes, cap_lengths, n_lengths;
 	/* Processes whose names code may have that no file names. */
 	uint32_t pids[64];
 	size_t n_pids;
