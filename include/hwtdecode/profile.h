@@ -126,6 +126,11 @@ struct hwtd_profile_function {
 	/** HWTD_PROFILE_FUNCTIONF_* bits. */
 	uint32_t flags;
 	uint32_t reserved;
+	/**
+	 * Where the symbols of its file say that it begins, as disassemblers
+	 * show it; see HWTD_PROFILE_FUNCTIONF_LINKED.
+	 */
+	uint64_t link_address;
 };
 
 /** `file_off` is known, and is an offset in a file; or is an address. */
@@ -135,6 +140,8 @@ struct hwtd_profile_function {
 #define HWTD_PROFILE_FUNCTIONF_INLINED 0x4
 /** A stub that calls a function of this name in another file. */
 #define HWTD_PROFILE_FUNCTIONF_PLT 0x8
+/** `link_address` is known. */
+#define HWTD_PROFILE_FUNCTIONF_LINKED 0x10
 
 /** Who executed. */
 struct hwtd_profile_thread {

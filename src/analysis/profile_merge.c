@@ -73,6 +73,7 @@ merge_functions(struct merging *m)
 			.file_off = at->file_off,
 			.bytes = at->bytes,
 			.flags = at->flags,
+			.link_address = at->link_address,
 		};
 
 		rc = hwtdi_profile_add_function(m->into, &function,

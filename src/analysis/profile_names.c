@@ -140,6 +140,12 @@ hwtdi_profile_names_function(struct hwtdi_profile_names *names,
 	    : HWTD_PROFILE_FUNCTIONF_OFFSET;
 	if ((symbol->flags & HWTD_SYMBOLF_PLT) != 0)
 		f.flags |= HWTD_PROFILE_FUNCTIONF_PLT;
+	/* Lists of names have addresses of the process that ran. */
+	if ((symbol->flags & (HWTD_SYMBOLF_FILE_OFF | HWTD_SYMBOLF_LISTED)) ==
+	    HWTD_SYMBOLF_FILE_OFF) {
+		f.flags |= HWTD_PROFILE_FUNCTIONF_LINKED;
+		f.link_address = symbol->symbol_address;
+	}
 	/* Its file is that of its first instruction, inlined or not. */
 	if (symbol->offset == 0 && symbol->n_frames != 0) {
 		const struct hwtd_symbol_frame

@@ -105,6 +105,7 @@ hwtd_profile_function(struct hwtd_profile *p, uint32_t id,
 	at = &p->functions[no];
 	f.name = text(p, at->name);
 	f.linkage_name = text(p, at->linkage_name);
+	f.link_address = at->link_address;
 	f.file = text(p, at->file);
 	f.line = at->line;
 	f.image = hwtdi_profile_rank(&p->order->images, at->image);

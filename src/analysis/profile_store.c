@@ -23,7 +23,7 @@
 #define ALL_FUNCTION_FLAGS                                                    \
 	((uint32_t)(HWTD_PROFILE_FUNCTIONF_OFFSET |                           \
 	    HWTD_PROFILE_FUNCTIONF_ADDRESS | HWTD_PROFILE_FUNCTIONF_INLINED | \
-	    HWTD_PROFILE_FUNCTIONF_PLT))
+	    HWTD_PROFILE_FUNCTIONF_PLT | HWTD_PROFILE_FUNCTIONF_LINKED))
 /* What tells functions apart. */
 #define KEY_FUNCTION_FLAGS                                                    \
 	((uint32_t)(HWTD_PROFILE_FUNCTIONF_OFFSET |                           \
@@ -296,6 +296,10 @@ complete_function(const struct hwtd_profile *p,
 	    more->linkage_name);
 	if (more->bytes > at->bytes)
 		at->bytes = more->bytes;
+	if ((more->flags & HWTD_PROFILE_FUNCTIONF_LINKED) != 0 &&
+	    ((at->flags & HWTD_PROFILE_FUNCTIONF_LINKED) == 0 ||
+		more->link_address < at->link_address))
+		at->link_address = more->link_address;
 	at->flags |= more->flags;
 	file = hwtdi_profile_choose_text(p, at->file, more->file);
 	if (more->file == file &&
@@ -323,6 +327,8 @@ read_function(struct hwtd_profile *p, const struct hwtd_profile_function *f,
 		(HWTD_PROFILE_FUNCTIONF_OFFSET |
 		    HWTD_PROFILE_FUNCTIONF_ADDRESS)) != 0)
 		out->file_off = f->file_off;
+	if ((f->flags & HWTD_PROFILE_FUNCTIONF_LINKED) != 0)
+		out->link_address = f->link_address;
 	out->bytes = f->bytes;
 	out->line = f->file != NULL && f->file[0] != '\0' ? f->line : 0;
 	rc = add_text(p, f->name, &out->name, err);

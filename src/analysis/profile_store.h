@@ -23,6 +23,7 @@ struct hwtdi_profile_image {
 struct hwtdi_profile_function {
 	uint64_t file_off;
 	uint64_t bytes;
+	uint64_t link_address;
 	/* Number, or HWTD_NO_ID. */
 	uint32_t image;
 	uint32_t name, linkage_name;
