@@ -30,6 +30,7 @@
 #include <hwtdecode/profile.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
+#include <hwtdecode/format.h>
 #include <hwtdecode/capture.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */
