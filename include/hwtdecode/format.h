@@ -98,7 +98,7 @@ struct hwtd_format_options {
 	size_t size;
 	/** An hwtd_export_format. */
 	uint32_t format;
-	/** HWTD_FORMAT_* bits, below. */
+	/** HWTD_EXPORT_* bits, below. */
 	uint32_t flags;
 	/** Not NULL. */
 	hwtd_write_fn write;
@@ -127,11 +127,11 @@ struct hwtd_format_options {
 };
 
 /** Pack with gzip; formats that are always packed are anyway. */
-#define HWTD_FORMAT_GZIP 0x1
+#define HWTD_EXPORT_GZIP 0x1
 /** Addresses, instructions and cycles of each call, where a format has room. */
-#define HWTD_FORMAT_DETAILS 0x2
+#define HWTD_EXPORT_DETAILS 0x2
 /** Curves of what is executed over time, where a format has them. */
-#define HWTD_FORMAT_COUNTERS 0x4
+#define HWTD_EXPORT_COUNTERS 0x4
 
 /** What was written so far. */
 struct hwtd_export_info {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/call_rows.h"
+#include "analysis/call_source.h"
 #include "analysis/call_text.h"
 #include "analysis/calls_internal.h"
 #include "base/fail.h"
@@ -351,6 +352,18 @@ hwtd_calls_read(struct hwtd_calls *calls, struct hwtd_call_batch *batch,
 }
 
 /* Asking. */
+
+struct hwtd_context *
+hwtdi_calls_library(const struct hwtd_calls *calls)
+{
+	return (calls->library);
+}
+
+uint32_t
+hwtdi_calls_flags(const struct hwtd_calls *calls)
+{
+	return (calls->flags);
+}
 
 int
 hwtd_calls_info(const struct hwtd_calls *calls, struct hwtd_calls_info *out)

@@ -32,7 +32,7 @@ void hwtdi_protobuf_double(struct hwtdi_protobuf *pb, uint32_t field,
     double v);
 void hwtdi_protobuf_bytes(struct hwtdi_protobuf *pb, uint32_t field,
     const void *bytes, size_t n);
-/* Any bytes as a string, as hwtdi_json_string() makes it. */
+/* Any bytes as a string, as hwtdi_json_put_string() makes it. */
 void hwtdi_protobuf_string(struct hwtdi_protobuf *pb, uint32_t field,
     const char *text, size_t n);
 /* NULL: nothing. */
