@@ -178,10 +178,16 @@ struct hwtd_call {
 	uint8_t kind;
 	/** An hwtd_call_type. */
 	uint8_t type;
-	/** LEAVE: an hwtd_call_end. */
+	/** LEAVE: an hwtd_call_end.  GAP: an hwtd_gap_reason. */
 	uint8_t end;
 	/** 0. */
 	uint8_t reserved;
+	/**
+	 * Instructions that its thread had executed, as far as is known, when it
+	 * began and when it ended: what is left of time where there is none.
+	 */
+	uint64_t begin_insns;
+	uint64_t end_insns;
 };
 
 /** Rows; as struct hwtd_batch. */

@@ -83,6 +83,7 @@ make_row(const struct hwtdi_call_thread *t, const struct hwtdi_stack *s,
 	row->flags = f->flags;
 	row->kind = kind;
 	row->type = f->type;
+	row->begin_insns = f->begin_insns;
 }
 
 /* The sums of a call that ended are also those of who called it. */
@@ -112,6 +113,7 @@ pop_of(struct hwtdi_call_thread *t, struct hwtdi_stack *s, uint8_t end,
 	make_row(t, s, s->n - 1, HWTD_CALL_LEAVE, &row);
 	row.end = end;
 	row.end_ns = t->last_ns;
+	row.end_insns = t->insns;
 	/* The flags of the end are those of the begin, one bit higher. */
 	row.flags |= time_flags(t->last_flags) << 1;
 	if (end == HWTD_CALL_END_LIMIT)
@@ -201,6 +203,7 @@ begin_stack(struct hwtdi_call_thread *t, struct hwtdi_stack *s)
 	s->used = true;
 	s->id = t->next_stack++;
 	s->begin_ns = t->last_ns;
+	s->begin_insns = t->insns;
 	s->begin_flags = t->last_flags;
 }
 
@@ -419,6 +422,7 @@ hwtdi_call_push(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 		return (rc);
 	s = hwtdi_call_current(t);
 	f->begin_ns = t->last_ns;
+	f->begin_insns = t->insns;
 	f->flags |= time_flags(t->last_flags);
 	set_place(f, push);
 	set_site(f, push);
@@ -449,6 +453,7 @@ hwtdi_call_replace(struct hwtdi_call_thread *t, const struct hwtdi_push *push,
 	s->unproven = unproven < s->n ? unproven : s->n - 1;
 	s->doubtful = doubtful;
 	f->begin_ns = t->last_ns;
+	f->begin_insns = t->insns;
 	f->flags |= time_flags(t->last_flags);
 	set_place(f, push);
 	set_site(f, push);
@@ -482,6 +487,7 @@ hwtdi_call_push_caller(struct hwtdi_call_thread *t,
 		s->depth = depth - 1;
 	add_sums(f, &all);
 	f->begin_ns = s->begin_ns;
+	f->begin_insns = s->begin_insns;
 	f->flags |= time_flags(s->begin_flags);
 	set_place(f, push);
 	f->site_section = HWTD_NO_ID;
@@ -500,6 +506,9 @@ put_gap(struct hwtdi_call_thread *t, struct hwtd_error *err)
 		.end_ns = t->last_ns,
 		.gap_ns = t->last_ns - t->gap_ns,
 		.self_gap_ns = t->last_ns - t->gap_ns,
+		.begin_insns = t->gap_insns,
+		.end_insns = t->insns,
+		.end = (uint8_t)t->gap_reason,
 		.flags = t->has_time
 		    ? HWTD_CALLF_BEGIN_TIME | HWTD_CALLF_END_TIME
 		    : 0,
@@ -572,6 +581,7 @@ hwtdi_call_charge(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 		hwtdi_call_current(t)->all.off_ns += passed;
 	}
 	top->self_insns += step->insns;
+	t->insns += step->insns;
 	top->self_cycles += step->cycles;
 	if ((step->flags & HWTDI_STEP_CYCLES) != 0)
 		top->flags |= HWTD_CALLF_CYCLES;
@@ -584,6 +594,8 @@ hwtdi_call_charge(struct hwtdi_call_thread *t, const struct hwtdi_step *step,
 	t->in_gap = true;
 	t->gap_ns = t->last_ns;
 	t->gap_bytes = step->gap_bytes;
+	t->gap_insns = t->insns;
+	t->gap_reason = step->gap_reason;
 	t->gap_context = step->context;
 	if ((step->flags & HWTDI_STEP_UNTIL) == 0)
 		return (HWTD_OK);

@@ -460,6 +460,7 @@ add_gap(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 							  batch->gaps +
 	    (size_t)row->value * batch->gap_stride);
 	step.gap_bytes = gap->end - gap->first;
+	step.gap_reason = gap->reason;
 	if ((gap->flags & HWTD_GAPF_TIME_BEFORE) != 0) {
 		step.flags |= HWTDI_STEP_TIME;
 		step.time_ns = gap->time_before_ns;

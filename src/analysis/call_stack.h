@@ -77,8 +77,9 @@ struct hwtdi_step {
 	uint64_t from;
 	uint64_t to;
 	uint64_t back;
-	/* GAP. */
+	/* GAP; an hwtd_gap_reason. */
 	uint64_t gap_bytes;
+	uint32_t gap_reason;
 	uint32_t from_section;
 	uint32_t to_section;
 	uint32_t context;
@@ -135,6 +136,7 @@ typedef int hwtdi_extent_fn(void *arg, const struct hwtdi_step *step,
 struct hwtdi_frame {
 	uint64_t id;
 	uint64_t begin_ns;
+	uint64_t begin_insns;
 	uint64_t address;
 	uint64_t site;
 	/* Where it returns to, see HWTDI_FRAME_BACK. */
@@ -205,6 +207,7 @@ struct hwtdi_stack {
 	size_t doubtful;
 	/* When it began, or the thread did. */
 	uint64_t begin_ns;
+	uint64_t begin_insns;
 	uint32_t begin_flags;
 	/* All that was so far, for callers that become known later. */
 	struct hwtdi_frame all;
@@ -251,6 +254,8 @@ struct hwtdi_call_thread {
 
 	bool started, has_time;
 	uint64_t first_ns, last_ns;
+	/* Executed so far. */
+	uint64_t insns;
 	/* The quality of `last_ns`: HWTDI_STEP_* bits. */
 	uint32_t last_flags;
 	/* It does not run. */
@@ -259,8 +264,9 @@ struct hwtdi_call_thread {
 	bool in_gap;
 	/* Time in no call. */
 	uint64_t nobody_ns;
-	uint64_t gap_ns, gap_bytes;
+	uint64_t gap_ns, gap_bytes, gap_insns;
 	uint32_t gap_context;
+	uint32_t gap_reason;
 	struct hwtdi_return_point points[HWTDI_RETURN_POINTS];
 };
 

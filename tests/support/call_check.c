@@ -96,6 +96,15 @@ end(struct call_check *c, const struct hwtd_call *row)
 	c->gap_ns += row->self_gap_ns;
 	c->off_ns += row->self_off_ns;
 	c->insns += row->self_insns;
+	if (row->begin_insns > row->end_insns ||
+	    row->insns > row->end_insns - row->begin_insns ||
+	    ((row->flags & (HWTD_CALLF_SWITCHED | HWTD_CALLF_BEGAN_BEFORE)) ==
+		    0 &&
+		row->insns != row->end_insns - row->begin_insns))
+		return (wrong(c, "%llu instructions from %llu to %llu",
+		    (unsigned long long)row->insns,
+		    (unsigned long long)row->begin_insns,
+		    (unsigned long long)row->end_insns));
 	if ((row->flags & both) != both)
 		return (true);
 	if (row->begin_ns > row->end_ns)

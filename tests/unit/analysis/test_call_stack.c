@@ -112,6 +112,8 @@ put(void *arg, const struct hwtd_call *row, struct hwtd_error *err)
 	if (r->quiet)
 		return (HWTD_OK);
 	if (row->kind == HWTD_CALL_GAP)
+		assert_int_equal(row->end, HWTD_GAP_OVERFLOW);
+	if (row->kind == HWTD_CALL_GAP)
 		r->n += (size_t)snprintf(r->text + r->n,
 		    sizeof(r->text) - r->n, "%sgap", r->n != 0 ? " " : "");
 	else
@@ -204,6 +206,7 @@ step_of(const struct go *go, size_t no)
 		step.until_ns = step.time_ns + 5;
 		step.flags |= HWTDI_STEP_UNTIL;
 		step.gap_bytes = 7;
+		step.gap_reason = HWTD_GAP_OVERFLOW;
 	}
 	return (step);
 }
