@@ -230,6 +230,16 @@ HWTD_MUST int hwtd_export_write(struct hwtd_export *ex,
     struct hwtd_error *err);
 
 /**
+ * Read no more of the source: what hwtd_export_write() then writes ends the file
+ * as it has to end, with what was read so far.
+ *
+ * @param[in,out] ex  NULL does nothing.
+ *
+ * Since:  0.1
+ */
+HWTD_API void hwtd_export_stop(struct hwtd_export *ex);
+
+/**
  * What was written so far.
  *
  * @param[in]     ex   Open.

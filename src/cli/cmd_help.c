@@ -89,6 +89,13 @@ const struct command commands[] = {
 	    "together.  FILE may be text of perf-script(1) with branches, "
 	    "too.",
 	    cmd_report },
+	{ "export", COMMAND_EXPORT, "FILE", 0, 1,
+	    "write a file for viewers, profilers and compilers",
+	    "Writes what was found in the trace in a format of other "
+	    "programs: --to names it, or the name of the file of -o ends in "
+	    "it.  '--to help' lists the formats.  FILE may be text of "
+	    "perf-script(1) with branches, for formats made of calls.",
+	    cmd_export },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "

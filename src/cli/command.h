@@ -25,7 +25,8 @@ enum command_bit {
 	COMMAND_MEM = 0x1000,
 	COMMAND_RECORD = 0x2000,
 	COMMAND_CALLS = 0x4000,
-	COMMAND_REPORT = 0x8000
+	COMMAND_REPORT = 0x8000,
+	COMMAND_EXPORT = 0x10000
 };
 
 struct command {
@@ -67,6 +68,7 @@ int cmd_packets(const struct options *options);
 int cmd_mem(const struct options *options);
 int cmd_calls(const struct options *options);
 int cmd_report(const struct options *options);
+int cmd_export(const struct options *options);
 int cmd_spe(const struct options *options);
 int cmd_record(const struct options *options);
 int cmd_archive(const struct options *options);

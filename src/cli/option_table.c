@@ -5,11 +5,13 @@
 #include "cli/report_options.h"
 #include "cli/sample_options.h"
 
+/* What can follow calls. */
+#define FOLLOWERS (COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT)
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
 	    COMMAND_ARCHIVE | COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM |   \
-	    COMMAND_CALLS | COMMAND_REPORT)
+	    FOLLOWERS)
 #define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
@@ -18,12 +20,12 @@
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
-	    COMMAND_MEM | COMMAND_CALLS | COMMAND_REPORT)
+	    COMMAND_MEM | FOLLOWERS)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)
 /* What looks for files of images. */
 #define FINDERS (READERS | COMMAND_RECORD)
 /* What reads rows, whatever it makes of them. */
-#define CHOOSERS (ROWS | COMMAND_MEM | COMMAND_CALLS | COMMAND_REPORT)
+#define CHOOSERS (ROWS | COMMAND_MEM | FOLLOWERS)
 
 const struct option_entry option_table[] = {
 	/* Of single commands. */
@@ -199,11 +201,12 @@ const struct option_entry option_table[] = {
 	    COMMAND_RECORD, NULL, NULL, "CoreSight: no times." },
 	{ OPTION_NO_CONTEXT, "no-context", 0, GROUP_CAPTURE, COMMAND_RECORD,
 	    NULL, NULL, "CoreSight: not who runs." },
-	{ OPTION_MIN_DURATION, "min-duration", 0, GROUP_COMMAND, COMMAND_CALLS,
-	    "TIME", NULL,
+	{ OPTION_MIN_DURATION, "min-duration", 0, GROUP_COMMAND,
+	    COMMAND_CALLS | COMMAND_EXPORT, "TIME", NULL,
 	    "Only calls that took so long: ns (default), us, ms, s." },
-	{ OPTION_MAX_DEPTH, "max-depth", 0, GROUP_COMMAND, COMMAND_CALLS, "N",
-	    NULL, "Only N levels of calls." },
+	{ OPTION_MAX_DEPTH, "max-depth", 0, GROUP_COMMAND,
+	    COMMAND_CALLS | COMMAND_EXPORT, "N", NULL,
+	    "Only N levels of calls." },
 	{ OPTION_TRIGGER, "trigger", 0, GROUP_COMMAND, COMMAND_CALLS, "NAME",
 	    NULL, "Only calls of the function NAME, and what they call." },
 	{ OPTION_ENTERS, "enters", 0, GROUP_COMMAND, COMMAND_CALLS, NULL, NULL,
@@ -212,10 +215,10 @@ const struct option_entry option_table[] = {
 	    NULL,
 	    "A row for each function: its calls, and how long they took." },
 	{ OPTION_NO_INTERPOLATION, "no-interpolation", 0, GROUP_COMMAND,
-	    COMMAND_CALLS | COMMAND_REPORT, NULL, NULL,
+	    FOLLOWERS, NULL, NULL,
 	    "Times are those of the last timing packet." },
 	{ OPTION_TEXT, "text", 0, GROUP_COMMAND,
-	    COMMAND_CALLS | COMMAND_REPORT, NULL, NULL,
+	    FOLLOWERS, NULL, NULL,
 	    "FILE is text of perf-script(1), also from standard input; of a "
 	    "file that is found out." },
 
@@ -240,6 +243,31 @@ const struct option_entry option_table[] = {
 	    NULL, "Who called the function NAME, and how often." },
 	{ OPTION_CALLEES, "callees", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
 	    NULL, "What the function NAME called, and how often." },
+
+	/* Files for other programs. */
+	{ OPTION_TO, "to", 't', GROUP_COMMAND, COMMAND_EXPORT, "FORMAT", NULL,
+	    "The format; 'help' lists them.  Default: what the name of -o "
+	    "ends in." },
+	{ OPTION_SPLIT_SIZE, "split-size", 0, GROUP_COMMAND, COMMAND_EXPORT,
+	    "SIZE", NULL,
+	    "Begin another file (NAME.2, NAME.3, ...) after about SIZE bytes; "
+	    "each can be opened alone.  Also with K, M, G." },
+	{ OPTION_RESOLUTION, "resolution", 0, GROUP_COMMAND, COMMAND_EXPORT,
+	    "TIME", NULL,
+	    "Calls shorter than TIME that follow on one another become one, "
+	    "with their sum: 1500, 20us or 1.5ms." },
+	{ OPTION_VALUE, "value", 0, GROUP_COMMAND, COMMAND_EXPORT, "NAME",
+	    "insns|time|cycles|calls",
+	    "What weighs.  Default: time where it is known, else "
+	    "instructions." },
+	{ OPTION_DETAILS, "details", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL,
+	    NULL, "Addresses, instructions and cycles of each call, too." },
+	{ OPTION_COUNTERS, "counters", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL,
+	    NULL, "Curves of instructions over time, too." },
+	{ OPTION_TITLE, "title", 0, GROUP_COMMAND, COMMAND_EXPORT, "TEXT",
+	    NULL, "What viewers call it.  Default: the name of FILE." },
+	{ OPTION_GZIP, "gzip", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL, NULL,
+	    "Pack with gzip.  Default when the name of -o ends in .gz." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
@@ -385,8 +413,8 @@ const struct option_entry option_table[] = {
 	    "'hwtdecode version' lists them." },
 	{ OPTION_STRICT, "strict", 0, GROUP_DECODE, DECODERS, NULL, NULL,
 	    "Fail at the first gap." },
-	{ OPTION_MAX_LOSS, "max-loss", 0, GROUP_DECODE, PRINTERS, "PERCENT",
-	    NULL,
+	{ OPTION_MAX_LOSS, "max-loss", 0, GROUP_DECODE,
+	    PRINTERS | COMMAND_EXPORT, "PERCENT", NULL,
 	    "Exit 3 when more of the bytes gave nothing.  Default: 0 for "
 	    "check, 100 elsewhere." },
 
@@ -405,7 +433,7 @@ const struct option_entry option_table[] = {
 	    "Colour text.  Default: auto, on a terminal unless NO_COLOR is "
 	    "set." },
 	{ OPTION_PROGRESS, "progress", 0, GROUP_OUTPUT,
-	    PRINTERS | COMMAND_RECORD, NULL, NULL,
+	    PRINTERS | COMMAND_RECORD | COMMAND_EXPORT, NULL, NULL,
 	    "Show progress even when standard error is no terminal." },
 
 	/* General. */

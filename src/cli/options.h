@@ -132,6 +132,14 @@ enum option_id {
 	OPTION_INCLUSIVE,
 	OPTION_CALLERS,
 	OPTION_CALLEES,
+	OPTION_TO,
+	OPTION_SPLIT_SIZE,
+	OPTION_RESOLUTION,
+	OPTION_VALUE,
+	OPTION_DETAILS,
+	OPTION_COUNTERS,
+	OPTION_TITLE,
+	OPTION_GZIP,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -188,6 +196,19 @@ struct id_list {
 struct range_list {
 	struct hwtd_range *ranges;
 	size_t n;
+};
+
+/* What a file of another program's is to be. */
+struct export_options {
+	/* Borrowed from argv, or NULL. */
+	const char *to;
+	const char *title;
+	uint64_t split_bytes;
+	uint64_t resolution_ns;
+	/* An hwtd_export_value. */
+	uint32_t value;
+	/* HWTD_EXPORT_* bits. */
+	uint32_t flags;
 };
 
 /* Borrowed from argv. */
@@ -346,6 +367,7 @@ struct options {
 	bool functions;
 	bool no_interpolation;
 	bool text_input;
+	struct export_options export;
 
 	/*
 	 * Of report.  By: an hwtd_profile_by; sort: an enum report_sort; the names

@@ -109,6 +109,12 @@ output_flush(struct output *out)
 }
 
 bool
+output_is_unread(const struct output *out)
+{
+	return (out->failed == EPIPE);
+}
+
+bool
 output_close(struct output *out, bool keep)
 {
 	if (out->buffer == NULL)
@@ -124,7 +130,7 @@ output_close(struct output *out, bool keep)
 		if (out->failed != 0 || !keep)
 			(void)unlink(out->temporary);
 	}
-	const bool good = out->failed == 0 || out->failed == EPIPE;
+	const bool good = out->failed == 0 || output_is_unread(out);
 
 	if (!good) {
 		say_error("%s: cannot write: %s", out->name,

@@ -53,6 +53,9 @@ output_stopped(const struct output *out)
 	return (out->failed != 0);
 }
 
+/* The same, because who read it went away. */
+bool output_is_unread(const struct output *out);
+
 /* At least `n` free bytes at out->at; `n` is at most OUTPUT_ROOM. */
 static inline void
 output_room(struct output *out, size_t n)

@@ -213,3 +213,20 @@ guard_named_files(const struct options *options,
 			return (EXIT_BAD_USAGE);
 	return (EXIT_DONE);
 }
+
+int
+guard_further_output(const struct options *options, const char *path)
+{
+	struct target target = { .name = path };
+
+	target.exists = stat(path, &target.st) == 0 &&
+	    S_ISREG(target.st.st_mode);
+	for (size_t i = 0; i < options->n_operands; i++)
+		if (!is_standard(options->operands[i]) &&
+		    !spares_path(&target, 1, options->operands[i]))
+			return (EXIT_BAD_USAGE);
+	for (size_t i = 0; i < options->n_images; i++)
+		if (!spares_path(&target, 1, options->images[i].path))
+			return (EXIT_BAD_USAGE);
+	return (EXIT_DONE);
+}

@@ -17,4 +17,7 @@ int guard_inputs(const struct options *options);
 int guard_named_files(const struct options *options,
     const struct hwtd_trace *trace);
 
+/* The same for a file that is written besides: it spares those of operands. */
+int guard_further_output(const struct options *options, const char *path);
+
 #endif /* HWTDECODE_CLI_OUTPUT_GUARD_H */

@@ -171,6 +171,13 @@ hwtd_export_write(struct hwtd_export *ex, struct hwtd_error *err)
 	return (ex->rc);
 }
 
+void
+hwtd_export_stop(struct hwtd_export *ex)
+{
+	if (ex != NULL)
+		ex->stopped = true;
+}
+
 int
 hwtd_export_info(const struct hwtd_export *ex, struct hwtd_export_info *out)
 {

@@ -34,6 +34,8 @@ struct hwtd_export {
 	void *state;
 	/* `flags`, `rows`, `dropped` and `merged` are the format's to count. */
 	struct hwtd_export_info info;
+	/* Nothing more is to be read; step() ends the file. */
+	bool stopped;
 	/* HWTD_OK, HWTD_END, or an error that stays. */
 	int rc;
 };
