@@ -359,6 +359,12 @@ hwtdi_calls_library(const struct hwtd_calls *calls)
 	return (calls->library);
 }
 
+struct hwtd_trace *
+hwtdi_calls_trace(const struct hwtd_calls *calls)
+{
+	return (calls->trace);
+}
+
 uint32_t
 hwtdi_calls_flags(const struct hwtd_calls *calls)
 {

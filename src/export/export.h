@@ -62,6 +62,8 @@ struct hwtdi_exporter_ops {
 	void (*close)(struct hwtd_export *ex);
 };
 
+extern const struct hwtdi_exporter_ops hwtdi_chrome_ops;
+
 /*
  * Open an export of any source; `kind` is an hwtd_export_source, and `source` has
  * it.  The public functions that open one check it and call this.
