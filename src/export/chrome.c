@@ -7,9 +7,7 @@
  * Source: "Trace Event Format" of the Chromium project.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "export/json_writer.h"
 #include "export/timeline_notes.h"
 
@@ -38,30 +36,12 @@ struct state {
 	struct hwtdi_timeline timeline;
 	struct hwtdi_json_writer json;
 	struct thread *threads;
-	size_t n_threads, cap_threads;
+	size_t n_threads;
 	struct track *tracks;
-	size_t n_tracks, cap_tracks;
+	size_t n_tracks;
 	/* Its number, from 1. */
 	uint32_t file;
 };
-
-static int
-need(struct hwtd_context *ctx, void *array_inout, size_t *n_inout,
-    size_t *cap_inout, size_t wanted, size_t bytes, struct hwtd_error *err)
-{
-	uint8_t *at;
-	int rc;
-
-	if (wanted <= *n_inout)
-		return (HWTD_OK);
-	rc = hwtdi_array_grow(ctx, array_inout, cap_inout, wanted, bytes, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	memcpy(&at, array_inout, sizeof(at));
-	memset(at + *n_inout * bytes, 0, (wanted - *n_inout) * bytes);
-	*n_inout = wanted;
-	return (HWTD_OK);
-}
 
 static void
 begin_event(struct state *s, char phase, uint32_t pid, uint32_t tid)
@@ -169,13 +149,13 @@ place_of(struct state *s, const struct hwtdi_line *line, uint32_t *pid,
 	int rc = HWTD_OK;
 
 	if (line->thread >= s->n_threads)
-		rc = need(s->timeline.ctx, &s->threads, &s->n_threads,
-		    &s->cap_threads, (size_t)line->thread + 1,
+		rc = hwtdi_timeline_need(s->timeline.ctx, &s->threads,
+		    &s->n_threads, (size_t)line->thread + 1,
 		    sizeof(*s->threads), err);
 	if (rc == HWTD_OK && line->track >= s->n_tracks)
-		rc = need(s->timeline.ctx, &s->tracks, &s->n_tracks,
-		    &s->cap_tracks, (size_t)line->track + 1,
-		    sizeof(*s->tracks), err);
+		rc = hwtdi_timeline_need(s->timeline.ctx, &s->tracks,
+		    &s->n_tracks, (size_t)line->track + 1, sizeof(*s->tracks),
+		    err);
 	if (rc != HWTD_OK)
 		return (rc);
 	if (s->tracks[line->track].named != s->file)
@@ -349,8 +329,8 @@ count(void *arg, uint32_t thread, uint64_t at, uint64_t insns,
 	struct hwtd_call_thread who;
 	char name[HWTDI_NAME_BUFFER];
 	struct thread *t;
-	int rc = need(s->timeline.ctx, &s->threads, &s->n_threads,
-	    &s->cap_threads, (size_t)thread + 1, sizeof(*s->threads), err);
+	int rc = hwtdi_timeline_need(s->timeline.ctx, &s->threads,
+	    &s->n_threads, (size_t)thread + 1, sizeof(*s->threads), err);
 
 	if (rc != HWTD_OK)
 		return (rc);
@@ -481,10 +461,9 @@ chrome_close(struct hwtd_export *ex)
 {
 	struct state *s = ex->state;
 
-	hwtdi_array_free(ex->ctx, s->threads, s->cap_threads,
+	hwtdi_array_free(ex->ctx, s->threads, s->n_threads,
 	    sizeof(*s->threads));
-	hwtdi_array_free(ex->ctx, s->tracks, s->cap_tracks,
-	    sizeof(*s->tracks));
+	hwtdi_array_free(ex->ctx, s->tracks, s->n_tracks, sizeof(*s->tracks));
 	hwtdi_timeline_fini(&s->timeline);
 }
 

@@ -9,6 +9,7 @@
 
 /* One line for each format, in the order that users see; NULL ends it. */
 static const struct hwtdi_exporter_ops *const exporters[] = {
+	&hwtdi_perfetto_ops,
 	&hwtdi_chrome_ops,
 	NULL,
 };

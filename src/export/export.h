@@ -62,6 +62,7 @@ struct hwtdi_exporter_ops {
 	void (*close)(struct hwtd_export *ex);
 };
 
+extern const struct hwtdi_exporter_ops hwtdi_perfetto_ops;
 extern const struct hwtdi_exporter_ops hwtdi_chrome_ops;
 
 /*

@@ -460,22 +460,29 @@ take_row(struct hwtdi_timeline *tl, const struct hwtd_call *row,
 
 /* Threads. */
 
+int
+hwtdi_timeline_need(struct hwtd_context *ctx, void *array_inout,
+    size_t *n_inout, size_t wanted, size_t bytes, struct hwtd_error *err)
+{
+	const size_t old = *n_inout;
+	uint8_t *at;
+	int rc;
+
+	if (wanted <= old)
+		return (HWTD_OK);
+	rc = hwtdi_array_grow(ctx, array_inout, n_inout, wanted, bytes, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	memcpy(&at, array_inout, sizeof(at));
+	memset(at + old * bytes, 0, (*n_inout - old) * bytes);
+	return (HWTD_OK);
+}
+
 static int
 need_thread(struct hwtdi_timeline *tl, uint32_t thread, struct hwtd_error *err)
 {
-	const size_t need = (size_t)thread + 1;
-	int rc;
-
-	if (need <= tl->n_threads)
-		return (HWTD_OK);
-	rc = hwtdi_array_grow(tl->ctx, &tl->threads, &tl->cap_threads, need,
-	    sizeof(*tl->threads), err);
-	if (rc != HWTD_OK)
-		return (rc);
-	memset(&tl->threads[tl->n_threads], 0,
-	    (need - tl->n_threads) * sizeof(*tl->threads));
-	tl->n_threads = need;
-	return (HWTD_OK);
+	return (hwtdi_timeline_need(tl->ctx, &tl->threads, &tl->n_threads,
+	    (size_t)thread + 1, sizeof(*tl->threads), err));
 }
 
 /* Rows that waited; the axis is known now. */
@@ -725,7 +732,7 @@ hwtdi_timeline_fini(struct hwtdi_timeline *tl)
 		hwtdi_array_free(ctx, t->lanes, t->cap_lanes,
 		    sizeof(*t->lanes));
 	}
-	hwtdi_array_free(ctx, tl->threads, tl->cap_threads,
+	hwtdi_array_free(ctx, tl->threads, tl->n_threads,
 	    sizeof(*tl->threads));
 	if (tl->rows != NULL)
 		hwtdi_free(ctx, tl->rows, ROWS_AT_ONCE * sizeof(*tl->rows));

@@ -163,7 +163,7 @@ struct hwtdi_timeline {
 	bool by_rows;
 	struct hwtd_call *rows;
 	struct hwtdi_timeline_thread *threads;
-	size_t n_threads, cap_threads;
+	size_t n_threads;
 	struct hwtdi_line *lines;
 	size_t n_lines, cap_lines;
 	/* Lanes of all threads. */
@@ -184,6 +184,13 @@ int hwtdi_timeline_init(struct hwtdi_timeline *tl, struct hwtd_export *ex,
 /* As hwtd_export_write(). */
 int hwtdi_timeline_step(struct hwtdi_timeline *tl, struct hwtd_error *err);
 void hwtdi_timeline_fini(struct hwtdi_timeline *tl);
+
+/*
+ * An array that grows to hold `wanted` elements, or more; new ones are zeros.
+ * HWTD_E_NOMEM, HWTD_E_LIMIT.
+ */
+int hwtdi_timeline_need(struct hwtd_context *ctx, void *array_inout,
+    size_t *n_inout, size_t wanted, size_t bytes, struct hwtd_error *err);
 
 /* The text of a name; it may stand in `buffer`. */
 const char *hwtdi_timeline_name(const struct hwtdi_timeline *tl, uint32_t name,
