@@ -152,6 +152,8 @@ struct hwtd_export_info {
 	/** Calls that were left out, and those that became part of others. */
 	uint64_t dropped;
 	uint64_t merged;
+	/** See HWTD_EXPORTF_TIME_MOVED. */
+	int64_t moved_ns;
 	/** Files begun. */
 	uint32_t files;
 	uint32_t reserved;
@@ -162,8 +164,8 @@ struct hwtd_export_info {
 /** There is no time: where there should be, an instruction takes 1 ns. */
 #define HWTD_EXPORTF_INSNS_AS_TIME 0x2
 /**
- * Times are 2^24 ns later than in the trace, so that there is room for calls
- * that began before it.
+ * Times are `moved_ns` later than in the trace: viewers have no room for large
+ * ones, or there has to be some for calls that began before it.
  */
 #define HWTD_EXPORTF_TIME_MOVED 0x4
 

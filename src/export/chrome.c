@@ -14,6 +14,8 @@
 /* Numbers of processes and threads that the trace does not know. */
 #define INVENTED_PID UINT32_C(0x3fffffff)
 #define INVENTED_TID UINT32_C(0x40000000)
+/* Numbers of JSON are doubles: later ns would not be exact as us. */
+#define LATEST_NS (UINT64_C(1) << 52)
 /* Windows of the curve of instructions, in ns. */
 #define WINDOW_LEAST 1000u
 
@@ -383,10 +385,6 @@ begin_file(void *arg, struct hwtd_error *err)
 	hwtdi_json_put_text(j, "hwtdecode");
 	hwtdi_json_key(j, "file");
 	hwtdi_json_put_u64(j, ex->sink.files);
-	if (s->timeline.offset != 0) {
-		hwtdi_json_key(j, "times_later_ns");
-		hwtdi_json_put_u64(j, s->timeline.offset);
-	}
 	hwtdi_json_end(j);
 	hwtdi_json_key(j, "traceEvents");
 	hwtdi_json_begin_array(j);
@@ -416,6 +414,7 @@ file_bytes(void *arg)
 
 static const struct hwtdi_timeline_ops timeline_ops = {
 	.lanes = true,
+	.latest = LATEST_NS,
 	.begin = begin,
 	.end = end,
 	.brief = brief,
@@ -427,6 +426,7 @@ static const struct hwtdi_timeline_ops timeline_ops = {
 
 static const struct hwtdi_timeline_ops counting_ops = {
 	.lanes = true,
+	.latest = LATEST_NS,
 	.begin = begin,
 	.end = end,
 	.brief = brief,

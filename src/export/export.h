@@ -64,6 +64,8 @@ struct hwtdi_exporter_ops {
 
 extern const struct hwtdi_exporter_ops hwtdi_perfetto_ops;
 extern const struct hwtdi_exporter_ops hwtdi_chrome_ops;
+extern const struct hwtdi_exporter_ops hwtdi_speedscope_ops;
+extern const struct hwtdi_exporter_ops hwtdi_firefox_ops;
 
 /*
  * Open an export of any source; `kind` is an hwtd_export_source, and `source` has

@@ -635,6 +635,7 @@ file_bytes(void *arg)
 
 static const struct hwtdi_timeline_ops timeline_ops = {
 	.lanes = true,
+	.latest = INT64_MAX,
 	.begin = begin,
 	.end = end,
 	.brief = brief,
@@ -646,6 +647,7 @@ static const struct hwtdi_timeline_ops timeline_ops = {
 
 static const struct hwtdi_timeline_ops counting_ops = {
 	.lanes = true,
+	.latest = INT64_MAX,
 	.begin = begin,
 	.end = end,
 	.brief = brief,

@@ -42,7 +42,18 @@ axis(const struct hwtdi_timeline *tl, const struct hwtdi_timeline_thread *t,
 	at = (row->flags & known) == 0 ? t->first_ns
 	    : end		       ? row->end_ns
 				       : row->begin_ns;
+	/* What is before the first of all, if it is moved to the front. */
+	if ((int64_t)tl->offset < 0)
+		return (at < 0 - tl->offset ? 0 : at + tl->offset);
 	return (at + tl->offset < at ? UINT64_MAX : at + tl->offset);
+}
+
+void
+hwtdi_timeline_moved(struct hwtdi_timeline *tl, uint64_t by)
+{
+	tl->ex->info.moved_ns = (int64_t)by;
+	if (by != 0)
+		tl->ex->info.flags |= HWTD_EXPORTF_TIME_MOVED;
 }
 
 /* The first time that is told says whether all have to be moved. */
@@ -52,10 +63,13 @@ choose_offset(struct hwtdi_timeline *tl, const struct hwtdi_timeline_thread *t)
 	if (tl->has_offset || t->by_insns)
 		return;
 	tl->has_offset = true;
-	if (!tl->ops->lanes || t->first_ns >= LATE_ROOM)
+	if (!tl->ops->lanes)
 		return;
-	tl->offset = LATE_ROOM;
-	tl->ex->info.flags |= HWTD_EXPORTF_TIME_MOVED;
+	if (t->first_ns < LATE_ROOM)
+		tl->offset = LATE_ROOM;
+	else if (t->first_ns > tl->ops->latest)
+		tl->offset = LATE_ROOM - t->first_ns;
+	hwtdi_timeline_moved(tl, tl->offset);
 }
 
 /* Lanes. */

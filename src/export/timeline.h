@@ -110,6 +110,8 @@ struct hwtdi_timeline_ops {
 	 * line does.
 	 */
 	bool lanes;
+	/* With lanes: from the first time on all are moved, if it is above that. */
+	uint64_t latest;
 	int (*begin)(void *arg, struct hwtdi_line *line,
 	    const struct hwtdi_span *span, struct hwtd_error *err);
 	/* `row` is NULL: it does not end, but the file does. */
@@ -171,7 +173,7 @@ struct hwtdi_timeline {
 	/* Lines that can be used again. */
 	uint32_t *free_lines;
 	size_t n_free, cap_free;
-	/* Added to all times, once the first is known. */
+	/* Added to all times, mod 2^64, once the first is known. */
 	uint64_t offset;
 	bool has_offset;
 	/* The size of this file when it began. */
@@ -183,6 +185,8 @@ int hwtdi_timeline_init(struct hwtdi_timeline *tl, struct hwtd_export *ex,
     const struct hwtdi_timeline_ops *ops, void *arg, struct hwtd_error *err);
 /* As hwtd_export_write(). */
 int hwtdi_timeline_step(struct hwtdi_timeline *tl, struct hwtd_error *err);
+/* Times are told so much later, mod 2^64: for the info. */
+void hwtdi_timeline_moved(struct hwtdi_timeline *tl, uint64_t by);
 void hwtdi_timeline_fini(struct hwtdi_timeline *tl);
 
 /*

@@ -127,8 +127,11 @@ hwtdi_notes_of_end(const struct hwtd_call *row, bool details,
 		add_text(notes, &n, HWTDI_NOTE_STACK, "others ran meanwhile");
 	if (!details)
 		return (n);
-	add_number(notes, &n, HWTDI_NOTE_INSNS, row->insns);
-	add_number(notes, &n, HWTDI_NOTE_SELF_INSNS, row->self_insns);
+	/* Of text they are not known. */
+	if (row->insns != 0) {
+		add_number(notes, &n, HWTDI_NOTE_INSNS, row->insns);
+		add_number(notes, &n, HWTDI_NOTE_SELF_INSNS, row->self_insns);
+	}
 	add_number(notes, &n, HWTDI_NOTE_SELF_NS, row->self_ns);
 	if ((row->flags & HWTD_CALLF_CYCLES) != 0) {
 		add_number(notes, &n, HWTDI_NOTE_CYCLES, row->cycles);
@@ -146,7 +149,7 @@ hwtdi_notes_of_run(const struct hwtdi_run *run, bool details,
 
 	if (run->n > 1)
 		add_number(notes, &n, HWTDI_NOTE_CALLS, run->n);
-	if (details)
+	if (details && run->insns != 0)
 		add_number(notes, &n, HWTDI_NOTE_INSNS, run->insns);
 	return (n);
 }
