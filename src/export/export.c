@@ -12,6 +12,7 @@ static const struct hwtdi_exporter_ops *const exporters[] = {
 	&hwtdi_perfetto_ops,
 	&hwtdi_chrome_ops,
 	&hwtdi_speedscope_ops,
+	&hwtdi_firefox_ops,
 	NULL,
 };
 
