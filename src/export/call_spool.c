@@ -188,7 +188,8 @@ hwtdi_spool_begin(struct hwtdi_spool *spool, struct hwtdi_line *line,
 		return (rc);
 	}
 	if (t->current != line->mark)
-		return (add(spool, t, RECORD_PUSH, t->at, line->mark - 1,
+		return (add(spool, t, RECORD_PUSH,
+		    t->first != NULL ? t->at : span->begin, line->mark - 1,
 		    span->name, err));
 	return (add(spool, t, RECORD_BEGIN, span->begin, span->name, 0, err));
 }

@@ -225,12 +225,15 @@ put_begin(struct state *s, uint32_t pid, uint32_t tid, uint64_t at,
 	hwtdi_json_end(&s->json);
 }
 
+/* Its name is that of the begin: some viewers do not go by order alone. */
 static void
 put_end(struct state *s, uint32_t pid, uint32_t tid, uint64_t at,
-    const struct hwtdi_note *notes, size_t n)
+    const char *name, const struct hwtdi_note *notes, size_t n)
 {
 	begin_event(s, 'E', pid, tid);
 	put_time(s, "ts", at);
+	hwtdi_json_key(&s->json, "name");
+	hwtdi_json_put_text(&s->json, name);
 	put_notes(s, notes, n);
 	hwtdi_json_end(&s->json);
 }
@@ -266,13 +269,14 @@ end(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
 {
 	struct state *s = arg;
 	struct hwtdi_note notes[HWTDI_NOTES_MOST];
+	char buffer[HWTDI_NAME_BUFFER];
 	uint32_t pid, tid;
 	int rc = place_of(s, line, &pid, &tid, err);
 
-	(void)span;
 	if (rc == HWTD_OK)
-		put_end(s, pid, tid, at, notes,
-		    hwtdi_notes_of_end(row, has_details(s), notes));
+		put_end(s, pid, tid, at,
+		    hwtdi_timeline_name(&s->timeline, span->name, buffer),
+		    notes, hwtdi_notes_of_end(row, has_details(s), notes));
 	return (rc);
 }
 
@@ -297,7 +301,7 @@ brief(void *arg, struct hwtdi_line *line, const struct hwtdi_run *run,
 	put_begin(s, pid, tid, run->begin, name,
 	    run->n == 1 ? hwtd_call_type_name(run->type) : "short", notes,
 	    hwtdi_notes_of_run(run, has_details(s), notes));
-	put_end(s, pid, tid, run->begin + run->sum, NULL, 0);
+	put_end(s, pid, tid, run->begin + run->sum, name, NULL, 0);
 	return (HWTD_OK);
 }
 
@@ -317,7 +321,7 @@ gap(void *arg, struct hwtdi_line *line, uint64_t from, uint64_t to,
 	    hwtd_gap_reason_name(row->end));
 	put_begin(s, pid, tid, from, name, "gap", notes,
 	    hwtdi_notes_of_gap(row, notes));
-	put_end(s, pid, tid, to, NULL, 0);
+	put_end(s, pid, tid, to, name, NULL, 0);
 	return (HWTD_OK);
 }
 

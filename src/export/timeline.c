@@ -589,18 +589,21 @@ cut_lines(struct hwtdi_timeline *tl, struct hwtd_error *err)
 	return (rc);
 }
 
+static void
+restart_line(struct hwtdi_line *line)
+{
+	line->start = line->last;
+	line->mark = 0;
+	line->n_late = 0;
+	line->late_room = LATE_ROOM;
+}
+
 static int
 continue_line(struct hwtdi_timeline *tl, struct hwtdi_line *line,
     struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
 
-	line->start = line->last;
-	line->mark = 0;
-	line->n_late = 0;
-	line->late_room = LATE_ROOM;
-	if (!tl->ops->lanes && line->n_shown > 0)
-		rc = tl->ops->switched(tl->arg, line, line->last, err);
 	for (size_t i = 0; i < line->n_shown && rc == HWTD_OK; i++) {
 		struct hwtdi_span *span = &line->open[i];
 
@@ -609,6 +612,28 @@ continue_line(struct hwtdi_timeline *tl, struct hwtdi_line *line,
 		span->continued = true;
 		rc = tl->ops->begin(tl->arg, line, span, err);
 	}
+	return (rc);
+}
+
+/* Threads show the lines that run, and what is open is begun again. */
+static int
+continue_lines(struct hwtdi_timeline *tl, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	for (size_t i = 0; i < tl->n_lines; i++)
+		restart_line(&tl->lines[i]);
+	for (size_t i = 0; i < tl->n_threads && rc == HWTD_OK; i++) {
+		const uint32_t current = tl->threads[i].current;
+
+		if (!tl->ops->lanes && current != 0)
+			rc = tl->ops->switched(tl->arg,
+			    &tl->lines[current - 1],
+			    tl->lines[current - 1].last, err);
+	}
+	for (size_t i = 0; i < tl->n_lines && rc == HWTD_OK; i++)
+		if (tl->lines[i].used)
+			rc = continue_line(tl, &tl->lines[i], err);
 	return (rc);
 }
 
@@ -623,18 +648,8 @@ next_file(struct hwtdi_timeline *tl, struct hwtd_error *err)
 		rc = hwtdi_sink_next_file(&tl->ex->sink, err);
 	if (rc == HWTD_OK)
 		rc = tl->ops->begin_file(tl->arg, err);
-	for (size_t i = 0; i < tl->n_lines && rc == HWTD_OK; i++)
-		if (tl->lines[i].used)
-			rc = continue_line(tl, &tl->lines[i], err);
-	/* The thread shows the line that runs. */
-	for (size_t i = 0; i < tl->n_threads && rc == HWTD_OK; i++) {
-		const uint32_t current = tl->threads[i].current;
-
-		if (!tl->ops->lanes && current != 0)
-			rc = tl->ops->switched(tl->arg,
-			    &tl->lines[current - 1],
-			    tl->lines[current - 1].last, err);
-	}
+	if (rc == HWTD_OK)
+		rc = continue_lines(tl, err);
 	tl->file_begin = tl->ops->file_bytes(tl->arg);
 	return (rc);
 }
