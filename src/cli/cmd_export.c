@@ -1,6 +1,8 @@
 /*
  * hwtdecode export: files for viewers, profilers and compilers.
  */
+#include <sys/stat.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -174,6 +176,16 @@ check_output(const struct options *o, const struct export_target *target)
 {
 	const bool standard = o->output == NULL || strcmp(o->output, "-") == 0;
 
+	struct stat st;
+
+	if (o->export.split_bytes != 0 && !standard &&
+	    stat(o->output, &st) == 0 && !S_ISREG(st.st_mode)) {
+		say_error("--split-size: %s is no file that others can stand "
+			  "beside",
+		    o->output);
+		say_hint("name a regular file with -o");
+		return (EXIT_BAD_USAGE);
+	}
 	if (o->export.split_bytes != 0 && standard) {
 		say_error("--split-size: further files need a name");
 		say_hint("give the first one's with -o");

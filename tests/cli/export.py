@@ -1,0 +1,203 @@
+"""hwtdecode export: formats and their names, files, rows, what is refused."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import time
+
+from runner import BRANCHES, OVERFLOW, Case
+
+TEXT = """\
+7/8 1.000000100: 1 branches:u: call 1000 main+0x0 (p) => 2000 f+0x0 (p)
+7/8 1.000000120: 1 branches:u: return 2008 f+0x8 (p) => 1005 main+0x5 (p)
+7/8 1.000000140: 1 branches:u: call 1000 main+0x0 (p) => 2000 f+0x0 (p)
+"""
+FORMATS = ("perfetto", "chrome", "speedscope", "firefox")
+
+
+def test_formats_are_listed(case: Case) -> None:
+    run = case.run("export", "--to", "help").want(0)
+    names = [line.split()[0] for line in run.out.splitlines()[1:]]
+    assert set(FORMATS) <= set(names), names
+    assert names[-2:] == ["csv", "jsonl"], names
+    assert len(set(names)) == len(names)
+    assert "calls" in run.out and "up to 500 MB" in run.out
+
+
+def test_the_name_of_the_file_tells_the_format(case: Case) -> None:
+    case.write("a", TEXT)
+    for name, key in (
+        ("a.chrome.json", "traceEvents"),
+        ("a.trace.json", "traceEvents"),
+        ("a.speedscope.json", "$schema"),
+        ("a.speedscope", "$schema"),
+        ("a.firefox.json", "threads"),
+        ("a.profile.json", "threads"),
+    ):
+        case.run("export", "-o", name, "a").want(0, out="")
+        data = (case.folder / name).read_bytes()
+        assert key in json.loads(data), name
+        case.run("export", "-o", name + ".gz", "a").want(0)
+        packed = (case.folder / (name + ".gz")).read_bytes()
+        assert gzip.decompress(packed) == data
+    case.run("export", "-o", "a.pftrace", "a").want(0)
+    assert (case.folder / "a.pftrace").read_bytes()[:1] == b"\n"
+    # What is asked for counts more.
+    case.run("export", "-o", "b.pftrace", "--to=chrome", "a").want(0)
+    json.loads((case.folder / "b.pftrace").read_bytes())
+    case.run("export", "-o", "a.json", "a").want(
+        2, err_has=("a.json: the name tells no format", "--to help")
+    )
+    case.run("export", "a").want(2, err_has="export needs a format")
+    case.run("export", "--to=chrom", "a").want(
+        2, err_has=("there is no format 'chrom'", "did you mean chrome?")
+    )
+    case.run("export", "--to=chrome").want(2, err_has="export needs FILE")
+
+
+def test_standard_output_and_input(case: Case) -> None:
+    case.write("a", TEXT)
+    one = case.run("export", "--to=chrome", "--title=x", "a").want(0)
+    case.run("export", "--title=x", "-o", "a.chrome.json", "a").want(0)
+    assert one.out == (case.folder / "a.chrome.json").read_text()
+    run = case.shell(
+        '"$T" export --to=chrome --title=x --text - <a | cat'
+    ).want(0)
+    assert run.out == one.out
+    assert json.loads(one.out)["otherData"]["title"] == "x"
+    run = case.run("export", "--to=speedscope", "a").want(0)
+    assert json.loads(run.out)["name"] == "a"
+
+
+def test_rows_are_those_of_events(case: Case) -> None:
+    raw, code = case.trace(BRANCHES)
+    for name in ("csv", "jsonl"):
+        rows = case.run("events", f"--format={name}", "--tech=pt", *code, raw)
+        run = case.run("export", f"--to={name}", "--tech=pt", *code, raw)
+        run.want(0, out=rows.out)
+        case.run("export", "-o", f"a.{name}", "--tech=pt", *code, raw).want(0)
+        assert (case.folder / f"a.{name}").read_text() == rows.out
+    case.run("export", "--to=csv", "--gzip", "--tech=pt", *code, raw).want(
+        2, err_has="rows are neither packed"
+    )
+    case.run(
+        "export", "--split-size=1M", "-o", "a.csv", "--tech=pt", *code, raw
+    ).want(2, err_has="this format is one file")
+
+
+def test_several_files_have_numbers(case: Case) -> None:
+    lines = TEXT.splitlines()[:2]
+    text = "".join(
+        line.replace(" 1.0000001", f" 1.{i:06}1") + "\n"
+        for i in range(300)
+        for line in lines
+    )
+    case.write("a", text)
+    case.run("export", "--split-size=10K", "-o", "b.chrome.json", "a").want(0)
+    names = sorted(p.name for p in case.folder.glob("b.*"))
+    assert names[:2] == ["b.chrome.json", "b.chrome.json.2"], names
+    assert not any("part" in name for name in names)
+    case.run("export", "--to=chrome", "--split-size=10K", "a").want(
+        2, err_has="further files need a name"
+    )
+    case.run(
+        "export", "--to=chrome", "--split-size=10K", "-o", "/dev/null", "a"
+    ).want(2, err_has="/dev/null is no file")
+    for size in ("0", "x"):
+        case.run("export", f"--split-size={size}", "-o", "c.pftrace", "a").want(
+            2, err_has=f"'{size}' is no size"
+        )
+    # The second file would be the one that is read.
+    os.rename(case.folder / "a", case.folder / "d.chrome.json.2")
+    run = case.run(
+        "export", "--split-size=10K", "-o", "d.chrome.json", "d.chrome.json.2"
+    )
+    run.want(1, err_has="is both input and output")
+    assert (case.folder / "d.chrome.json.2").read_text() == text
+
+
+def test_wrong_values_are_told(case: Case) -> None:
+    case.write("a", TEXT)
+    case.run("export", "--to=chrome", "--resolution=x", "a").want(
+        2, err_has="--resolution: 'x' is no length of time"
+    )
+    case.run("export", "--to=chrome", "--value=x", "a").want(
+        2, err_has="--value: 'x' is not"
+    )
+    case.run("export", "--to=chrome", "--value=cycles", "a").want(
+        1, err_has="format chrome draws time or instructions"
+    )
+    case.run("export", "--to=chrome", "--time=1-2", "a").want(
+        2, err_has="of text all rows are read"
+    )
+    case.run("export", "--to=chrome", "b").want(1, err_has="b: No such file")
+    case.write("c", "nothing")
+    case.run("export", "--to=chrome", "c").want(4)
+    assert not (case.folder / "c.chrome.json").exists()
+
+
+def test_gaps_and_the_lack_of_time_are_told(case: Case) -> None:
+    raw, code = case.trace(OVERFLOW)
+    run = case.run("export", "--to=chrome", "--tech=pt", *code, raw)
+    run.want(
+        0,
+        err_has=(
+            "1 gap of 0 bytes: what ran there is written as not traced",
+            "there is no time in it",
+        ),
+    )
+    names = [e["name"] for e in json.loads(run.out)["traceEvents"]]
+    assert "not traced: overflow" in names
+    case.run(
+        "export", "--to=chrome", "--max-loss=0", "--tech=pt", *code, raw
+    ).want(3, err_has="gap")
+    run = case.run(
+        "export", "--to=chrome", "--value=insns", "--tech=pt", *code, raw
+    )
+    assert "there is no time" not in run.err
+
+
+def test_a_viewer_that_is_given_too_much_is_named(case: Case) -> None:
+    # Names are written with each begin and end.
+    name = "n" * 4096
+    lines = []
+    for i in range(12400):
+        at = i * 10
+        lines.append(
+            f"7/8 1.{at:09}: 1 branches:u: call 1000 m+0x0 (p) "
+            f"=> 2000 {name}+0x0 (p)\n"
+            f"7/8 1.{at + 5:09}: 1 branches:u: return 2008 [unknown] (p) "
+            "=> 1005 m+0x5 (p)\n"
+        )
+    case.write("a", "".join(lines))
+    run = case.run("export", "--to=chrome", "-o", "/dev/null", "a")
+    run.want(
+        0,
+        err_has=(
+            "MB are more than the 100 MB that Perfetto, chrome://tracing",
+            "--split-size 95M writes several files",
+        ),
+    )
+    case.run("export", "--to=perfetto", "-o", "/dev/null", "a").want(0, err="")
+
+
+def test_an_interrupt_leaves_a_file_that_is_whole(case: Case) -> None:
+    raw, code = case.long_trace(60000)
+    job = subprocess.Popen(
+        [case.tool, "export", "--to=chrome", "-j1", "-o", "a.json"]
+        + ["--tech=pt", *map(str, code), str(raw)],
+        cwd=case.folder,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 10
+    while not list(case.folder.glob("a.json.part*")):
+        assert time.monotonic() < end and job.poll() is None
+        time.sleep(0.01)
+    job.send_signal(signal.SIGINT)
+    code_of_job = job.wait(timeout=60)
+    assert code_of_job in (130, 0), code_of_job
+    events = json.loads((case.folder / "a.json").read_text())["traceEvents"]
+    begins = sum(e["ph"] == "B" for e in events)
+    assert begins == sum(e["ph"] == "E" for e in events)
