@@ -8,7 +8,7 @@
 #ifndef HWTDI_CALL_SPOOL_H
 #define HWTDI_CALL_SPOOL_H
 
-#include "export/timeline.h"
+#include "export/call_timeline.h"
 
 struct hwtdi_spool_chunk;
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "export/json_writer.h"
-#include "export/timeline_notes.h"
+#include "export/call_notes.h"
 
 /* Numbers of processes and threads that the trace does not know. */
 #define INVENTED_PID UINT32_C(0x3fffffff)

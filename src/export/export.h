@@ -10,7 +10,7 @@
 
 #include <hwtdecode/format.h>
 
-#include "export/sink.h"
+#include "export/export_sink.h"
 
 /* What a format writes of; the one that `ops->source` says is set. */
 struct hwtdi_export_source {

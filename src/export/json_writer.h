@@ -5,7 +5,7 @@
 #ifndef HWTDI_JSON_WRITER_H
 #define HWTDI_JSON_WRITER_H
 
-#include "export/sink.h"
+#include "export/export_sink.h"
 
 /* Arrays and objects in one another; deeper ones are a mistake of the writer's. */
 #define HWTDI_JSON_DEPTH 32u

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "export/protobuf_writer.h"
-#include "export/timeline_notes.h"
+#include "export/call_notes.h"
 
 /* Fields of messages. */
 enum {

@@ -6,7 +6,7 @@
 #ifndef HWTDI_PROTOBUF_WRITER_H
 #define HWTDI_PROTOBUF_WRITER_H
 
-#include "export/sink.h"
+#include "export/export_sink.h"
 
 /* Bytes of messages; all zero but `ctx`: none. */
 struct hwtdi_protobuf {

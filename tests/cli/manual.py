@@ -6,8 +6,8 @@ import spaces
 from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
-COMMANDS += ["packets", "spe", "mem", "calls", "report", "archive"]
-COMMANDS += ["import", "help", "version"]
+COMMANDS += ["packets", "spe", "mem", "calls", "report", "export"]
+COMMANDS += ["archive", "import", "help", "version"]
 
 
 def page(case: Case, name: str = "hwtdecode.1") -> str:

@@ -4,7 +4,7 @@
 #ifndef TEST_SINK_TEXT_H
 #define TEST_SINK_TEXT_H
 
-#include "export/sink.h"
+#include "export/export_sink.h"
 #include "support/failing_allocator.h"
 
 struct sink_text {

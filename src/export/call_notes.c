@@ -1,7 +1,7 @@
 /*
  * What is told of a call beside its name and times.
  */
-#include "export/timeline_notes.h"
+#include "export/call_notes.h"
 
 const char *
 hwtdi_note_text(enum hwtdi_note_name name)

@@ -5,8 +5,8 @@
  * What fails is kept, and what comes after it is thrown away: who writes asks
  * once in a while, hwtdi_sink_flush() at the latest.
  */
-#ifndef HWTDI_SINK_H
-#define HWTDI_SINK_H
+#ifndef HWTDI_EXPORT_SINK_H
+#define HWTDI_EXPORT_SINK_H
 
 #include <hwtdecode/format.h>
 
@@ -63,4 +63,4 @@ int hwtdi_sink_next_file(struct hwtdi_sink *sink, struct hwtd_error *err);
 
 void hwtdi_sink_fini(struct hwtdi_sink *sink);
 
-#endif /* HWTDI_SINK_H */
+#endif /* HWTDI_EXPORT_SINK_H */

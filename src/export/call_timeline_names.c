@@ -8,7 +8,7 @@
 #include <hwtdecode/space.h>
 
 #include "analysis/call_source.h"
-#include "export/timeline.h"
+#include "export/call_timeline.h"
 
 const char *
 hwtdi_timeline_name(const struct hwtdi_timeline *tl, uint32_t name,

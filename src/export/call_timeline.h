@@ -7,8 +7,8 @@
  * that follow on one another become one, and files begin anew where they are
  * full: all formats agree on that.
  */
-#ifndef HWTDI_TIMELINE_H
-#define HWTDI_TIMELINE_H
+#ifndef HWTDI_CALL_TIMELINE_H
+#define HWTDI_CALL_TIMELINE_H
 
 #include <hwtdecode/calls.h>
 
@@ -215,4 +215,4 @@ const char *hwtdi_timeline_process(const struct hwtdi_timeline *tl,
 void hwtdi_timeline_who(const struct hwtdi_timeline *tl, uint32_t thread,
     struct hwtd_call_thread *who, char text[HWTDI_NAME_BUFFER]);
 
-#endif /* HWTDI_TIMELINE_H */
+#endif /* HWTDI_CALL_TIMELINE_H */

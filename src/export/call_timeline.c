@@ -1,7 +1,7 @@
 /*
  * Calls along an axis of time: which are drawn, from where to where.
  */
-#include "export/timeline.h"
+#include "export/call_timeline.h"
 
 #include <string.h>
 

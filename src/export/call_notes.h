@@ -1,10 +1,10 @@
 /*
  * What is told of a call beside its name and times, for formats that have room.
  */
-#ifndef HWTDI_TIMELINE_NOTES_H
-#define HWTDI_TIMELINE_NOTES_H
+#ifndef HWTDI_CALL_NOTES_H
+#define HWTDI_CALL_NOTES_H
 
-#include "export/timeline.h"
+#include "export/call_timeline.h"
 
 enum hwtdi_note_kind {
 	HWTDI_NOTE_NUMBER,
@@ -54,4 +54,4 @@ size_t hwtdi_notes_of_run(const struct hwtdi_run *run, bool details,
 size_t hwtdi_notes_of_gap(const struct hwtd_call *row,
     struct hwtdi_note notes[HWTDI_NOTES_MOST]);
 
-#endif /* HWTDI_TIMELINE_NOTES_H */
+#endif /* HWTDI_CALL_NOTES_H */

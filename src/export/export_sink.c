@@ -1,7 +1,7 @@
 /*
  * The sink of an export: a buffer, packing, and the end of files.
  */
-#include "export/sink.h"
+#include "export/export_sink.h"
 
 #include <stdarg.h>
 #include <stdio.h>
