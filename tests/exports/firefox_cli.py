@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 from types import TracebackType
 
 import consumers
@@ -22,6 +24,8 @@ class Session:
     def __init__(self, case: Case, file: str) -> None:
         self.case = case
         self.file = file
+        # What one leaves behind is not for the next.
+        self.folder = Path(tempfile.mkdtemp(dir=case.folder))
         modules = consumers.folder() / "npm/node_modules"
         self.command = [
             "node",
@@ -32,7 +36,7 @@ class Session:
         self.environment = {
             **os.environ,
             "HOME": str(case.folder),
-            "PROFILER_CLI_SESSION_DIR": str(case.folder / "session"),
+            "PROFILER_CLI_SESSION_DIR": str(self.folder),
             "PROFILER_CLI_NO_SYMBOLICATE": "1",
         }
         self.keeper: subprocess.Popen[bytes] | None = None
@@ -54,7 +58,6 @@ class Session:
         return done.stdout.decode()
 
     def __enter__(self) -> Session:
-        (self.case.folder / "session").mkdir(exist_ok=True)
         self.keeper = subprocess.Popen(
             [*self.command, "--daemon", self.file, "--session", NAME],
             cwd=self.case.folder,
@@ -63,16 +66,18 @@ class Session:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
+        # It is not asked before: who does not answer at once is given up.
+        log = self.folder / f"{NAME}.log"
         end = time.monotonic() + consumers.PATIENCE
         while True:
-            done = self.call("status")
-            if done.returncode == 0:
+            text = log.read_text() if log.exists() else ""
+            if "Profile loaded successfully" in text:
                 return self
             if self.keeper.poll() is not None or time.monotonic() > end:
                 self.keeper.kill()
                 out, _ = self.keeper.communicate()
-                raise AssertionError((out, done.stdout, done.stderr))
-            time.sleep(0.2)
+                raise AssertionError((out, text))
+            time.sleep(0.05)
 
     def __exit__(
         self,
