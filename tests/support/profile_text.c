@@ -106,10 +106,11 @@ put_things(struct text *t, struct hwtd_profile *p)
 		return (rc);
 	for (uint32_t i = 0; (rc = hwtd_profile_function(p, i, &f)) == HWTD_OK;
 	     i++)
-		put(t, "function %s %s %s:%u image %u +%llx %llu %x\n",
+		put(t, "function %s %s %s:%u image %u +%llx %llu %x %llx\n",
 		    shown(f.name), shown(f.linkage_name), shown(f.file),
 		    f.line, f.image, (unsigned long long)f.file_off,
-		    (unsigned long long)f.bytes, f.flags);
+		    (unsigned long long)f.bytes, f.flags,
+		    (unsigned long long)f.link_address);
 	if (rc != HWTD_END)
 		return (rc);
 	for (uint32_t i = 0;

@@ -669,6 +669,10 @@ add_random_details(struct hwtd_profile *whole, struct hwtd_profile *part,
 
 		f.file = files[random_below(&r, 3)];
 		f.linkage_name = random_below(&r, 2) != 0 ? "_f" : NULL;
+		if (random_below(&r, 2) != 0) {
+			f.flags |= HWTD_PROFILE_FUNCTIONF_LINKED;
+			f.link_address = random_below(&r, 3);
+		}
 		assert_int_equal(hwtdi_profile_add_function(both[i], &f,
 				     &code.function, NULL),
 		    HWTD_OK);
