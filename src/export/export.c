@@ -89,7 +89,8 @@ make(struct hwtd_export *ex, const struct hwtd_format_options *o,
 	ex->options.title = hwtdi_strdup(ex->ctx,
 	    o->title != NULL ? o->title : "");
 	if (ex->options.title == NULL)
-		return (hwtdi_fail_nomem(err, strlen(o->title) + 1));
+		return (hwtdi_fail_nomem(err,
+		    o->title != NULL ? strlen(o->title) + 1 : 1));
 	ex->state = hwtdi_zalloc(ex->ctx, ops->state_bytes);
 	if (ex->state == NULL)
 		return (hwtdi_fail_nomem(err, ops->state_bytes));
