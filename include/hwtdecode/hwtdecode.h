@@ -31,6 +31,7 @@
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
 #include <hwtdecode/format.h>
+#include <hwtdecode/flame.h>
 #include <hwtdecode/capture.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

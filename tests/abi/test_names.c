@@ -48,6 +48,11 @@ static const struct {
 	    "sampled exit" },
 	{ "tables of profiles", hwtd_profile_by_name,
 	    "function line image thread inline block cpu" },
+	{ "kinds of frames", hwtd_flame_kind_name,
+	    "all thread function unknown-function untraced gap off others "
+	    "smaller deeper" },
+	{ "what frames weigh", hwtd_export_value_name,
+	    "default insns time cycles calls" },
 	{ "tables of samples", hwtd_memory_table_name,
 	    "symbol insn address page line source cpu thread branch path" },
 	{ "levels of memory", hwtd_memory_level_name,

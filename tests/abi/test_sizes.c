@@ -231,6 +231,20 @@ call_profile(struct fixture *f, void *opts, struct hwtd_error *err)
 }
 
 static int
+call_flame(struct fixture *f, void *opts, struct hwtd_error *err)
+{
+	struct hwtd_profile *profile = NULL;
+	struct hwtd_flame *flame = NULL;
+	int rc = hwtd_profile_create(f->ctx, NULL, &profile, err);
+
+	if (rc == HWTD_OK)
+		rc = hwtd_flame_open(profile, opts, &flame, err);
+	hwtd_flame_close(flame);
+	hwtd_profile_destroy(profile);
+	return (rc);
+}
+
+static int
 call_calls(struct fixture *f, void *opts, struct hwtd_error *err)
 {
 	struct hwtd_calls *calls = NULL;
@@ -323,6 +337,8 @@ static const struct {
 	    NULL },
 	{ "runs options", call_runs, sizeof(struct hwtd_runs_options), NULL },
 	{ "profile options", call_profile, sizeof(struct hwtd_profile_options),
+	    NULL },
+	{ "flame options", call_flame, sizeof(struct hwtd_flame_options),
 	    NULL },
 	{ "calls options", call_calls, sizeof(struct hwtd_calls_options),
 	    NULL },
