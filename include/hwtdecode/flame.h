@@ -233,6 +233,50 @@ HWTD_API void hwtd_flame_close(struct hwtd_flame *flame);
 HWTD_API const char *hwtd_flame_kind_name(uint32_t kind);
 HWTD_API const char *hwtd_export_value_name(uint32_t value);
 
+/**
+ * Begin to write a profile: formats of HWTD_SOURCE_PROFILE.  Those that are drawn
+ * or folded are of a flame with threads and else default options.
+ *
+ * @param[in,out] profile     Stays as it is until the export is closed.
+ * @param[in]     opts        `format` and `write` have to be set.  Copied.
+ * @param[out]    export_out  Set on success.
+ * @param[out]    err         Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, or
+ *         HWTD_E_INVALID   a pointer is NULL, an option is wrong, or the
+ *                          format is not one of profiles;
+ *         HWTD_E_NOMEM     out of memory;
+ *         HWTD_E_LIMIT     a limit of the context was reached;
+ *         HWTD_E_TOO_NEW   `opts` has fields that this library does not know.
+ *
+ * Lives:  owned; close with hwtd_export_close().  One thread at a time.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_export_open_profile(struct hwtd_profile *profile,
+    const struct hwtd_format_options *opts, struct hwtd_export **export_out,
+    struct hwtd_error *err);
+
+/**
+ * Begin to write a flame: HWTD_FORMAT_FOLDED, HWTD_FORMAT_SPEEDSCOPE_SAMPLED or
+ * HWTD_FORMAT_FLAME_SVG.  What weighs, and how deep it goes, the flame says.
+ *
+ * Lines of one that is compared have two numbers, that of what it is compared
+ * with first; pictures have colours.
+ *
+ * @param[in]  flame       Stays open until the export is closed.
+ * @param[in]  opts        `format` and `write` have to be set.  Copied.
+ * @param[out] export_out  Set on success.
+ * @param[out] err         Filled on failure.  May be NULL.
+ *
+ * @return as hwtd_export_open_profile().
+ *
+ * Lives:  owned; close with hwtd_export_close().  One thread at a time.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_export_open_flame(struct hwtd_flame *flame,
+    const struct hwtd_format_options *opts, struct hwtd_export **export_out,
+    struct hwtd_error *err);
+
 #ifndef HWTD_CDEF
 #ifdef __cplusplus
 }

@@ -124,6 +124,12 @@ struct hwtd_format_options {
 	uint32_t value;
 	/** What viewers call it.  NULL: nothing particular.  Copied. */
 	const char *title;
+	/**
+	 * Of pictures: frames that are narrower, in tenths of a pixel, are drawn
+	 * together.  0: 3.
+	 */
+	uint32_t min_width;
+	uint32_t reserved;
 };
 
 /** Pack with gzip; formats that are always packed are anyway. */
@@ -132,6 +138,8 @@ struct hwtd_format_options {
 #define HWTD_EXPORT_DETAILS 0x2
 /** Curves of what is executed over time, where a format has them. */
 #define HWTD_EXPORT_COUNTERS 0x4
+/** Of pictures: the root is at the top. */
+#define HWTD_EXPORT_ICICLE 0x8
 
 /** What was written so far. */
 struct hwtd_export_info {

@@ -6,9 +6,15 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "export/formats.h"
 
 /* One line for each format, in the order that users see; NULL ends it. */
 static const struct hwtdi_exporter_ops *const exporters[] = {
+	&hwtdi_folded_ops,
+	&hwtdi_flame_svg_ops,
+	&hwtdi_pprof_ops,
+	&hwtdi_callgrind_ops,
+	&hwtdi_speedscope_sampled_ops,
 	&hwtdi_perfetto_ops,
 	&hwtdi_chrome_ops,
 	&hwtdi_speedscope_ops,
@@ -17,7 +23,8 @@ static const struct hwtdi_exporter_ops *const exporters[] = {
 };
 
 #define ALL_FLAGS                                                             \
-	(HWTD_EXPORT_GZIP | HWTD_EXPORT_DETAILS | HWTD_EXPORT_COUNTERS)
+	(HWTD_EXPORT_GZIP | HWTD_EXPORT_DETAILS | HWTD_EXPORT_COUNTERS |      \
+	    HWTD_EXPORT_ICICLE)
 
 static const struct hwtdi_exporter_ops *
 ops_of(uint32_t format)

@@ -20,6 +20,8 @@ struct hwtdi_export_source {
 	struct hwtd_trace *trace;
 	/* struct hwtd_profile, struct hwtd_coverage. */
 	struct hwtd_profile *profile;
+	/* Instead of a profile. */
+	struct hwtd_flame *flame;
 	struct hwtd_coverage *coverage;
 };
 
