@@ -16,6 +16,7 @@
 
 /* By hwtd_export_source; NULL: there is no format of it. */
 static const struct export_source *const sources[] = {
+	[HWTD_SOURCE_PROFILE] = &export_from_profile,
 	[HWTD_SOURCE_CALLS] = &export_from_calls,
 };
 

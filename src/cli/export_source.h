@@ -38,5 +38,6 @@ struct export_source {
 };
 
 extern const struct export_source export_from_calls;
+extern const struct export_source export_from_profile;
 
 #endif /* HWTDECODE_CLI_EXPORT_SOURCE_H */
