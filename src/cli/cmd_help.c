@@ -96,6 +96,13 @@ const struct command commands[] = {
 	    "it.  '--to help' lists the formats.  FILE may be text of "
 	    "perf-script(1) with branches, for formats made of calls.",
 	    cmd_export },
+	{ "flame", COMMAND_FLAME, "FILE", 1, 1,
+	    "show what stacks of calls weigh, as a flame graph",
+	    "Adds up the stacks of all calls and tells what each weighs: as "
+	    "a tree, as a picture for browsers (-o FILE.svg), or folded into "
+	    "lines.  --diff compares with another trace.  FILE may be text "
+	    "of perf-script(1) with branches, too.",
+	    cmd_flame },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "

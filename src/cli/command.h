@@ -26,7 +26,8 @@ enum command_bit {
 	COMMAND_RECORD = 0x2000,
 	COMMAND_CALLS = 0x4000,
 	COMMAND_REPORT = 0x8000,
-	COMMAND_EXPORT = 0x10000
+	COMMAND_EXPORT = 0x10000,
+	COMMAND_FLAME = 0x20000
 };
 
 struct command {
@@ -69,6 +70,7 @@ int cmd_mem(const struct options *options);
 int cmd_calls(const struct options *options);
 int cmd_report(const struct options *options);
 int cmd_export(const struct options *options);
+int cmd_flame(const struct options *options);
 int cmd_spe(const struct options *options);
 int cmd_record(const struct options *options);
 int cmd_archive(const struct options *options);

@@ -9,6 +9,7 @@
 #include "cli/call_options.h"
 #include "cli/coresight_options.h"
 #include "cli/export_options.h"
+#include "cli/flame_options.h"
 #include "cli/image_options.h"
 #include "cli/message.h"
 #include "cli/option_values.h"
@@ -475,6 +476,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_call_option,
 		take_report_option,
 		take_export_option,
+		take_flame_option,
 		take_decode_option,
 	};
 	bool known;

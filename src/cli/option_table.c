@@ -1,12 +1,14 @@
 /*
  * The table of all options: parsing, help and completion read it.
  */
+#include "cli/flame_options.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/sample_options.h"
 
 /* What can follow calls. */
-#define FOLLOWERS (COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT)
+#define FOLLOWERS                                                             \
+	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME)
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
@@ -205,7 +207,7 @@ const struct option_entry option_table[] = {
 	    COMMAND_CALLS | COMMAND_EXPORT, "TIME", NULL,
 	    "Only calls that took so long: ns (default), us, ms, s." },
 	{ OPTION_MAX_DEPTH, "max-depth", 0, GROUP_COMMAND,
-	    COMMAND_CALLS | COMMAND_EXPORT, "N", NULL,
+	    COMMAND_CALLS | COMMAND_EXPORT | COMMAND_FLAME, "N", NULL,
 	    "Only N levels of calls." },
 	{ OPTION_TRIGGER, "trigger", 0, GROUP_COMMAND, COMMAND_CALLS, "NAME",
 	    NULL, "Only calls of the function NAME, and what they call." },
@@ -256,18 +258,47 @@ const struct option_entry option_table[] = {
 	    "TIME", NULL,
 	    "Calls shorter than TIME that follow on one another become one, "
 	    "with their sum: 1500, 20us or 1.5ms." },
-	{ OPTION_VALUE, "value", 0, GROUP_COMMAND, COMMAND_EXPORT, "NAME",
-	    "insns|time|cycles|calls",
+	{ OPTION_VALUE, "value", 0, GROUP_COMMAND,
+	    COMMAND_EXPORT | COMMAND_FLAME, "NAME", "insns|time|cycles|calls",
 	    "What weighs.  Default: time where it is known, else "
 	    "instructions." },
 	{ OPTION_DETAILS, "details", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL,
 	    NULL, "Addresses, instructions and cycles of each call, too." },
 	{ OPTION_COUNTERS, "counters", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL,
 	    NULL, "Curves of instructions over time, too." },
-	{ OPTION_TITLE, "title", 0, GROUP_COMMAND, COMMAND_EXPORT, "TEXT",
-	    NULL, "What viewers call it.  Default: the name of FILE." },
+	{ OPTION_TITLE, "title", 0, GROUP_COMMAND,
+	    COMMAND_EXPORT | COMMAND_FLAME, "TEXT", NULL,
+	    "What viewers call it.  Default: the name of FILE." },
 	{ OPTION_GZIP, "gzip", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL, NULL,
 	    "Pack with gzip.  Default when the name of -o ends in .gz." },
+
+	/* Stacks. */
+	{ OPTION_FLAME_FORMAT, "format", 0, GROUP_COMMAND, COMMAND_FLAME,
+	    "NAME", FLAME_FORMATS,
+	    "Default: what the name of -o ends in (.svg, .folded, "
+	    ".speedscope.json, .jsonl, .csv), else text." },
+	{ OPTION_DIFF, "diff", 0, GROUP_COMMAND, COMMAND_FLAME, "FILE2", NULL,
+	    "Compare with FILE2, which was before: red weighs more now, blue "
+	    "less.  Shares of each whole are compared." },
+	{ OPTION_ABSOLUTE, "absolute", 0, GROUP_COMMAND, COMMAND_FLAME, NULL,
+	    NULL, "Compare numbers, not shares." },
+	{ OPTION_INVERT, "invert", 0, GROUP_COMMAND, COMMAND_FLAME, NULL, NULL,
+	    "From what ran to what called it." },
+	{ OPTION_BY_THREAD, "by-thread", 0, GROUP_COMMAND, COMMAND_FLAME, NULL,
+	    NULL, "A frame for each thread." },
+	{ OPTION_MIN_PERCENT, "min-percent", 0, GROUP_COMMAND, COMMAND_FLAME,
+	    "N", NULL,
+	    "Sum up frames of less than N percent of all.  Default: 0.5 of "
+	    "text, else 0; 0.01 with --invert." },
+	{ OPTION_OFF_TIME, "off-time", 0, GROUP_COMMAND, COMMAND_FLAME, NULL,
+	    NULL, "Of time: also that in which threads did not run." },
+	{ OPTION_BY_NAME, "by-name", 0, GROUP_COMMAND, COMMAND_FLAME, NULL,
+	    NULL, "Frames of one caller by name.  Default: heaviest first." },
+	{ OPTION_ICICLE, "icicle", 0, GROUP_COMMAND, COMMAND_FLAME, NULL, NULL,
+	    "Of pictures: the root is at the top." },
+	{ OPTION_MIN_WIDTH, "min-width", 0, GROUP_COMMAND, COMMAND_FLAME,
+	    "PIXELS", NULL,
+	    "Of pictures: draw narrower frames together.  Default: 0.3." },
 
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
@@ -414,7 +445,7 @@ const struct option_entry option_table[] = {
 	{ OPTION_STRICT, "strict", 0, GROUP_DECODE, DECODERS, NULL, NULL,
 	    "Fail at the first gap." },
 	{ OPTION_MAX_LOSS, "max-loss", 0, GROUP_DECODE,
-	    PRINTERS | COMMAND_EXPORT, "PERCENT", NULL,
+	    PRINTERS | COMMAND_EXPORT | COMMAND_FLAME, "PERCENT", NULL,
 	    "Exit 3 when more of the bytes gave nothing.  Default: 0 for "
 	    "check, 100 elsewhere." },
 
@@ -433,8 +464,8 @@ const struct option_entry option_table[] = {
 	    "Colour text.  Default: auto, on a terminal unless NO_COLOR is "
 	    "set." },
 	{ OPTION_PROGRESS, "progress", 0, GROUP_OUTPUT,
-	    PRINTERS | COMMAND_RECORD | COMMAND_EXPORT, NULL, NULL,
-	    "Show progress even when standard error is no terminal." },
+	    PRINTERS | COMMAND_RECORD | COMMAND_EXPORT | COMMAND_FLAME, NULL,
+	    NULL, "Show progress even when standard error is no terminal." },
 
 	/* General. */
 	{ OPTION_HELP, "help", 'h', GROUP_GENERAL, ~0u, NULL, NULL,

@@ -140,6 +140,16 @@ enum option_id {
 	OPTION_COUNTERS,
 	OPTION_TITLE,
 	OPTION_GZIP,
+	OPTION_FLAME_FORMAT,
+	OPTION_BY_THREAD,
+	OPTION_INVERT,
+	OPTION_ICICLE,
+	OPTION_BY_NAME,
+	OPTION_ABSOLUTE,
+	OPTION_OFF_TIME,
+	OPTION_MIN_WIDTH,
+	OPTION_MIN_PERCENT,
+	OPTION_DIFF,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -209,6 +219,21 @@ struct export_options {
 	uint32_t value;
 	/* HWTD_EXPORT_* bits. */
 	uint32_t flags;
+};
+
+/* What is shown of stacks, and how. */
+struct flame_options {
+	/* An enum flame_format, if `has_format`. */
+	uint32_t format;
+	bool has_format;
+	bool by_thread, invert, icicle, by_name, absolute, off_time;
+	/* Of a million. */
+	bool has_min;
+	uint32_t min_ppm;
+	/* Tenths of a pixel; 0: not given. */
+	uint32_t min_width;
+	/* A file, borrowed from argv, or NULL. */
+	const char *diff;
 };
 
 /* Borrowed from argv. */
@@ -368,6 +393,7 @@ struct options {
 	bool no_interpolation;
 	bool text_input;
 	struct export_options export;
+	struct flame_options flame;
 
 	/*
 	 * Of report.  By: an hwtd_profile_by; sort: an enum report_sort; the names

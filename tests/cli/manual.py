@@ -6,7 +6,7 @@ import spaces
 from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
-COMMANDS += ["packets", "spe", "mem", "calls", "report", "export"]
+COMMANDS += ["packets", "spe", "mem", "calls", "report", "export", "flame"]
 COMMANDS += ["archive", "import", "help", "version"]
 
 
@@ -89,6 +89,19 @@ def test_keys_of_reports(case: Case) -> None:
     seen |= set(run.table()[0])
     assert {"report_info", "without_line", "self_gap_ns"} <= seen
     assert seen - {"schema", "type"} <= known, seen - known
+
+
+def test_keys_of_flame(case: Case) -> None:
+    case.write("text", "1/2 1.0: 1 branches:u: call 1000 m+0x0 (p) => "
+               "2000 f+0x0 (p)\n")
+    case.write("before", "1/2 1.0: 1 branches:u: call 1000 m+0x0 (p) => "
+               "3000 g+0x0 (p)\n")
+    run = case.run("flame", "--format=jsonl", "--diff=before", "--value=calls",
+                   "--min-percent=40", "text").want(0)
+    seen = {key for line in run.objects() for key in line}
+    seen |= {line["type"] for line in run.objects()}
+    assert {"self_before", "flame_summary", "deeper"} <= seen
+    assert seen <= words_of_page(case), seen - words_of_page(case)
 
 
 def test_keys_of_info_and_check(case: Case) -> None:
