@@ -1,7 +1,8 @@
 """What is made of profiles, read by the programs that it is for.
 
-callgrind_annotate comes with valgrind; ./dev test installs pprof into build/pprof
-and speedscope into build/consumers.  What is not there is not asked.
+callgrind_annotate comes with valgrind; ./dev test installs pprof into build/pprof,
+and what npm has into build/consumers.  What is not there is not asked, but where CI
+is set it has to be there.
 """
 
 import gzip
@@ -85,6 +86,14 @@ class Program:
         case.write("a", "\n".join(self.lines) + "\n")
 
 
+def there(program: str | Path | None) -> bool:
+    if program is not None and os.path.exists(program):
+        return True
+    assert "CI" not in os.environ, f"{program} is not there"
+    print(f"      not there: {program}")
+    return False
+
+
 def number(text: str) -> int:
     return int(text.replace(",", ""))
 
@@ -106,7 +115,7 @@ def escaped(name: str) -> str:
 
 
 def test_callgrind_annotate_adds_up_the_same(case: Case) -> None:
-    if shutil.which("callgrind_annotate") is None:
+    if not there(shutil.which("callgrind_annotate")):
         return
     for seed in range(4):
         program = Program(seed)
@@ -127,7 +136,7 @@ def test_callgrind_annotate_adds_up_the_same(case: Case) -> None:
 
 
 def test_callgrind_annotate_knows_callers(case: Case) -> None:
-    if shutil.which("callgrind_annotate") is None:
+    if not there(shutil.which("callgrind_annotate")):
         return
     program = Program(7)
     program.write(case)
@@ -147,7 +156,7 @@ def test_callgrind_annotate_knows_callers(case: Case) -> None:
 
 
 def test_pprof_adds_up_the_same(case: Case) -> None:
-    if not os.path.exists(PPROF):
+    if not there(PPROF):
         return
     program = Program(3)
     program.write(case)
@@ -189,6 +198,43 @@ def test_folded_has_the_stacks(case: Case) -> None:
     assert sorted(out.splitlines()) == want
 
 
+def load(cli: Path, folder: Path) -> None:
+    """It waits half a second for its other half, and asks to be run again."""
+    for patience in range(20):
+        try:
+            run("node", cli, "load", "c.folded", cwd=folder)
+            return
+        except AssertionError as why:
+            if patience == 19 or "did not become ready" not in str(why):
+                raise
+            run("node", cli, "stop", "--all", cwd=folder)
+
+
+def test_profiler_cli_adds_up_folded_stacks(case: Case) -> None:
+    cli = NPM / "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
+    if not there(cli):
+        return
+    program = Program(8)
+    program.write(case)
+    case.run("flame", "a", "-o", "c.folded").want(0)
+    try:
+        load(cli, case.folder)
+        text = run("node", cli, "thread", "functions", "--limit=0",
+                   cwd=case.folder)
+    finally:
+        run("node", cli, "stop", "--all", cwd=case.folder)
+    found = {}
+    for match in re.finditer(
+            r"f-\d+\. (.*) - self: ([\d,.]+)\S* .*total: ([\d,.]+)", text):
+        found[match[1]] = (number(match[2]), number(match[3]))
+    want = {
+        escaped(n).replace(";", "\\x3b"): (
+            program.self_ns[n], program.total_ns[n])
+        for n in program.self_ns
+    }
+    assert found == want, (found, want, text)
+
+
 CHECK = """
 const [schema, file] = process.argv.slice(2);
 const fs = require("fs");
@@ -213,7 +259,7 @@ def test_speedscope_has_its_schema(case: Case) -> None:
         stacks[tuple(frames[i] for i in sample)] = weight
     assert stacks == {k: v for k, v in program.stacks.items() if v}
     schemas = sorted(NPM.glob("speedscope/**/file-format-schema*.json"))
-    if not schemas or shutil.which("node") is None:
+    if not there(schemas[0] if schemas else NPM / "speedscope"):
         return
     case.write("check.cjs", CHECK)
     done = subprocess.run(
@@ -281,7 +327,7 @@ def test_addresses_are_those_of_the_file(case: Case) -> None:
         case.run("export", *p["words"], "--to=pprof", "-o", "c.gz").want(0)
         raw = gzip.decompress((case.folder / "c.gz").read_bytes())
         assert b"_start" in raw or b"[unknown]" in raw
-        if not os.path.exists(PPROF):
+        if not there(PPROF):
             continue
         raw = run(PPROF, "-raw", "-symbolize=none", "c.gz", cwd=case.folder)
         assert re.search(rf"^ +\d+: {a:#x} M=1 a ", raw, re.M), raw
