@@ -250,6 +250,15 @@ cmd_export(const struct options *options)
 		    target.format.name);
 		return (EXIT_FAILED);
 	}
+	if (e->code) {
+		if (target.format.source != HWTD_SOURCE_PROFILE) {
+			say_error("--code: this format is made of something "
+				  "else");
+			say_hint("--to pprof and callgrind have it");
+			return (EXIT_BAD_USAGE);
+		}
+		x.source = &export_from_code;
+	}
 	x.how = (struct hwtd_format_options){ .size = sizeof(x.how),
 		.format = target.format.format,
 		.flags = target.flags,

@@ -64,6 +64,9 @@ take_export_option(struct options *options, const struct option_entry *entry,
 	case OPTION_COUNTERS:
 		e->flags |= HWTD_EXPORT_COUNTERS;
 		return (true);
+	case OPTION_CODE:
+		e->code = true;
+		return (true);
 	case OPTION_GZIP:
 		e->flags |= HWTD_EXPORT_GZIP;
 		return (true);

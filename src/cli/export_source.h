@@ -39,5 +39,7 @@ struct export_source {
 
 extern const struct export_source export_from_calls;
 extern const struct export_source export_from_profile;
+/* Instead of it, with --code. */
+extern const struct export_source export_from_code;
 
 #endif /* HWTDECODE_CLI_EXPORT_SOURCE_H */

@@ -269,6 +269,9 @@ const struct option_entry option_table[] = {
 	{ OPTION_TITLE, "title", 0, GROUP_COMMAND,
 	    COMMAND_EXPORT | COMMAND_FLAME, "TEXT", NULL,
 	    "What viewers call it.  Default: the name of FILE." },
+	{ OPTION_CODE, "code", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL, NULL,
+	    "Of pprof and callgrind: instructions by line and inlined "
+	    "function, without stacks." },
 	{ OPTION_GZIP, "gzip", 0, GROUP_COMMAND, COMMAND_EXPORT, NULL, NULL,
 	    "Pack with gzip.  Default when the name of -o ends in .gz." },
 

@@ -140,6 +140,7 @@ enum option_id {
 	OPTION_COUNTERS,
 	OPTION_TITLE,
 	OPTION_GZIP,
+	OPTION_CODE,
 	OPTION_FLAME_FORMAT,
 	OPTION_BY_THREAD,
 	OPTION_INVERT,
@@ -219,6 +220,8 @@ struct export_options {
 	uint32_t value;
 	/* HWTD_EXPORT_* bits. */
 	uint32_t flags;
+	/* Of profiles: of code, not of calls. */
+	bool code;
 };
 
 /* What is shown of stacks, and how. */

@@ -529,7 +529,9 @@ put_block(struct hwtd_export *ex, int *rc, struct hwtd_error *err)
 	put_image(ex, "ob", &what);
 	put_file(ex, "fl", what.function.file);
 	put_function(ex, "fn", place, &what);
-	if (block.file != NULL)
+	if (block.file != NULL &&
+	    (what.function.file == NULL ||
+		strcmp(block.file, what.function.file) != 0))
 		put_file(ex, "fi", block.file);
 	cost.of[EVENT_INSNS] = block.insns != 0 &&
 		block.count > UINT64_MAX / block.insns

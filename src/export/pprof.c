@@ -92,6 +92,8 @@ struct pprof {
 	uint32_t max_depth;
 	/* Shape [n_functions + HWTDI_PLACES]: places that samples have. */
 	uint8_t *used;
+	/* The same: texts of files of what was inlined, + 1; 0: none. */
+	uint32_t *files;
 	/* Shape [n_images]: time or instructions of their own code. */
 	uint64_t *weights;
 	/* Of the thread at hand: number of its text, 0: none. */
@@ -120,6 +122,8 @@ close_pprof(struct hwtd_export *ex)
 
 	if (p->used != NULL)
 		hwtdi_free(ex->ctx, p->used, n_places(p));
+	if (p->files != NULL)
+		hwtdi_free(ex->ctx, p->files, n_places(p) * sizeof(*p->files));
 	if (p->weights != NULL)
 		hwtdi_free(ex->ctx, p->weights,
 		    ((size_t)p->walk.info.n_images + 1) * sizeof(*p->weights));
@@ -148,9 +152,11 @@ open_pprof(struct hwtd_export *ex, struct hwtd_error *err)
 		    ex->source.profile, &p->walk.info, err);
 	if (rc == HWTD_OK) {
 		p->used = hwtdi_zalloc(ex->ctx, n_places(p));
+		p->files = hwtdi_zalloc(ex->ctx,
+		    n_places(p) * sizeof(*p->files));
 		p->weights = hwtdi_zalloc(ex->ctx,
 		    ((size_t)p->walk.info.n_images + 1) * sizeof(*p->weights));
-		if (p->used == NULL || p->weights == NULL)
+		if (p->used == NULL || p->files == NULL || p->weights == NULL)
 			rc = hwtdi_fail_nomem(err, n_places(p));
 	}
 	if (rc != HWTD_OK)
@@ -414,8 +420,14 @@ put_block(struct hwtd_export *ex, const struct hwtd_profile_block *block,
 	}
 	hwtdi_protobuf_u64(&p->pb, LOCATION_ADDRESS,
 	    hwtdi_profile_address(&p->code, block->image, block->file_off));
-	if (inlined)
+	if (inlined) {
 		put_line(p, block->inlined, block->line);
+		if (block->inlined < p->walk.info.n_functions &&
+		    p->files[block->inlined] == 0)
+			p->files[block->inlined] = (uint32_t)string_of(ex,
+						       block->file) +
+			    1;
+	}
 	put_line(p, block->function, inlined ? 0 : block->line);
 	hwtdi_protobuf_end(&p->pb, begin);
 	ex->info.rows++;
@@ -479,6 +491,9 @@ put_place(struct hwtd_export *ex, uint32_t place)
 	put_string(ex, FUNCTION_NAME, name);
 	put_string(ex, FUNCTION_SYSTEM_NAME,
 	    f.linkage_name != NULL ? f.linkage_name : name);
+	if (f.file == NULL && p->files[place] > 1)
+		hwtdi_protobuf_u64(&p->pb, FUNCTION_FILENAME,
+		    p->files[place] - 1);
 	put_string(ex, FUNCTION_FILENAME, f.file);
 	if (f.line != 0)
 		hwtdi_protobuf_u64(&p->pb, FUNCTION_START_LINE, f.line);

@@ -214,3 +214,21 @@ def test_export_knows_formats_of_profiles(case: Case) -> None:
         ("7/8", 160), ("7/9", 70)], profiles
     case.run("export", "a", "-o", "z.svg").want(0, out="", err_has=GAP)
     ET.fromstring(read(case, "z.svg"))
+
+
+def test_export_of_code_needs_no_stacks(case: Case) -> None:
+    write(case)
+    path, words = case.trace(BRANCHES)
+    run = case.run("export", "--code", "--to=callgrind", path, *words).want(0)
+    insns = case.run("insns", path, *words, "--format=jsonl").want(
+        0).objects()
+    n = sum(e["kind"] == "insn" for e in insns)
+    costs = [line.split() for line in run.out.splitlines()
+             if line.startswith("0x")]
+    assert sum(int(words[2]) for words in costs) == n > 0
+    case.run("export", "--code", "--to=folded", path, *words).want(
+        2, err_has="--code: this format is made of stacks")
+    case.run("export", "--code", "--to=chrome", path, *words).want(
+        2, err_has="--code: this format is made of something else")
+    case.run("export", "--code", "--to=pprof", "-o", "x", "a").want(
+        4, err_has="a")

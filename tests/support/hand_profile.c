@@ -119,6 +119,26 @@ hand_seen(struct hand_profile *h, uint64_t gaps, uint64_t gap_bytes)
 }
 
 void
+hand_code(struct hand_profile *h, uint32_t image, uint64_t off, uint64_t count,
+    uint32_t function, uint32_t inlined, const char *file, uint32_t line)
+{
+	static const uint8_t lengths[] = { 2, 2 };
+	struct hwtd_profile_seen seen = { .added = 1 };
+	struct hwtdi_profile_code code = { .image = image,
+		.off = off,
+		.count = count,
+		.function = function,
+		.inlined = inlined,
+		.bytes = 4,
+		.insns = 2,
+		.isa = HWTD_ISA_X86_64 };
+
+	NEED(hwtdi_profile_add_line(h->profile, file, line, &code.line, &err));
+	NEED(hwtdi_profile_add_code(h->profile, &code, lengths, &err));
+	hwtdi_profile_add_seen(h->profile, HWTD_PROFILE_RUNS, &seen);
+}
+
+void
 hand_profile_fill(struct hand_profile *h)
 {
 	const uint32_t prog = hand_image(h, "/bin/prog");

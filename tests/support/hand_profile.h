@@ -36,6 +36,14 @@ struct hwtd_profile_sums hand_sums(uint64_t calls, uint64_t insns,
 void hand_seen(struct hand_profile *h, uint64_t gaps, uint64_t gap_bytes);
 
 /*
+ * As if runs were added: `count` times two instructions of two bytes, in a function
+ * and in one that was inlined, by their numbers or HWTD_NO_ID.
+ */
+void hand_code(struct hand_profile *h, uint32_t image, uint64_t off,
+    uint64_t count, uint32_t function, uint32_t inlined, const char *file,
+    uint32_t line);
+
+/*
  * The profile that tests of exports share, by instructions and ns of its own:
  *
  *   main           1 call    10   100

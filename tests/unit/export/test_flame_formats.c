@@ -582,6 +582,92 @@ pprof_has_stacks_with_all_that_they_weigh(void **state)
 	free(raw);
 }
 
+/* Code without stacks: f is 5 times 2 instructions, and 7 times 2 of an inlined g. */
+static void
+fill_code(void)
+{
+	const struct hwtd_profile_function of_g = { .size = sizeof(of_g),
+		.name = "g",
+		.image = 0,
+		.flags = HWTD_PROFILE_FUNCTIONF_INLINED };
+	const struct hwtd_profile_function of_f = { .size = sizeof(of_f),
+		.name = "f",
+		.file = "f.c",
+		.line = 1,
+		.image = 0,
+		.file_off = 0x1000,
+		.link_address = 0x401000,
+		.flags = HWTD_PROFILE_FUNCTIONF_OFFSET |
+		    HWTD_PROFILE_FUNCTIONF_LINKED };
+	const uint32_t image = hand_image(&h, "/bin/prog");
+	uint32_t f = 0, g = 0;
+
+	assert_int_equal(image, 0);
+	assert_int_equal(hwtdi_profile_add_function(h.profile, &of_f, &f,
+			     NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_profile_add_function(h.profile, &of_g, &g,
+			     NULL),
+	    HWTD_OK);
+	hand_code(&h, image, 0x1000, 5, f, HWTD_NO_ID, "f.c", 2);
+	hand_code(&h, image, 0x1010, 7, f, g, "g.h", 30);
+	hand_code(&h, image, 0x1100, 1, HWTD_NO_ID, HWTD_NO_ID, NULL, 0);
+}
+
+static void
+callgrind_of_code_has_lines_at_link_addresses(void **state)
+{
+	(void)state;
+	fill_code();
+	(void)write_as(HWTD_FORMAT_CALLGRIND, 0);
+	assert_non_null(strstr(out.text,
+	    "events: Ir\n"
+	    "\n"
+	    "ob=(1) /bin/prog\n"
+	    "fl=(1) f.c\n"
+	    "fn=(1) f\n"
+	    "0x401000 2 10\n"
+	    "\n"
+	    "ob=(1)\n"
+	    "fl=(1)\n"
+	    "fn=(1)\n"
+	    "fi=(2) g.h\n"
+	    "0x401010 30 14\n"
+	    "\n"
+	    "ob=(1)\n"
+	    "fl=(3) ???\n"
+	    "fn=(3) [unknown]\n"
+	    "0x401100 0 2\n"));
+}
+
+static void
+pprof_of_code_has_what_was_inlined_first(void **state)
+{
+	static char locations[1024];
+	size_t n;
+	const char *at;
+	char *raw;
+	struct field f;
+
+	(void)state;
+	fill_code();
+	(void)write_as(HWTD_FORMAT_PPROF, 0);
+	raw = written_export_unpack(&out, &n);
+	assert_non_null(raw);
+	for (at = raw; take_field(&at, raw + n, &f);)
+		if (f.no == 4) {
+			(void)strcat(locations, "\n");
+			(void)show(locations + strlen(locations), 256, f.bytes,
+			    f.n, NULL);
+		}
+	/* Functions f 1, g 2, and 3 for none; lines 2, 30, and 0. */
+	assert_string_equal(locations,
+	    "\n1=11 2=1 3=4198400 4=[8 1 16 2 ] "
+	    "\n1=12 2=1 3=4198416 4=[8 2 16 30 ] 4=[8 1 ] "
+	    "\n1=13 2=1 3=4198656 4=[8 3 ] ");
+	free(raw);
+}
+
 /* All. */
 
 static const uint32_t formats[] = { HWTD_FORMAT_FOLDED, HWTD_FORMAT_PPROF,
@@ -710,6 +796,8 @@ main(void)
 		TEST(pictures_color_what_changed),
 		TEST(pictures_have_no_markup_of_names),
 		TEST(pprof_has_stacks_with_all_that_they_weigh),
+		TEST(callgrind_of_code_has_lines_at_link_addresses),
+		TEST(pprof_of_code_has_what_was_inlined_first),
 		TEST(an_empty_profile_makes_a_file),
 		TEST(files_are_the_same_whenever_they_are_written),
 		TEST(a_failed_write_and_refused_memory_are_told),
