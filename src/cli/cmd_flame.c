@@ -2,7 +2,7 @@
  * hwtdecode flame: what stacks weigh, as a picture, folded, or as a tree; also
  * compared with those of another trace.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/export_files.h"
@@ -24,6 +24,8 @@ struct flame {
 	const char *before_operand;
 	struct hwtd_flame *flame;
 	struct hwtd_flame_info info;
+	/* The user broke off: not all was read. */
+	bool interrupted;
 };
 
 static int
@@ -106,7 +108,8 @@ static int
 write_format(struct flame *f, struct export_files *files)
 {
 	const struct flame_options *o = &f->options->flame;
-	const char *title = f->options->export.title;
+	const char *given = f->options->export.title;
+	char title[512];
 	struct hwtd_format_options how = { .size = sizeof(how),
 		.format = f->format == FLAME_SVG ? HWTD_FORMAT_FLAME_SVG
 		    : f->format == FLAME_FOLDED
@@ -116,12 +119,14 @@ write_format(struct flame *f, struct export_files *files)
 		.write = export_files_write,
 		.write_arg = files,
 		.min_width = o->min_width,
-		.title = title != NULL ? title
-				       : short_name(f->now.calls.name) };
+		.title = title };
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_export *export = NULL;
 	int code = EXIT_DONE, rc;
 
+	(void)snprintf(title, sizeof(title), "%s%s",
+	    given != NULL ? given : short_name(f->now.calls.name),
+	    f->interrupted ? " (interrupted)" : "");
 	rc = hwtd_export_open_flame(f->flame, &how, &export, &err);
 	while (rc == HWTD_OK) {
 		rc = hwtd_export_write(export, &err);
@@ -137,6 +142,7 @@ write_format(struct flame *f, struct export_files *files)
 	return (rc < 0 ? say_library_error(f->now.calls.name, &err) : code);
 }
 
+/* Who broke off reading gets what was read. */
 static int
 write_flame(struct flame *f)
 {
@@ -148,7 +154,8 @@ write_flame(struct flame *f)
 	code = f->format == FLAME_SVG || f->format == FLAME_FOLDED ||
 		f->format == FLAME_SPEEDSCOPE
 	    ? write_format(f, &files)
-	    : flame_write(&files.out, f->options, f->format, f->flame);
+	    : flame_write(&files.out, f->options, f->format, f->flame,
+		  f->interrupted);
 	if (!export_files_close(&files,
 		code == EXIT_DONE || code == EXIT_INTERRUPTED))
 		code = EXIT_FAILED;
@@ -198,12 +205,21 @@ cmd_flame(const struct options *options)
 	f.before_options.operands = &f.before_operand;
 	f.before_options.n_operands = 1;
 	code = read_inputs(&f);
-	if (code == EXIT_DONE)
+	if (code == EXIT_INTERRUPTED && f.now.profile != NULL &&
+	    options->flame.diff == NULL) {
+		f.interrupted = true;
+		say_warning("%s: broken off: this is of what was read by then",
+		    f.now.calls.name);
+		if (make_flame(&f) == EXIT_DONE &&
+		    write_flame(&f) == EXIT_FAILED)
+			code = EXIT_FAILED;
+	} else if (code == EXIT_DONE) {
 		code = make_flame(&f);
-	if (code == EXIT_DONE)
-		code = write_flame(&f);
-	if (code == EXIT_DONE)
-		code = judge(&f);
+		if (code == EXIT_DONE)
+			code = write_flame(&f);
+		if (code == EXIT_DONE)
+			code = judge(&f);
+	}
 	hwtd_flame_close(f.flame);
 	profile_input_close(&f.before);
 	profile_input_close(&f.now);

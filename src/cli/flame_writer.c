@@ -2,7 +2,6 @@
  * Printing a flame.
  */
 #include "cli/flame_writer.h"
-#include "cli/interrupt.h"
 #include "cli/json_line.h"
 #include "cli/message.h"
 
@@ -167,9 +166,22 @@ csv_row(const struct writer *w, uint32_t no,
 	output_char(out, '\n');
 }
 
+static void
+write_mark(struct output *out, enum flame_format format)
+{
+	if (format == FLAME_JSONL) {
+		json_begin(out, "interrupted");
+		json_end(out);
+	} else {
+		output_text(out,
+		    format == FLAME_CSV ? "interrupted,,,,,,,,,,\n"
+					: "interrupted\n");
+	}
+}
+
 int
 flame_write(struct output *out, const struct options *options,
-    enum flame_format format, const struct hwtd_flame *flame)
+    enum flame_format format, const struct hwtd_flame *flame, bool interrupted)
 {
 	struct writer w = { .out = out,
 		.flame = flame,
@@ -205,12 +217,12 @@ flame_write(struct output *out, const struct options *options,
 			else
 				csv_row(&w, no, &nodes[i], &frame);
 		}
-		if (interrupt_seen())
-			return (EXIT_INTERRUPTED);
 	}
 	if (format == FLAME_TEXT && !options->no_header)
 		text_notes(&w);
 	else if (format == FLAME_JSONL)
 		json_notes(&w);
+	if (interrupted)
+		write_mark(out, format);
 	return (EXIT_DONE);
 }

@@ -7,8 +7,9 @@
 #include "cli/flame_options.h"
 #include "cli/output.h"
 
-/* Returns an exit code. */
+/* `interrupted`: the user broke off, and it is marked.  Returns an exit code. */
 int flame_write(struct output *out, const struct options *options,
-    enum flame_format format, const struct hwtd_flame *flame);
+    enum flame_format format, const struct hwtd_flame *flame,
+    bool interrupted);
 
 #endif /* HWTDECODE_CLI_FLAME_WRITER_H */
