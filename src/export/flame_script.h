@@ -4,7 +4,7 @@
 #ifndef HWTDI_FLAME_SCRIPT_H
 #define HWTDI_FLAME_SCRIPT_H
 
-#include "export/sink.h"
+#include "export/export_sink.h"
 
 /* Put a style element, and a script element that comes last in the picture. */
 void hwtdi_flame_style(struct hwtdi_sink *sink);

@@ -5,7 +5,7 @@
 #ifndef HWTDI_LINE_TEXT_H
 #define HWTDI_LINE_TEXT_H
 
-#include "export/sink.h"
+#include "export/export_sink.h"
 
 /*
  * Write a name.  Of `also`, characters of ASCII, none is written as it is; nor a
