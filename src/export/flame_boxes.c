@@ -15,6 +15,13 @@ is_narrow(const struct hwtdi_flame_boxes *b, uint64_t value)
 	    (hwtdi_uint128)value * b->per < (hwtdi_uint128)b->total * b->min);
 }
 
+/* Of sums that had no room the parts may be more than the whole. */
+static uint64_t
+sum(uint64_t a, uint64_t b)
+{
+	return (a > UINT64_MAX - b ? UINT64_MAX : a + b);
+}
+
 /* Frames of a node, with those below it and those that were summed up before. */
 static uint64_t
 count_frames(const struct hwtdi_flame_boxes *b, uint32_t no)
@@ -61,15 +68,15 @@ add_narrow(struct hwtdi_flame_boxes *b, const struct hwtd_flame_node *node)
 	if (node->value == 0) {
 		if (!b->counted) {
 			b->gone_frames += frames;
-			b->gone += node->base;
+			b->gone = sum(b->gone, node->base);
 		}
 	} else {
 		if (run->frames == 0)
 			run->off = run->next;
 		run->frames += frames;
-		run->value += node->value;
-		run->base += node->base;
-		run->next += node->value;
+		run->value = sum(run->value, node->value);
+		run->base = sum(run->base, node->base);
+		run->next = sum(run->next, node->value);
 	}
 	b->at = node->next;
 }
@@ -109,7 +116,7 @@ hwtdi_flame_boxes_next(struct hwtdi_flame_boxes *b,
 		b->runs[node.depth + 1] = (struct hwtdi_flame_run){
 			.next = run->next
 		};
-		run->next += node.value;
+		run->next = sum(run->next, node.value);
 		b->at++;
 		return (true);
 	}

@@ -427,7 +427,10 @@ put_box(struct hwtd_export *ex, const struct svg *svg,
 	const uint32_t row = icicle ? box->depth
 				    : svg->boxes.rows - 1 - box->depth;
 	const uint64_t x = place(svg, box->off), y = HEAD + row * ROW;
-	uint64_t width = place(svg, box->off + box->value) - x;
+	const uint64_t end = box->off > UINT64_MAX - box->value
+	    ? UINT64_MAX
+	    : box->off + box->value;
+	uint64_t width = place(svg, end) - x;
 	struct hwtd_flame_frame frame = { .kind = HWTD_FLAME_SMALLER,
 		.name = "[narrow]" };
 	size_t room;

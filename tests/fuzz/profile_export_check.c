@@ -264,6 +264,19 @@ check_entity(const char *at)
 	return (at + 1);
 }
 
+/* It lies in the picture. */
+static void
+check_rect(const char *at)
+{
+	const char *const x = strstr(at, " x=\""), *width;
+
+	width = strstr(at, " width=\"");
+	FUZZ_CHECK(x != NULL && width != NULL, "no place");
+	FUZZ_CHECK(strtod(x + 4, NULL) >= 10 && strtod(width + 8, NULL) >= 0 &&
+		strtod(x + 4, NULL) + strtod(width + 8, NULL) <= 1190.001,
+	    "outside of the picture: %.60s", at);
+}
+
 void
 check_svg(const char *text, size_t n)
 {
@@ -299,6 +312,8 @@ check_svg(const char *text, size_t n)
 		close = memchr(at, '>', (size_t)(end - at));
 		FUZZ_CHECK(close != NULL, "a tag without an end");
 		scripts += strncmp(at, "<script", 7) == 0;
+		if (strncmp(at, "<rect x=", 8) == 0)
+			check_rect(at);
 		if (at[1] == '/') {
 			FUZZ_CHECK(depth > 0 &&
 				strncmp(names[depth - 1], at + 2,
