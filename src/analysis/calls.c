@@ -6,7 +6,6 @@
 #include "analysis/call_rows.h"
 #include "analysis/call_source.h"
 #include "analysis/call_text.h"
-#include "analysis/calls_internal.h"
 #include "base/fail.h"
 #include "event/cursor.h"
 #include "trace/trace_model.h"
@@ -353,24 +352,6 @@ hwtd_calls_read(struct hwtd_calls *calls, struct hwtd_call_batch *batch,
 
 /* Asking. */
 
-struct hwtd_context *
-hwtdi_calls_library(const struct hwtd_calls *calls)
-{
-	return (calls->library);
-}
-
-struct hwtd_trace *
-hwtdi_calls_trace(const struct hwtd_calls *calls)
-{
-	return (calls->trace);
-}
-
-uint32_t
-hwtdi_calls_flags(const struct hwtd_calls *calls)
-{
-	return (calls->flags);
-}
-
 int
 hwtd_calls_info(const struct hwtd_calls *calls, struct hwtd_calls_info *out)
 {
@@ -475,7 +456,13 @@ hwtd_calls_times(const struct hwtd_calls *calls, uint32_t function,
 	return (hwtdi_result_copy(out, &t, sizeof(t)));
 }
 
-/* For analyses that are made of calls. */
+/* For what is made of calls. */
+
+struct hwtd_context *
+hwtdi_calls_library(const struct hwtd_calls *calls)
+{
+	return (calls->library);
+}
 
 struct hwtd_trace *
 hwtdi_calls_trace(const struct hwtd_calls *calls)
@@ -483,16 +470,16 @@ hwtdi_calls_trace(const struct hwtd_calls *calls)
 	return (calls->trace);
 }
 
-struct hwtd_symbolizer *
-hwtdi_calls_symbolizer(const struct hwtd_calls *calls)
-{
-	return (calls->functions.symbolizer);
-}
-
 uint32_t
 hwtdi_calls_flags(const struct hwtd_calls *calls)
 {
 	return (calls->flags);
+}
+
+struct hwtd_symbolizer *
+hwtdi_calls_symbolizer(const struct hwtd_calls *calls)
+{
+	return (calls->functions.symbolizer);
 }
 
 bool

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "analysis/calls_internal.h"
+#include "analysis/call_source.h"
 #include "analysis/profile_names.h"
 #include "analysis/profile_stacks.h"
 #include "base/fail.h"
