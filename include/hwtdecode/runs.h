@@ -50,8 +50,8 @@ struct hwtd_run {
 	uint8_t branch;
 	/** An hwtd_isa. */
 	uint8_t isa;
-	/** 0. */
-	uint16_t reserved;
+	/** Bytes of the last instruction: it is at `address + bytes - last_bytes`. */
+	uint16_t last_bytes;
 };
 
 /**

@@ -214,6 +214,7 @@ pass(struct sweep *w, struct front *f, uint64_t bytes)
 	while (passed < bytes);
 	run->insns += (uint32_t)(lengths - f->lengths);
 	run->bytes += (uint32_t)passed;
+	run->last_bytes = lengths[-1];
 	f->insns -= (uint32_t)(lengths - f->lengths);
 	f->lengths = lengths;
 	f->at += passed;
@@ -292,7 +293,8 @@ put_run(struct sweep *w, const struct hwtdi_stretch *s)
 			.insns = s->insns,
 			.section = s->section,
 			.branch = s->branch,
-			.isa = s->isa };
+			.isa = s->isa,
+			.last_bytes = s->lengths[s->insns - 1] };
 	return (rc);
 }
 

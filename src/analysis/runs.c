@@ -2,6 +2,8 @@
  * Runs: what the public interface says, by tokens where that will do, else by
  * rows.
  */
+#include "analysis/runs.h"
+
 #include <string.h>
 
 #include "analysis/row_counts.h"
@@ -123,6 +125,18 @@ hwtd_runs_close(struct hwtd_runs *runs)
 	hwtdi_filter_fini(&runs->filter);
 	hwtdi_free(runs->library, runs, sizeof(*runs));
 	hwtd_trace_close(trace);
+}
+
+struct hwtd_trace *
+hwtdi_runs_trace(const struct hwtd_runs *runs)
+{
+	return (runs->trace);
+}
+
+bool
+hwtdi_runs_have_edges(const struct hwtd_runs *runs)
+{
+	return (runs->with_edges);
 }
 
 /* Counting. */

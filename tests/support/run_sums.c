@@ -178,7 +178,7 @@ find(const struct run_sum_list *list, uint32_t section, uint32_t isa,
 static void
 check_run(struct run_sums *sums, const struct hwtd_run *run)
 {
-	uint64_t at = run->address;
+	uint64_t at = run->address, last_bytes = 0;
 
 	assert_true(run->insns > 0);
 	for (uint32_t i = 0; i < run->insns; i++) {
@@ -191,13 +191,14 @@ check_run(struct run_sums *sums, const struct hwtd_run *run)
 			    (unsigned long long)run->address,
 			    (unsigned long long)run->count);
 		sum->told = 1;
-		at += sum->b;
+		last_bytes = sum->b;
+		at += last_bytes;
 		assert_int_equal(sum->branch,
 		    i + 1 < run->insns ? (uint32_t)HWTD_BRANCH_NONE
 				       : run->branch);
 	}
 	assert_int_equal(at - run->address, run->bytes);
-	assert_int_equal(run->reserved, 0);
+	assert_int_equal(run->last_bytes, last_bytes);
 }
 
 /* Two runs that should be one. */

@@ -94,6 +94,8 @@ check_run(const struct hwtd_run *r)
 		assert_false(told[r->section][at][l]);
 		told[r->section][at][l] = true;
 		at += l;
+		if (i + 1 == r->insns)
+			assert_int_equal(r->last_bytes, l);
 	}
 	assert_int_equal(at, end);
 }

@@ -1,0 +1,16 @@
+/*
+ * What neighbours ask runs besides what they tell everybody.
+ */
+#ifndef HWTDI_RUNS_H
+#define HWTDI_RUNS_H
+
+#include <hwtdecode/runs.h>
+#include <stdbool.h>
+
+/* Borrowed while the runs are open. */
+struct hwtd_trace *hwtdi_runs_trace(const struct hwtd_runs *runs);
+
+/* HWTD_RUNS_EDGES was asked for. */
+bool hwtdi_runs_have_edges(const struct hwtd_runs *runs);
+
+#endif /* HWTDI_RUNS_H */
