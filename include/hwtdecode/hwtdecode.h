@@ -32,6 +32,7 @@
 #include <hwtdecode/export.h>
 #include <hwtdecode/format.h>
 #include <hwtdecode/flame.h>
+#include <hwtdecode/compiler.h>
 #include <hwtdecode/capture.h>
 
 #endif /* HWTDECODE_HWTDECODE_H */

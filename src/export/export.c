@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "export/code_export.h"
 #include "export/formats.h"
 
 /* One line for each format, in the order that users see; NULL ends it. */
@@ -19,6 +20,11 @@ static const struct hwtdi_exporter_ops *const exporters[] = {
 	&hwtdi_chrome_ops,
 	&hwtdi_speedscope_ops,
 	&hwtdi_firefox_ops,
+	&hwtdi_llvm_unsymbolized_ops,
+	&hwtdi_autofdo_ops,
+	&hwtdi_bolt_ops,
+	&hwtdi_bolt_legacy_ops,
+	&hwtdi_perf_script_ops,
 	NULL,
 };
 

@@ -23,6 +23,8 @@ struct hwtdi_export_source {
 	/* Instead of a profile. */
 	struct hwtd_flame *flame;
 	struct hwtd_coverage *coverage;
+	/* For compilers: an image, or HWTD_NO_ID: the format's choice. */
+	uint32_t image;
 };
 
 struct hwtd_export {
