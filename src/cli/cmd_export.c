@@ -18,6 +18,8 @@
 static const struct export_source *const sources[] = {
 	[HWTD_SOURCE_PROFILE] = &export_from_profile,
 	[HWTD_SOURCE_CALLS] = &export_from_calls,
+	[HWTD_SOURCE_RUNS] = &export_from_runs,
+	[HWTD_SOURCE_EVENTS] = &export_from_events,
 };
 
 #define N_SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -136,8 +138,10 @@ write_export(struct exporting *x)
 	if ((code == EXIT_DONE || code == EXIT_INTERRUPTED) &&
 	    hwtd_export_info(x->export, &info) == HWTD_OK)
 		say_what_to_do(x, &info);
+	if (code == EXIT_DONE)
+		code = x->source->judge(x->state);
 	hwtd_export_close(x->export);
-	return (code == EXIT_DONE ? x->source->judge(x->state) : code);
+	return (code);
 }
 
 /* The last part of a path, for viewers. */
@@ -257,7 +261,7 @@ cmd_export(const struct options *options)
 			say_hint("--to pprof and callgrind have it");
 			return (EXIT_BAD_USAGE);
 		}
-		x.source = &export_from_code;
+		x.source = &export_from_counts;
 	}
 	x.how = (struct hwtd_format_options){ .size = sizeof(x.how),
 		.format = target.format.format,

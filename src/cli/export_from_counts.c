@@ -135,7 +135,7 @@ close_code(void *state)
 		input_close(&c->input);
 }
 
-const struct export_source export_from_code = {
+const struct export_source export_from_counts = {
 	.state_bytes = sizeof(struct from_code),
 	.open = open_code,
 	.fill = fill_code,

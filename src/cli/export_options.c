@@ -44,6 +44,9 @@ take_export_option(struct options *options, const struct option_entry *entry,
 	case OPTION_TITLE:
 		e->title = value;
 		return (true);
+	case OPTION_PROGRAM:
+		e->program = value;
+		return (true);
 	case OPTION_SPLIT_SIZE:
 		if (parse_size(value, &e->split_bytes) == VALUE_FINE &&
 		    e->split_bytes != 0)

@@ -32,7 +32,7 @@ struct export_source {
 	uint64_t (*bytes_read)(const void *state);
 	/* A step failed: say why; the exit code. */
 	int (*say_error)(const void *state, const struct hwtd_error *err);
-	/* Say what was not seen; the exit code. */
+	/* Say what was not seen, of an export that is still open; the exit code. */
 	int (*judge)(const void *state);
 	void (*close)(void *state);
 };
@@ -40,6 +40,8 @@ struct export_source {
 extern const struct export_source export_from_calls;
 extern const struct export_source export_from_profile;
 /* Instead of it, with --code. */
-extern const struct export_source export_from_code;
+extern const struct export_source export_from_counts;
+extern const struct export_source export_from_runs;
+extern const struct export_source export_from_events;
 
 #endif /* HWTDECODE_CLI_EXPORT_SOURCE_H */

@@ -303,6 +303,11 @@ const struct option_entry option_table[] = {
 	    "PIXELS", NULL,
 	    "Of pictures: draw narrower frames together.  Default: 0.3." },
 
+	{ OPTION_PROGRAM, "program", 0, GROUP_COMMAND, COMMAND_EXPORT, "NAME",
+	    NULL,
+	    "For compilers: what the profile is of, a path or its last part.  "
+	    "Default: the program that executed most; of branches: all." },
+
 	/* The input. */
 	{ OPTION_TECH, "tech", 0, GROUP_INPUT, READERS, "NAME",
 	    "pt|coresight|spe", "FILE holds raw bytes of this technology." },

@@ -151,6 +151,7 @@ enum option_id {
 	OPTION_MIN_WIDTH,
 	OPTION_MIN_PERCENT,
 	OPTION_DIFF,
+	OPTION_PROGRAM,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -214,6 +215,7 @@ struct export_options {
 	/* Borrowed from argv, or NULL. */
 	const char *to;
 	const char *title;
+	const char *program;
 	uint64_t split_bytes;
 	uint64_t resolution_ns;
 	/* An hwtd_export_value. */
