@@ -105,6 +105,24 @@ write_code(const struct run *run, const uint64_t *position,
 	finish(maps, "maps.jsonl");
 }
 
+/* The files themselves, as hwtdecode --maps reads it. */
+static void
+write_files(const struct run *run, const char *directory)
+{
+	FILE *maps = create(directory, "maps.txt");
+
+	for (size_t i = 0; i < run->n_ranges; i++) {
+		const struct code_range *r = &run->ranges[i];
+
+		if (r->executed && r->path[0] == '/')
+			fprintf(maps,
+			    "mmap \"%s\" addr=0x%" PRIx64 " len=0x%" PRIx64
+			    " off=0x%" PRIx64 "\n",
+			    r->path, r->start, r->end - r->start, r->file_off);
+	}
+	finish(maps, "maps.txt");
+}
+
 static void
 usage(void)
 {
@@ -204,6 +222,7 @@ main(int argc, char *argv[])
 	fwrite(out.data, 1, out.len, trace);
 	finish(trace, "0.pt");
 	write_code(&run, position, gone, directory);
+	write_files(&run, directory);
 	write_ips(&run, counts.insns, directory);
 	printf("{\"insns\": %" PRIu64 ", \"bytes\": %zu, \"tnt\": %" PRIu64
 	       ", \"tip\": %" PRIu64 ", \"syscalls\": %" PRIu64

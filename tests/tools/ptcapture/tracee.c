@@ -81,11 +81,14 @@ update_ranges(struct run *run, pid_t pid, size_t from)
 		err(1, "ranges");
 	const size_t known = run->n_ranges;
 	while (fgets(line, sizeof(line), file) != NULL) {
-		uint64_t start, end;
+		uint64_t start, end, off;
+		char name[256] = "";
 		size_t i;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &start, &end,
-			perms) != 3 ||
+		if (sscanf(line,
+			"%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
+			" %*s %*s %255[^\n]",
+			&start, &end, perms, &off, name) < 4 ||
 		    perms[2] != 'x' || perms[0] != 'r')
 			continue;
 		for (i = 0; i < known; i++) {
@@ -104,9 +107,11 @@ update_ranges(struct run *run, pid_t pid, size_t from)
 		run->ranges[run->n_ranges] = (struct code_range){
 			.start = start,
 			.end = end,
+			.file_off = off,
 			.from = from,
 			.until = STILL_THERE
 		};
+		strcpy(run->ranges[run->n_ranges].path, name);
 		read_memory(pid, &run->ranges[run->n_ranges++]);
 	}
 	for (size_t i = 0; i < known; i++)

@@ -15,6 +15,9 @@ struct code_range {
 	uint64_t start;
 	uint64_t end;
 	uint8_t *bytes;
+	/* The file that is mapped, and from where on; "": none. */
+	uint64_t file_off;
+	char path[256];
 	/* Instructions executed before it was there, and before it went. */
 	size_t from;
 	size_t until;
