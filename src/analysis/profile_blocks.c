@@ -339,7 +339,7 @@ hwtdi_profile_order_blocks(struct hwtd_profile *p, struct hwtd_error *err)
 	const size_t n = p->n_blocks;
 	int rc;
 
-	if (n == p->n_ordered)
+	if (n == p->n_ordered && n <= p->options.max_blocks)
 		return (HWTD_OK);
 	w.places = hwtdi_alloc(p->library, n * sizeof(*w.places));
 	if (w.places == NULL)
@@ -361,5 +361,8 @@ hwtdi_profile_order_blocks(struct hwtd_profile *p, struct hwtd_error *err)
 		w = old;
 	}
 	fini(&w, n);
+	if (rc == HWTD_OK && p->n_blocks > p->options.max_blocks)
+		rc = hwtdi_fail(err, HWTD_E_LIMIT,
+		    "more than %u blocks in a profile", p->options.max_blocks);
 	return (rc);
 }

@@ -651,11 +651,10 @@ hwtdi_profile_add_code(struct hwtd_profile *p,
 
 	touch(p);
 	/* What has come may be the same code again and again. */
-	if (rc == HWTD_OK && p->n_blocks >= p->n_ordered * 2 + SPARE_BLOCKS)
+	if (rc == HWTD_OK &&
+	    (p->n_blocks >= p->n_ordered * 2 + SPARE_BLOCKS ||
+		p->n_blocks >= p->options.max_blocks + SPARE_BLOCKS))
 		rc = hwtdi_profile_order_blocks(p, err);
-	if (rc == HWTD_OK && p->n_blocks >= p->options.max_blocks)
-		rc = hwtdi_fail(err, HWTD_E_LIMIT,
-		    "more than %u blocks in a profile", p->options.max_blocks);
 	if (rc == HWTD_OK)
 		rc = hwtdi_array_grow(p->library, &p->blocks, &p->cap_blocks,
 		    p->n_blocks + 1, sizeof(*p->blocks), err);

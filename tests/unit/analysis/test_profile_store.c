@@ -411,6 +411,47 @@ functions_are_entered_at_their_first_byte(void **state)
 	hwtd_profile_destroy(p);
 }
 
+static void
+limits_are_kept_to(void **state)
+{
+	const struct hwtd_profile_options opts = { .size = sizeof(opts),
+		.max_functions = 2,
+		.max_blocks = 1 };
+	const struct hwtd_profile_function f = { .name = "c",
+		.image = HWTD_NO_ID };
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+	struct hwtd_profile_edge e = { .from_image = HWTD_NO_ID,
+		.to_image = HWTD_NO_ID,
+		.from_function = HWTD_NO_ID,
+		.to_function = HWTD_NO_ID };
+	struct hwtd_context *ctx;
+	struct hwtd_profile *p;
+	uint32_t no;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_profile_create(ctx, &opts, &p, NULL), HWTD_OK);
+	(void)add_function(p, HWTD_NO_ID, 1, "a");
+	(void)add_function(p, HWTD_NO_ID, 1, "b");
+	(void)add_function(p, HWTD_NO_ID, 1, "a");
+	assert_int_equal(hwtdi_profile_add_function(p, &f, &no, NULL),
+	    HWTD_E_LIMIT);
+	assert_int_equal(hwtdi_profile_add_edge(p, &e, NULL), HWTD_OK);
+	assert_int_equal(hwtdi_profile_add_edge(p, &e, NULL), HWTD_OK);
+	e.to_off = 1;
+	assert_int_equal(hwtdi_profile_add_edge(p, &e, NULL), HWTD_E_LIMIT);
+	/* The same block many times is one. */
+	for (size_t i = 0; i < 200000; i++)
+		add_code(p, HWTD_NO_ID, 0, "22", 1, HWTD_NO_ID,
+		    HWTD_BRANCH_JUMP);
+	assert_blocks(p, "0+4:2*200000");
+	add_code(p, HWTD_NO_ID, 4, "2", 1, HWTD_NO_ID, HWTD_BRANCH_JUMP);
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_E_LIMIT);
+	assert_int_equal(hwtd_profile_info(p, &info), HWTD_E_LIMIT);
+	hwtd_profile_destroy(p);
+	hwtd_context_destroy(ctx);
+}
+
 /* Names. */
 
 static void
@@ -833,6 +874,7 @@ main(void)
 		cmocka_unit_test(pieces_of_code_become_blocks_of_equal_counts),
 		cmocka_unit_test(code_that_is_read_in_two_ways_is_two_blocks),
 		cmocka_unit_test(functions_are_entered_at_their_first_byte),
+		cmocka_unit_test(limits_are_kept_to),
 		cmocka_unit_test(names_are_kept_as_they_are),
 		cmocka_unit_test(what_is_wrong_is_refused),
 		cmocka_unit_test(parts_merged_in_any_order_are_the_whole),
