@@ -230,11 +230,12 @@ const struct option_entry option_table[] = {
 	    "was inlined.  Default: function." },
 	{ OPTION_REPORT_SORT, "sort", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
 	    REPORT_SORTS,
-	    "Highest first, but for name.  total, calls and time follow "
-	    "calls.  Default: self." },
+	    "Highest first, but for name.  total, calls, time and cycles "
+	    "follow calls.  Default: self." },
 	{ OPTION_PERCENT_LIMIT, "percent-limit", 0, GROUP_COMMAND,
 	    COMMAND_REPORT, "PERCENT", NULL,
-	    "Leave out rows with less of what they are sorted by." },
+	    "Leave out rows with a smaller share: self, or total where "
+	    "that is sorted by." },
 	{ OPTION_CALLS, "calls", 0, GROUP_COMMAND, COMMAND_REPORT, NULL, NULL,
 	    "Follow calls: time, and what functions called.  Takes longer." },
 	{ OPTION_INCLUSIVE, "inclusive", 0, GROUP_COMMAND, COMMAND_REPORT,
