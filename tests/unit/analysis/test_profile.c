@@ -1,6 +1,6 @@
 /*
  * Profiles of traces and of text: what goes into them is what calls, runs and
- * rows say, and parts of a trace are the whole.
+ * rows say.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 #include "support/mapped_trace.h"
 #include "support/memory_trace.h"
 #include "support/profile_text.h"
+#include "support/profile_trace.h"
 #include "support/run_sums.h"
 #include "support/temp_dir.h"
 #include "trace/trace_model.h"
@@ -39,15 +40,6 @@ static const uint8_t code[] = {
 };
 
 #define ROUNDS 3u
-
-static void
-name(struct hwtd_trace *trace, uint64_t address, uint64_t bytes,
-    const char *text)
-{
-	assert_int_equal(hwtdi_trace_add_name(trace, HWTD_NO_ID, HWTD_NO_ID,
-			     address, bytes, text, NULL),
-	    HWTD_OK);
-}
 
 /* Rounds of main; tracing ends behind the last call of g. */
 static struct hwtd_trace *
@@ -75,91 +67,11 @@ make_trace(struct hwtd_context *ctx, uint32_t pid, uint32_t tid)
 	pt_leave_at(&p, MAIN + 10);
 	(void)mt_code(trace, MAIN, code, sizeof(code));
 	(void)mt_stream(trace, &p, &desc);
-	name(trace, MAIN, 12, "main");
-	name(trace, F, 2, "_Z1fi");
-	name(trace, G, 5, "g");
+	pa_name(trace, MAIN, 12, "main");
+	pa_name(trace, F, 2, "_Z1fi");
+	pa_name(trace, G, 5, "g");
 	pt_free(&p);
 	return (trace);
-}
-
-static struct hwtd_profile *
-create(struct hwtd_trace *trace, uint32_t flags)
-{
-	const struct hwtd_profile_options opts = { .size = sizeof(opts),
-		.flags = flags };
-	struct hwtd_profile *p;
-
-	assert_int_equal(hwtd_profile_create(hwtdi_trace_library(trace), &opts,
-			     &p, NULL),
-	    HWTD_OK);
-	return (p);
-}
-
-static void
-add_runs(struct hwtd_profile *p, struct hwtd_trace *trace, uint32_t flags,
-    const struct hwtd_events_options *events)
-{
-	const struct hwtd_runs_options opts = { .size = sizeof(opts),
-		.flags = flags,
-		.events = events };
-	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_runs *runs;
-	int rc;
-
-	assert_int_equal(hwtd_runs_open(trace, &opts, &runs, NULL), HWTD_OK);
-	while ((rc = hwtd_profile_add_runs(p, runs, NULL, &err)) == HWTD_OK)
-		continue;
-	if (rc != HWTD_END)
-		fail_msg("%s", err.message);
-	hwtd_runs_close(runs);
-}
-
-static struct hwtd_calls *
-open_calls(struct hwtd_trace *trace, const struct hwtd_events_options *events)
-{
-	const struct hwtd_calls_options opts = { .size = sizeof(opts),
-		.flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS,
-		.events = events };
-	struct hwtd_calls *calls;
-
-	assert_int_equal(hwtd_calls_open(trace, &opts, &calls, NULL), HWTD_OK);
-	return (calls);
-}
-
-static void
-add_open_calls(struct hwtd_profile *p, struct hwtd_calls *calls)
-{
-	struct hwtd_error err = { .size = sizeof(err) };
-	int rc;
-
-	while ((rc = hwtd_profile_add_calls(p, calls, &err)) == HWTD_OK)
-		continue;
-	if (rc != HWTD_END)
-		fail_msg("%s", err.message);
-}
-
-static void
-add_calls(struct hwtd_profile *p, struct hwtd_trace *trace,
-    const struct hwtd_events_options *events)
-{
-	struct hwtd_calls *calls = open_calls(trace, events);
-
-	add_open_calls(p, calls);
-	hwtd_calls_close(calls);
-}
-
-static void
-add_events(struct hwtd_profile *p, struct hwtd_trace *trace,
-    const struct hwtd_events_options *events)
-{
-	struct hwtd_events *ev;
-	int rc;
-
-	assert_int_equal(hwtd_events_open(trace, events, &ev, NULL), HWTD_OK);
-	while ((rc = hwtd_profile_add_events(p, ev, NULL)) == HWTD_OK)
-		continue;
-	assert_int_equal(rc, HWTD_END);
-	hwtd_events_close(ev);
 }
 
 /* Rows as "name insns/entered calls self/total", by function. */
@@ -199,14 +111,14 @@ runs_are_named_and_counted(void **state)
 {
 	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
 	    HWTD_NO_ID));
-	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_profile *p = pa_create(trace, 0);
 	struct hwtd_profile_function f = { .size = sizeof(f) };
 	struct hwtd_profile_relative r;
 	struct hwtd_profile_info info = { .size = sizeof(info) };
 	size_t n;
 
 	(void)state;
-	add_runs(p, trace, HWTD_RUNS_EDGES, NULL);
+	pa_runs(p, trace, HWTD_RUNS_EDGES, NULL);
 	hwtd_trace_close(trace);
 	assert_functions(p, "main 8/3 0 0/0; f(int) 12/6 0 0/0; g 3/3 0 0/0");
 	assert_int_equal(hwtd_profile_function(p, 1, &f), HWTD_OK);
@@ -237,13 +149,13 @@ calls_are_trees_with_their_instructions(void **state)
 {
 	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
 	    HWTD_NO_ID));
-	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_profile *p = pa_create(trace, 0);
 	struct hwtd_profile_info info = { .size = sizeof(info) };
 
 	(void)state;
-	add_calls(p, trace, NULL);
+	pa_calls(p, trace, NULL);
 	/* And runs: functions are the same. */
-	add_runs(p, trace, 0, NULL);
+	pa_runs(p, trace, 0, NULL);
 	hwtd_trace_close(trace);
 	/* What main led to when tracing ended is no function. */
 	assert_functions(p,
@@ -275,8 +187,8 @@ rows_are_those_of_threads_and_cpus(void **state)
 	r.name = "worker";
 	mr_add(trace, &r);
 	(void)mt_seal(trace);
-	p = create(trace, HWTD_PROFILE_THREADS);
-	add_events(p, trace, NULL);
+	p = pa_create(trace, HWTD_PROFILE_THREADS);
+	pa_events(p, trace, NULL);
 	hwtd_trace_close(trace);
 	assert_int_equal(hwtd_profile_rows(p, HWTD_PROFILE_BY_THREAD, 0, &row,
 			     sizeof(row), 1, &n),
@@ -335,7 +247,7 @@ code_made_at_run_time_has_the_name_of_its_process(void **state)
 	    HWTD_OK);
 	(void)mt_seal(trace);
 	pt_free(&p);
-	profile = create(trace, 0);
+	profile = pa_create(trace, 0);
 	assert_int_equal(hwtd_symbolizer_open(trace, NULL, &symbolizer, NULL),
 	    HWTD_OK);
 	assert_int_equal(hwtd_runs_open(trace, NULL, &runs, NULL), HWTD_OK);
@@ -424,7 +336,7 @@ callers_that_become_known_late_are_around_what_there_was(void **state)
 	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
 	assert_int_equal(hwtd_profile_create(ctx, NULL, &p, NULL), HWTD_OK);
 	hwtd_context_destroy(ctx);
-	add_open_calls(p, calls);
+	pa_calls_of(p, calls);
 	/* The f that was found later was called, the other one found. */
 	assert_tree(p, "0-:0 1main:1 2f:1 3g:1 3h:1 2f:1");
 	assert_int_equal(hwtd_calls_thread(calls, 0, &thread), HWTD_OK);
@@ -443,61 +355,12 @@ callers_that_become_known_late_are_around_what_there_was(void **state)
 
 #define STREAMS 4u
 
-static struct hwtd_trace *
-make_long(struct hwtd_context *ctx, uint64_t seed, uint32_t streams,
-    size_t insns, bool switches)
-{
-	struct hwtd_trace *trace = ctx != NULL ? mt_create_in(ctx)
-					       : mt_create();
-
-	(void)long_trace_code(trace);
-	/* Without a name a function is one where some thread called it. */
-	name(trace, LONG_TRACE_BASE, 0x16, "loop");
-	name(trace, LONG_TRACE_BASE + 0x16, 4, "callee");
-	name(trace, LONG_TRACE_BASE + 0x20, 4, "handler");
-	for (uint32_t i = 0; i < streams; i++) {
-		const struct long_trace_options o = {
-			.seed = seed + i,
-			.insns = insns,
-			.psb_bytes = 130 + 30 * i,
-			.timed = true,
-			.tsc = 300 * i,
-			.interrupt_of = 30,
-			.overflow_of = 30,
-			.pause_of = 5,
-			.garbage_of = i % 2 != 0 ? 0 : 60,
-		};
-		const struct hwtd_stream_desc desc = {
-			.cpu = i,
-			.pid = 1,
-			.tid = switches && i == 0 ? HWTD_NO_ID : 100 + i,
-			.clock = { .counts_per = 1, .ns_per = 1 },
-		};
-		struct long_trace t;
-
-		long_trace_make(&t, &o);
-		(void)mt_stream(trace, &t.packets, &desc);
-		mt_extent(trace, i, HWTD_EXTENT_AFTER_LOSS, t.packets.bytes,
-		    t.packets.n / 2);
-		long_trace_free(&t);
-	}
-	for (uint32_t i = 0; i < 20 && switches; i++) {
-		struct hwtd_record r = mr_record(HWTD_REC_SWITCH, 1, 0, 0);
-
-		r.tid = 200 + i % 3;
-		r.cpu = 0;
-		mr_time(&r, 211 * i);
-		mr_add(trace, &r);
-	}
-	return (mt_seal(trace));
-}
-
 /* Nodes add up to what calls say of all threads. */
 static void
 check_sums(struct hwtd_trace *trace, uint32_t flags)
 {
-	struct hwtd_calls *calls = open_calls(trace, NULL);
-	struct hwtd_profile *p = create(trace, flags);
+	struct hwtd_calls *calls = pa_open_calls(trace, NULL);
+	struct hwtd_profile *p = pa_create(trace, flags);
 	struct hwtd_call_thread thread = { .size = sizeof(thread) };
 	struct hwtd_calls_info seen = { .size = sizeof(seen) };
 	struct hwtd_profile_info info = { .size = sizeof(info) };
@@ -505,7 +368,7 @@ check_sums(struct hwtd_trace *trace, uint32_t flags)
 	struct hwtd_profile_row row;
 	size_t n;
 
-	add_open_calls(p, calls);
+	pa_calls_of(p, calls);
 	assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
 	assert_int_equal(hwtd_calls_info(calls, &seen), HWTD_OK);
 	for (uint32_t i = 0; hwtd_calls_thread(calls, i, &thread) == HWTD_OK;
@@ -534,7 +397,7 @@ nodes_add_up_to_what_calls_say(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed++) {
-		struct hwtd_trace *trace = make_long(NULL, seed * 10, STREAMS,
+		struct hwtd_trace *trace = pa_long(NULL, seed * 10, STREAMS,
 		    1500, seed % 2 == 0);
 
 		check_sums(trace, 0);
@@ -549,17 +412,17 @@ few_nodes_have_all_there_was(void **state)
 {
 	const struct hwtd_profile_options few = { .size = sizeof(few),
 		.max_nodes = 4 };
-	struct hwtd_trace *trace = make_long(NULL, 10, STREAMS, 6000, true);
+	struct hwtd_trace *trace = pa_long(NULL, 10, STREAMS, 6000, true);
 	struct hwtd_profile_info a = { .size = sizeof(a) };
 	struct hwtd_profile_info b = { .size = sizeof(b) };
-	struct hwtd_profile *p, *all = create(trace, 0);
+	struct hwtd_profile *p, *all = pa_create(trace, 0);
 
 	(void)state;
 	assert_int_equal(hwtd_profile_create(hwtdi_trace_library(trace), &few,
 			     &p, NULL),
 	    HWTD_OK);
-	add_calls(p, trace, NULL);
-	add_calls(all, trace, NULL);
+	pa_calls(p, trace, NULL);
+	pa_calls(all, trace, NULL);
 	assert_int_equal(hwtd_profile_info(p, &a), HWTD_OK);
 	assert_int_equal(hwtd_profile_info(all, &b), HWTD_OK);
 	assert_true(b.n_nodes > 200 && a.n_nodes <= 8);
@@ -594,14 +457,14 @@ sum_at(const struct run_sums *sums, uint64_t address)
 static void
 check_blocks(struct hwtd_trace *trace, const struct hwtd_events_options *o)
 {
-	struct hwtd_profile *p = create(trace, 0);
+	struct hwtd_profile *p = pa_create(trace, 0);
 	struct hwtd_profile_block b;
 	struct run_sums sums;
 	uint64_t insns = 0;
 	size_t n;
 
 	run_sums_make(trace, o, &sums);
-	add_runs(p, trace, HWTD_RUNS_EDGES, o);
+	pa_runs(p, trace, HWTD_RUNS_EDGES, o);
 	for (uint64_t i = 0;
 	     hwtd_profile_blocks(p, i, &b, sizeof(b), 1, &n) == HWTD_OK; i++) {
 		uint64_t at = LONG_TRACE_BASE + b.file_off;
@@ -629,7 +492,7 @@ blocks_are_the_instructions_of_rows(void **state)
 	static const struct hwtd_range times[] = { { 200, 500 },
 		{ 900, 1000 } };
 	struct hwtd_events_options o = { .size = sizeof(o) };
-	struct hwtd_trace *trace = make_long(NULL, 40, STREAMS, 1500, true);
+	struct hwtd_trace *trace = pa_long(NULL, 40, STREAMS, 1500, true);
 
 	(void)state;
 	check_blocks(trace, &o);
@@ -641,158 +504,18 @@ blocks_are_the_instructions_of_rows(void **state)
 	hwtd_trace_close(trace);
 }
 
-/* Parts. */
-
-static struct hwtd_profile *
-make_part(struct hwtd_trace *trace, const struct hwtd_events_options *o,
-    bool with_calls)
-{
-	struct hwtd_profile *p = create(trace, HWTD_PROFILE_THREADS);
-
-	add_runs(p, trace, HWTD_RUNS_EDGES, o);
-	add_events(p, trace, o);
-	if (with_calls)
-		add_calls(p, trace, o);
-	return (p);
-}
-
-/* From both ends, so that parts meet in the middle. */
-static void
-check_parts(struct hwtd_profile *whole, struct hwtd_profile **parts, size_t n,
-    unsigned int without)
-{
-	for (size_t i = 1; i < (n + 1) / 2; i++) {
-		assert_int_equal(hwtd_profile_merge(parts[0], parts[i], NULL),
-		    HWTD_OK);
-		hwtd_profile_destroy(parts[i]);
-	}
-	for (size_t i = n - 1; i-- > (n + 1) / 2;) {
-		assert_int_equal(hwtd_profile_merge(parts[n - 1], parts[i],
-				     NULL),
-		    HWTD_OK);
-		hwtd_profile_destroy(parts[i]);
-	}
-	assert_int_equal(hwtd_profile_merge(parts[n - 1], parts[0], NULL),
-	    HWTD_OK);
-	profile_assert_same(whole, parts[n - 1], without);
-	hwtd_profile_destroy(parts[0]);
-	hwtd_profile_destroy(parts[n - 1]);
-	hwtd_profile_destroy(whole);
-}
-
-static void
-parts_by_stream_are_the_whole(void **state)
-{
-	struct hwtd_trace *trace = make_long(NULL, 70, STREAMS, 1500, false);
-	struct hwtd_profile *parts[STREAMS];
-
-	(void)state;
-	for (uint32_t i = 0; i < STREAMS; i++) {
-		const struct hwtd_events_options o = { .size = sizeof(o),
-			.streams = &i,
-			.n_streams = 1 };
-
-		parts[i] = make_part(trace, &o, true);
-	}
-	check_parts(make_part(trace, NULL, true), parts, STREAMS,
-	    PROFILE_TEXT_NO_SEEN);
-	hwtd_trace_close(trace);
-}
-
-static void
-parts_by_thread_are_the_whole(void **state)
-{
-	static const uint32_t tids[] = { 200, 201, 202, 101, 102, 103 };
-	struct hwtd_trace *trace = make_long(NULL, 70, STREAMS, 1500, true);
-	struct hwtd_events_options all = { .size = sizeof(all),
-		.tids = tids,
-		.n_tids = 6 };
-	struct hwtd_profile *parts[6];
-
-	(void)state;
-	for (uint32_t i = 0; i < 6; i++) {
-		const struct hwtd_events_options o = { .size = sizeof(o),
-			.tids = &tids[i],
-			.n_tids = 1 };
-
-		parts[i] = make_part(trace, &o, false);
-	}
-	/* Where a thread takes over, a branch leads to it or to nowhere. */
-	check_parts(make_part(trace, &all, false), parts, 6,
-	    PROFILE_TEXT_NO_SEEN | PROFILE_TEXT_NO_EDGES);
-	hwtd_trace_close(trace);
-}
-
-static void
-parts_by_time_are_the_whole_in_counts_of_code(void **state)
-{
-	struct hwtd_trace *trace = make_long(NULL, 90, STREAMS, 1500, true);
-	const struct hwtd_events_options all = { .size = sizeof(all),
-		.times_ns = &(const struct hwtd_range){ 0, UINT64_MAX },
-		.n_times = 1 };
-	struct hwtd_profile *parts[7];
-	uint64_t at = 0;
-
-	(void)state;
-	for (uint32_t i = 0; i < 7; i++) {
-		const struct hwtd_range range = { at,
-			i == 6 ? UINT64_MAX : at + 37 * (i + 1) * (i + 1) };
-		const struct hwtd_events_options o = { .size = sizeof(o),
-			.times_ns = &range,
-			.n_times = 1 };
-
-		at = range.end;
-		parts[i] = make_part(trace, &o, false);
-	}
-	/* A branch at the end of a part leads to what is in the next one. */
-	check_parts(make_part(trace, &all, false), parts, 7,
-	    PROFILE_TEXT_NO_SEEN | PROFILE_TEXT_NO_EDGES);
-	hwtd_trace_close(trace);
-}
-
-/* Which stacks there are depends on the cut, but not what all executed. */
-static void
-calls_of_parts_by_time_have_all_instructions(void **state)
-{
-	struct hwtd_trace *trace = make_long(NULL, 90, STREAMS, 1500, true);
-	struct hwtd_profile *parts = create(trace, 0);
-	struct hwtd_profile *whole = create(trace, 0);
-	struct hwtd_profile_info a = { .size = sizeof(a) };
-	struct hwtd_profile_info b = { .size = sizeof(b) };
-	uint64_t at = 0;
-
-	(void)state;
-	add_calls(whole, trace, NULL);
-	for (uint32_t i = 0; i < 5; i++) {
-		const struct hwtd_range range = { at,
-			i == 4 ? UINT64_MAX : at + 61 * (i + 1) * (i + 1) };
-		const struct hwtd_events_options o = { .size = sizeof(o),
-			.times_ns = &range,
-			.n_times = 1 };
-
-		at = range.end;
-		add_calls(parts, trace, &o);
-	}
-	assert_int_equal(hwtd_profile_info(whole, &a), HWTD_OK);
-	assert_int_equal(hwtd_profile_info(parts, &b), HWTD_OK);
-	assert_int_equal(a.total.insns, b.total.insns);
-	hwtd_profile_destroy(parts);
-	hwtd_profile_destroy(whole);
-	hwtd_trace_close(trace);
-}
-
 static void
 traces_are_added_up(void **state)
 {
 	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
 	    HWTD_NO_ID));
-	struct hwtd_profile *p = create(trace, 0), *q = create(trace, 0);
+	struct hwtd_profile *p = pa_create(trace, 0), *q = pa_create(trace, 0);
 
 	(void)state;
-	add_runs(p, trace, 0, NULL);
-	add_calls(p, trace, NULL);
-	add_calls(q, trace, NULL);
-	add_runs(q, trace, 0, NULL);
+	pa_runs(p, trace, 0, NULL);
+	pa_calls(p, trace, NULL);
+	pa_calls(q, trace, NULL);
+	pa_runs(q, trace, 0, NULL);
 	assert_int_equal(hwtd_profile_merge(p, q, NULL), HWTD_OK);
 	hwtd_trace_close(trace);
 	assert_functions(p,
@@ -808,8 +531,8 @@ calls_that_are_given_up_are_counted_as_far_as_they_ended(void **state)
 {
 	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
 	    HWTD_NO_ID));
-	struct hwtd_profile *p = create(trace, 0);
-	struct hwtd_calls *calls = open_calls(trace, NULL);
+	struct hwtd_profile *p = pa_create(trace, 0);
+	struct hwtd_calls *calls = pa_open_calls(trace, NULL);
 	struct hwtd_profile_info info = { .size = sizeof(info) };
 
 	(void)state;
@@ -818,9 +541,9 @@ calls_that_are_given_up_are_counted_as_far_as_they_ended(void **state)
 	assert_true(info.total.calls > 0 && info.total.insns < 23);
 	assert_int_equal(hwtd_profile_add_calls(p, calls, NULL),
 	    HWTD_E_INVALID);
-	add_runs(p, trace, 0, NULL);
+	pa_runs(p, trace, 0, NULL);
 	hwtd_calls_close(calls);
-	calls = open_calls(trace, NULL);
+	calls = pa_open_calls(trace, NULL);
 	assert_int_equal(hwtd_profile_add_calls(p, calls, NULL), HWTD_OK);
 	hwtd_profile_destroy(p);
 	hwtd_calls_close(calls);
@@ -914,11 +637,6 @@ main(void)
 		cmocka_unit_test(nodes_add_up_to_what_calls_say),
 		cmocka_unit_test(few_nodes_have_all_there_was),
 		cmocka_unit_test(blocks_are_the_instructions_of_rows),
-		cmocka_unit_test(parts_by_stream_are_the_whole),
-		cmocka_unit_test(parts_by_thread_are_the_whole),
-		cmocka_unit_test(
-		    parts_by_time_are_the_whole_in_counts_of_code),
-		cmocka_unit_test(calls_of_parts_by_time_have_all_instructions),
 		cmocka_unit_test(traces_are_added_up),
 		cmocka_unit_test(
 		    calls_that_are_given_up_are_counted_as_far_as_they_ended),
