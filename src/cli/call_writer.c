@@ -2,6 +2,7 @@
  * Printing calls as they end: the lines of those around come before.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/call_writer.h"
 #include "cli/json_line.h"
@@ -22,8 +23,10 @@ call_writer_fini(struct call_writer *writer)
 	for (size_t i = 0; i < writer->n_lines; i++)
 		free(writer->lines[i].calls);
 	free(writer->lines);
+	free(writer->owners);
 	writer->lines = NULL;
-	writer->n_lines = 0;
+	writer->owners = NULL;
+	writer->n_lines = writer->n_owners = 0;
 }
 
 /* Names. */
@@ -63,18 +66,40 @@ is_trigger(const struct call_writer *writer, const struct hwtd_call *row)
 
 /* Stacks. */
 
+/* NULL: out of memory. */
+static struct call_owner *
+owner_of(struct call_writer *writer, uint32_t thread)
+{
+	const size_t n = (size_t)thread + thread / 2 + 16;
+	struct call_owner *owners;
+
+	if (thread < writer->n_owners)
+		return (&writer->owners[thread]);
+	owners = realloc(writer->owners, n * sizeof(*owners));
+	if (owners == NULL)
+		return (NULL);
+	memset(owners + writer->n_owners, 0,
+	    (n - writer->n_owners) * sizeof(*owners));
+	writer->owners = owners;
+	writer->n_owners = n;
+	return (&owners[thread]);
+}
+
 static struct call_line *
 line_of(struct call_writer *writer, const struct hwtd_call *row)
 {
+	struct call_owner *owner = owner_of(writer, row->thread);
 	struct call_line *lines = writer->lines;
 
-	/* Mostly it is that of the row before. */
-	for (size_t i = 0; i <= writer->n_lines && writer->n_lines > 0; i++) {
-		const size_t at = i == 0 ? writer->last : i - 1;
+	if (owner == NULL)
+		return (NULL);
+	/* Mostly it is the stack that was used last. */
+	for (size_t i = 0; i <= writer->n_lines && owner->n > 0; i++) {
+		const size_t at = i == 0 ? owner->last : i - 1;
 
 		if (at < writer->n_lines && lines[at].thread == row->thread &&
 		    lines[at].stack == row->stack) {
-			writer->last = at;
+			owner->last = at;
 			return (&lines[at]);
 		}
 	}
@@ -87,7 +112,8 @@ line_of(struct call_writer *writer, const struct hwtd_call *row)
 		writer->lines = lines;
 		writer->cap_lines = cap;
 	}
-	writer->last = writer->n_lines;
+	owner->n++;
+	owner->last = writer->n_lines;
 	lines = &writer->lines[writer->n_lines++];
 	*lines = (struct call_line){ .thread = row->thread,
 		.stack = row->stack };
@@ -101,7 +127,11 @@ drop_line(struct call_writer *writer, struct call_line *line)
 	if (line->n != 0)
 		return;
 	free(line->calls);
+	writer->owners[line->thread].n--;
 	*line = writer->lines[--writer->n_lines];
+	if (line != &writer->lines[writer->n_lines])
+		writer->owners[line->thread].last = (size_t)(line -
+		    writer->lines);
 }
 
 static bool

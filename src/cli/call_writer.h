@@ -27,14 +27,20 @@ struct call_line {
 	int32_t lowest;
 };
 
+/* How many stacks of a thread have a line, and which one was used last. */
+struct call_owner {
+	size_t n, last;
+};
+
 struct call_writer {
 	struct output *out;
 	const struct options *options;
 	const struct hwtd_calls *calls;
 	struct call_line *lines;
 	size_t n_lines, cap_lines;
-	/* The one that the last row was of. */
-	size_t last;
+	/* By thread. */
+	struct call_owner *owners;
+	size_t n_owners;
 	uint64_t rows;
 	/* There was a call of the trigger. */
 	bool triggered;

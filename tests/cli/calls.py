@@ -122,6 +122,28 @@ def test_memory_for_text_has_a_limit(case: Case) -> None:
         1, out="", err_has="--max-memory")
 
 
+def test_threads_that_take_turns_have_their_own_calls(case: Case) -> None:
+    # Each is in main, calls f, and returns; every third one stays in f.
+    lines = []
+    for step, branch in enumerate((
+            "call 1000 main+0x0 (p) => 2000 f+0x0 (p)",
+            "return 2008 f+0x8 (p) => 1005 main+0x5 (p)")):
+        lines += [f"1/{tid} 1.{step}{tid:05}: 1 branches:u: {branch}\n"
+                  for tid in range(1, 3000) if step == 0 or tid % 3 != 0]
+    case.write("a", "".join(lines).encode())
+    run = case.run("calls", "--format=csv", "a").want(0)
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    assert len(rows) == 2 * 2999
+    ended = {(int(row["tid"]), row["function"]): row["ended_by"]
+             for row in rows}
+    for tid in range(1, 3000):
+        assert ended[tid, "main"] == "open"
+        assert ended[tid, "f"] == ("open" if tid % 3 == 0 else "return")
+    text = case.run("calls", "a").want(0).out.splitlines()
+    assert sum(" main {" in line for line in text) == 2999
+    assert sum("   f  " in line for line in text) == 2999
+
+
 def test_a_trigger_that_is_never_called_is_told(case: Case) -> None:
     case.write("a", TEXT.encode())
     case.run("calls", "--trigger=nobody", "a").want(
