@@ -150,7 +150,8 @@ stubs_of_a_program_without_dynamic_linking_have_their_own_names(void **state)
 	    "static void *find_##n(void) { return n##_; } "
 	    "int n(void) __attribute__((ifunc(\"find_\" #n)));\\n"
 	    "F(one) F(two) F(three)\\n"
-	    "int main(void) { return one() + two() + three(); }\\n' "
+	    "int main(void) { int n = one(); n += two(); n += three(); return "
+	    "n; }\\n' "
 	    "> stubs.c && %s -O1 -static -nostdlib -no-pie -fno-pie "
 	    "-Wl,-emain "
 	    "-o program stubs.c",
