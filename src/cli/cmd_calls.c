@@ -71,6 +71,26 @@ read_calls(struct reading *r, struct call_writer *writer)
 	return (code);
 }
 
+/* Tables and CSV have no rows of gaps: how much is missing is said besides. */
+static void
+say_gaps(const struct reading *r)
+{
+	struct hwtd_calls_info info = { .size = sizeof(info) };
+	const struct options *o = r->options;
+	uint64_t gaps = 0;
+
+	if (hwtd_calls_info(r->in.calls, &info) != HWTD_OK)
+		return;
+	for (size_t i = 0; i < HWTD_GAP_REASONS; i++)
+		gaps += info.gaps[i];
+	if (gaps == 0 || o->format == FORMAT_JSONL ||
+	    (o->format == FORMAT_TEXT && !o->functions))
+		return;
+	say_warning("%s: what ran in %llu gap%s (%llu bytes) is not known",
+	    r->in.name, (unsigned long long)gaps, gaps == 1 ? "" : "s",
+	    (unsigned long long)info.gap_bytes);
+}
+
 static int
 print(struct reading *r, struct output *out)
 {
@@ -96,7 +116,10 @@ print(struct reading *r, struct output *out)
 		say_warning("%s: no call of '%s' was seen", r->in.name,
 		    r->options->trigger);
 	call_writer_fini(&writer);
-	return (code == EXIT_DONE ? call_input_judge(&r->in) : code);
+	if (code != EXIT_DONE)
+		return (code);
+	say_gaps(r);
+	return (call_input_judge(&r->in));
 }
 
 int

@@ -77,7 +77,7 @@ def test_json_lines_have_begins_and_ends(case: Case) -> None:
 
 def test_csv(case: Case) -> None:
     case.write("a", TEXT.encode())
-    run = case.run("calls", "--format=csv", "a").want(0)
+    run = case.run("calls", "--format=csv", "a").want(0, err_has="1 gap")
     rows = list(csv.DictReader(io.StringIO(run.out)))
     assert [row["function"] for row in rows][:3] == ["g", "f", "main"]
     assert rows[1]["self_ns"] == "30" and rows[1]["depth"] == "1"
@@ -88,7 +88,7 @@ def test_csv_has_what_json_lines_have(case: Case) -> None:
     case.write("a", TEXT.encode())
     run = case.run("calls", "--format=jsonl", "a").want(0)
     want = [row for row in run.objects() if row["type"] == "call"]
-    run = case.run("calls", "--format=csv", "a").want(0)
+    run = case.run("calls", "--format=csv", "a").want(0, err_has="1 gap")
     rows = list(csv.DictReader(io.StringIO(run.out)))
     assert len(rows) == len(want) == 4
     for row, keys in zip(rows, want):
@@ -161,15 +161,27 @@ def test_the_table_of_functions_is_of_all_calls(case: Case) -> None:
             2, out="", err_has="--functions is a table of all calls")
 
 
+def test_tables_say_what_they_lack(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    told = "a: what ran in 1 gap (0 bytes) is not known"
+    for words in (["--functions"], ["--format=csv"],
+                  ["--functions", "--format=csv"]):
+        case.run("calls", *words, "a").want(0, err_has=told)
+    # Those have the gap among their rows, or in call_info.
+    for words in ([], ["--format=jsonl"]):
+        case.run("calls", *words, "a").want(0, err="")
+
+
 def test_functions(case: Case) -> None:
     case.write("a", TEXT.encode())
     run = case.run("calls", "--functions", "--format=jsonl", "a").want(0)
     rows = {r["function"]: r for r in run.objects()[:-1]}
     assert rows["f"]["p50_ns"] == 40 and rows["f"]["all_self_ns"] == 30
     assert rows["main"]["calls"] == 1 and rows["main"]["whole"] == 0
-    run = case.run("calls", "--functions", "a").want(0)
+    run = case.run("calls", "--functions", "a").want(0, err_has="1 gap")
     assert run.out.splitlines()[1].split()[-1] == "f"
-    run = case.run("calls", "--functions", "--format=csv", "a").want(0)
+    run = case.run("calls", "--functions", "--format=csv", "a").want(
+        0, err_has="1 gap")
     assert run.out.splitlines()[1].startswith("f,0x2000,1,1,40,30,30,")
 
 
