@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/profile_code.h"
-#include "analysis/runs_internal.h"
+#include "analysis/run_source.h"
 #include "base/fail.h"
 
 /* Runs and edges that one step names. */

@@ -2,12 +2,11 @@
  * Runs: what the public interface says, by tokens where that will do, else by
  * rows.
  */
-#include "analysis/runs.h"
+#include "analysis/run_source.h"
 
 #include <string.h>
 
 #include "analysis/row_counts.h"
-#include "analysis/runs_internal.h"
 #include "analysis/tally_crew.h"
 #include "base/fail.h"
 #include "event/cursor.h"
@@ -237,12 +236,6 @@ hwtd_runs_info(const struct hwtd_runs *runs, struct hwtd_runs_info *out)
 	memcpy(info.gap_bytes_by_reason, stats.gap_bytes_by_reason,
 	    sizeof(info.gap_bytes_by_reason));
 	return (hwtdi_result_copy(out, &info, sizeof(info)));
-}
-
-struct hwtd_trace *
-hwtdi_runs_trace(const struct hwtd_runs *runs)
-{
-	return (runs->trace);
 }
 
 /* Copy entries of an array that is made. */

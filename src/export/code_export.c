@@ -3,7 +3,7 @@
  */
 #include "export/code_export.h"
 
-#include "analysis/runs.h"
+#include "analysis/run_source.h"
 #include "base/fail.h"
 #include "event/cursor.h"
 #include "export/code_base.h"

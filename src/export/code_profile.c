@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/runs.h"
+#include "analysis/run_source.h"
 #include "base/fail.h"
 #include "export/code_flows.h"
 

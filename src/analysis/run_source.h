@@ -1,8 +1,8 @@
 /*
  * What neighbours ask runs besides what they tell everybody.
  */
-#ifndef HWTDI_RUNS_H
-#define HWTDI_RUNS_H
+#ifndef HWTDI_RUN_SOURCE_H
+#define HWTDI_RUN_SOURCE_H
 
 #include <hwtdecode/runs.h>
 #include <stdbool.h>
@@ -13,4 +13,4 @@ struct hwtd_trace *hwtdi_runs_trace(const struct hwtd_runs *runs);
 /* HWTD_RUNS_EDGES was asked for. */
 bool hwtdi_runs_have_edges(const struct hwtd_runs *runs);
 
-#endif /* HWTDI_RUNS_H */
+#endif /* HWTDI_RUN_SOURCE_H */
