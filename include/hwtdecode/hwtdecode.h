@@ -28,6 +28,7 @@
 #include <hwtdecode/runs.h>
 #include <hwtdecode/calls.h>
 #include <hwtdecode/profile.h>
+#include <hwtdecode/coverage.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
 #include <hwtdecode/format.h>
