@@ -405,6 +405,12 @@ attribute_of(uint64_t name)
 		return (HWTDI_DW_RNGLISTS_BASE);
 	case 0x2132:
 		return (HWTDI_DW_GNU_RANGES_BASE);
+	case 0x3a:
+		return (HWTDI_DW_DECL_FILE);
+	case 0x3b:
+		return (HWTDI_DW_DECL_LINE);
+	case 0x52:
+		return (HWTDI_DW_ENTRY_PC);
 	default:
 		return (HWTDI_DW_ATTRIBUTES);
 	}

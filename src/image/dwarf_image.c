@@ -3,16 +3,13 @@
  *
  * Sources: DWARF 5, "Accelerated Access" (6.1), "Split DWARF Object Files".
  */
-#include "image/dwarf_image.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/dwarf_lines.h"
+#include "image/dwarf_image_internal.h"
 #include "image/dwarf_object.h"
-#include "image/dwarf_shared.h"
 
 /* Units of one file. */
 #define MOST_UNITS (UINT32_C(1) << 22)
@@ -20,65 +17,13 @@
 /* Pieces of units that are looked at for one that an address is in. */
 #define MOST_NESTED 64u
 
-/* A DIE says by others what it is called, and these by others. */
-#define MOST_ORIGINS 16u
-
 /* What an open file of split DWARF counts for. */
 #define SPLIT_BYTES 65536u
 
-/* What was read of a unit. */
-struct loaded {
-	uint64_t used;
-	uint64_t bytes;
-	struct hwtdi_dwarf_abbrevs abbrevs;
-	struct hwtdi_dwarf_scopes scopes;
-	struct hwtdi_dwarf_lines lines;
-	bool has_abbrevs, has_scopes, has_lines;
-	/* The part of it that is elsewhere; of a package the file is that. */
-	bool asked_split, has_split;
-	struct hwtdi_dwarf_file own_file;
-	const struct hwtdi_dwarf_file *split_file;
-	struct hwtdi_dwarf_unit split_unit;
-	struct hwtdi_dwarf_abbrevs split_abbrevs;
-	/* The first thing that is damaged, or not there. */
-	struct hwtd_error fault;
-};
-
-struct entry {
-	struct hwtdi_dwarf_unit unit;
-	/* Its root can be read; it has code. */
-	bool usable, covered;
-	struct loaded *loaded;
-};
-
-struct piece {
-	uint64_t low, high, reach;
-	uint32_t unit;
-};
-
-struct hwtdi_dwarf_image {
-	struct hwtd_context *ctx;
-	struct hwtdi_dwarf_file file;
-	struct hwtdi_dwarf_split_places places;
-	struct hwtdi_dwarf_shared shared;
-	/* By offset. */
-	struct entry *units;
-	size_t n_units, cap_units;
-	/* By address. */
-	struct piece *pieces;
-	size_t n_pieces, cap_pieces;
-	bool asked_package, has_package;
-	struct hwtdi_dwarf_file package;
-	uint64_t clock, bytes;
-	/* What the index may still take. */
-	uint64_t left;
-	struct hwtd_error fault;
-};
-
 /* Keep the first of several errors; HWTD_E_NOMEM goes on as such. */
-static int
-note(struct hwtd_error *fault, int rc, const struct hwtd_error *err,
-    struct hwtd_error *caller)
+int
+hwtdi_dwarf_image_note(struct hwtd_error *fault, int rc,
+    const struct hwtd_error *err, struct hwtd_error *caller)
 {
 	if (rc == HWTD_OK)
 		return (HWTD_OK);
@@ -91,8 +36,9 @@ note(struct hwtd_error *fault, int rc, const struct hwtd_error *err,
 
 /* Units that are read. */
 
-static struct hwtdi_dwarf_view
-view_of(const struct hwtdi_dwarf_image *image, const struct entry *entry)
+struct hwtdi_dwarf_view
+hwtdi_dwarf_image_view(const struct hwtdi_dwarf_image *image,
+    const struct hwtdi_dwarf_entry *entry)
 {
 	struct hwtdi_dwarf_view view = { &image->file, &entry->unit,
 		&image->file, &entry->unit, NULL };
@@ -108,7 +54,7 @@ view_of(const struct hwtdi_dwarf_image *image, const struct entry *entry)
 }
 
 static void
-count(struct hwtdi_dwarf_image *image, struct loaded *l)
+count(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_loaded *l)
 {
 	const uint64_t bytes = sizeof(*l) +
 	    (l->abbrevs.cap + l->split_abbrevs.cap) * sizeof(*l->abbrevs.at) +
@@ -120,10 +66,11 @@ count(struct hwtdi_dwarf_image *image, struct loaded *l)
 	l->bytes = bytes;
 }
 
-static void
-unload(struct hwtdi_dwarf_image *image, struct entry *entry)
+void
+hwtdi_dwarf_image_unload(struct hwtdi_dwarf_image *image,
+    struct hwtdi_dwarf_entry *entry)
 {
-	struct loaded *l = entry->loaded;
+	struct hwtdi_dwarf_loaded *l = entry->loaded;
 
 	if (l == NULL)
 		return;
@@ -138,12 +85,12 @@ unload(struct hwtdi_dwarf_image *image, struct entry *entry)
 }
 
 /* The abbreviations of a unit; without them nothing of it can be read. */
-static int
-load(struct hwtdi_dwarf_image *image, struct entry *entry,
-    struct hwtd_error *err)
+int
+hwtdi_dwarf_image_load(struct hwtdi_dwarf_image *image,
+    struct hwtdi_dwarf_entry *entry, struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct loaded *l = entry->loaded;
+	struct hwtdi_dwarf_loaded *l = entry->loaded;
 	int rc;
 
 	if (l == NULL) {
@@ -158,7 +105,7 @@ load(struct hwtdi_dwarf_image *image, struct entry *entry,
 		return (HWTD_OK);
 	rc = hwtdi_dwarf_abbrevs_init(&l->abbrevs, &image->file, &entry->unit,
 	    &inner);
-	rc = note(&l->fault, rc, &inner, err);
+	rc = hwtdi_dwarf_image_note(&l->fault, rc, &inner, err);
 	l->has_abbrevs = rc == HWTD_OK;
 	count(image, l);
 	return (rc);
@@ -166,10 +113,10 @@ load(struct hwtdi_dwarf_image *image, struct entry *entry,
 
 /* Of a package, or of a file of its own. */
 static int
-find_split(struct hwtdi_dwarf_image *image, struct entry *entry,
+find_split(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_entry *entry,
     struct hwtd_error *err)
 {
-	struct loaded *l = entry->loaded;
+	struct hwtdi_dwarf_loaded *l = entry->loaded;
 	int rc = HWTD_E_NOT_FOUND;
 
 	if (!image->asked_package) {
@@ -193,11 +140,11 @@ find_split(struct hwtdi_dwarf_image *image, struct entry *entry,
 }
 
 static int
-load_split(struct hwtdi_dwarf_image *image, struct entry *entry,
+load_split(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_entry *entry,
     struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct loaded *l = entry->loaded;
+	struct hwtdi_dwarf_loaded *l = entry->loaded;
 	int rc;
 
 	if (l->asked_split || !entry->unit.has_dwo_id ||
@@ -212,44 +159,44 @@ load_split(struct hwtdi_dwarf_image *image, struct entry *entry,
 			hwtdi_dwarf_file_fini(&l->own_file);
 	}
 	l->asked_split = rc != HWTD_E_NOMEM;
-	return (note(&l->fault, rc, &inner, err));
+	return (hwtdi_dwarf_image_note(&l->fault, rc, &inner, err));
 }
 
-static int
-load_scopes(struct hwtdi_dwarf_image *image, struct entry *entry,
-    struct hwtd_error *err)
+int
+hwtdi_dwarf_image_load_scopes(struct hwtdi_dwarf_image *image,
+    struct hwtdi_dwarf_entry *entry, struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtdi_dwarf_view view;
 	int rc;
 
-	rc = load(image, entry, err);
+	rc = hwtdi_dwarf_image_load(image, entry, err);
 	if (rc == HWTD_OK)
 		rc = load_split(image, entry, err);
 	if (rc != HWTD_OK || entry->loaded->has_scopes)
 		return (rc);
-	view = view_of(image, entry);
+	view = hwtdi_dwarf_image_view(image, entry);
 	rc = hwtdi_dwarf_scopes_init(&entry->loaded->scopes, &view, &inner);
-	rc = note(&entry->loaded->fault, rc, &inner, err);
+	rc = hwtdi_dwarf_image_note(&entry->loaded->fault, rc, &inner, err);
 	entry->loaded->has_scopes = rc == HWTD_OK;
 	count(image, entry->loaded);
 	return (rc);
 }
 
-static int
-load_lines(struct hwtdi_dwarf_image *image, struct entry *entry,
-    struct hwtd_error *err)
+int
+hwtdi_dwarf_image_load_lines(struct hwtdi_dwarf_image *image,
+    struct hwtdi_dwarf_entry *entry, struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	int rc;
 
-	rc = load(image, entry, err);
+	rc = hwtdi_dwarf_image_load(image, entry, err);
 	if (rc != HWTD_OK || entry->loaded->has_lines ||
 	    !entry->unit.has_stmt_list)
 		return (rc);
 	rc = hwtdi_dwarf_lines_init(&entry->loaded->lines, &image->file,
 	    &entry->unit, &inner);
-	rc = note(&entry->loaded->fault, rc, &inner, err);
+	rc = hwtdi_dwarf_image_note(&entry->loaded->fault, rc, &inner, err);
 	entry->loaded->has_lines = rc == HWTD_OK;
 	count(image, entry->loaded);
 	return (rc);
@@ -269,9 +216,11 @@ add_piece(struct hwtdi_dwarf_image *image, uint64_t low, uint64_t high,
 	    image->n_pieces + 1, sizeof(*image->pieces), err);
 	if (rc != HWTD_OK)
 		return (rc);
-	image->pieces[image->n_pieces++] = (struct piece){ .low = low,
+	image->pieces[image->n_pieces++] = (struct hwtdi_dwarf_unit_piece){
+		.low = low,
 		.high = high,
-		.unit = unit };
+		.unit = unit
+	};
 	image->units[unit].covered = true;
 	return (HWTD_OK);
 }
@@ -282,8 +231,9 @@ index_root(struct hwtdi_dwarf_image *image, uint32_t no, uint64_t *left_inout,
     struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct entry *entry = &image->units[no];
-	const struct hwtdi_dwarf_view view = view_of(image, entry);
+	struct hwtdi_dwarf_entry *entry = &image->units[no];
+	const struct hwtdi_dwarf_view view = hwtdi_dwarf_image_view(image,
+	    entry);
 	struct hwtdi_dwarf_ranges ranges = { .left = *left_inout };
 	struct hwtdi_dwarf_die root;
 	int rc;
@@ -291,14 +241,15 @@ index_root(struct hwtdi_dwarf_image *image, uint32_t no, uint64_t *left_inout,
 	rc = hwtdi_dwarf_unit_root(&image->file, &entry->unit, &root,
 	    &image->left, &inner);
 	if (rc != HWTD_OK)
-		return (note(&image->fault, rc, &inner, err));
+		return (hwtdi_dwarf_image_note(&image->fault, rc, &inner,
+		    err));
 	entry->usable = root.tag == HWTDI_DW_TAG_COMPILE_UNIT ||
 	    root.tag == HWTDI_DW_TAG_SKELETON_UNIT;
 	if (!entry->usable)
 		return (HWTD_OK);
 	rc = hwtdi_dwarf_ranges_add(&ranges, &view, &root, &inner);
 	*left_inout = ranges.left;
-	rc = note(&image->fault, rc, &inner, err);
+	rc = hwtdi_dwarf_image_note(&image->fault, rc, &inner, err);
 	for (size_t i = 0; rc == HWTD_OK && i < ranges.n; i++)
 		rc = add_piece(image, ranges.at[i].low, ranges.at[i].high, no,
 		    err);
@@ -320,7 +271,8 @@ index_units(struct hwtdi_dwarf_image *image, struct hwtd_error *err)
 		    &inner);
 
 		if (read != HWTD_OK) {
-			rc = note(&image->fault, read, &inner, err);
+			rc = hwtdi_dwarf_image_note(&image->fault, read,
+			    &inner, err);
 			/* Padding, and a header without sense. */
 			if (unit.end <= off)
 				break;
@@ -333,7 +285,7 @@ index_units(struct hwtdi_dwarf_image *image, struct hwtd_error *err)
 		    sizeof(*image->units), err);
 		if (rc != HWTD_OK)
 			break;
-		image->units[image->n_units++] = (struct entry){
+		image->units[image->n_units++] = (struct hwtdi_dwarf_entry){
 			.unit = unit
 		};
 		rc = index_root(image, (uint32_t)image->n_units - 1, &left,
@@ -343,8 +295,8 @@ index_units(struct hwtdi_dwarf_image *image, struct hwtd_error *err)
 }
 
 /* The unit that has an offset; NULL: none. */
-static struct entry *
-unit_at(struct hwtdi_dwarf_image *image, uint64_t off)
+struct hwtdi_dwarf_entry *
+hwtdi_dwarf_image_unit_at(struct hwtdi_dwarf_image *image, uint64_t off)
 {
 	size_t low = 0, high = image->n_units;
 
@@ -370,7 +322,7 @@ read_set(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_reader *r,
 	const uint64_t start = hwtdi_dw_off(r);
 	uint64_t length, low, size, n;
 	uint8_t offset_bytes, bytes;
-	struct entry *entry;
+	struct hwtdi_dwarf_entry *entry;
 	int rc = HWTD_OK;
 
 	length = hwtdi_dw_length(&set, &offset_bytes);
@@ -381,7 +333,8 @@ read_set(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_reader *r,
 	set.end = set.at + length;
 	r->at = set.end;
 	(void)hwtdi_dw_uint(&set, 2);
-	entry = unit_at(image, hwtdi_dw_uint(&set, offset_bytes));
+	entry = hwtdi_dwarf_image_unit_at(image,
+	    hwtdi_dw_uint(&set, offset_bytes));
 	bytes = hwtdi_dw_u8(&set);
 	if (set.bad || hwtdi_dw_u8(&set) != 0 || (bytes != 4 && bytes != 8) ||
 	    entry == NULL || !entry->usable || entry->covered)
@@ -417,7 +370,7 @@ index_sets(struct hwtdi_dwarf_image *image, struct hwtd_error *err)
 		rc = read_set(image, &r, &inner);
 		if (rc == HWTD_E_CORRUPT)
 			r.at = r.end;
-		rc = note(&image->fault, rc, &inner, err);
+		rc = hwtdi_dwarf_image_note(&image->fault, rc, &inner, err);
 	}
 	return (rc);
 }
@@ -428,8 +381,8 @@ index_contents(struct hwtdi_dwarf_image *image, uint32_t no,
     struct hwtd_error *err)
 {
 	struct hwtd_error inner = { .size = sizeof(inner) };
-	struct entry *entry = &image->units[no];
-	const struct loaded *l;
+	struct hwtdi_dwarf_entry *entry = &image->units[no];
+	const struct hwtdi_dwarf_loaded *l;
 	uint64_t work;
 	int rc;
 
@@ -438,11 +391,12 @@ index_contents(struct hwtdi_dwarf_image *image, uint32_t no,
 		rc = hwtdi_fail_at(&inner, HWTD_E_LIMIT, entry->unit.off,
 		    "%.90s: too many units do not say where their code is",
 		    image->file.path);
-		return (note(&image->fault, rc, &inner, err));
+		return (hwtdi_dwarf_image_note(&image->fault, rc, &inner,
+		    err));
 	}
-	rc = load_scopes(image, entry, err);
+	rc = hwtdi_dwarf_image_load_scopes(image, entry, err);
 	if (rc == HWTD_OK)
-		rc = load_lines(image, entry, err);
+		rc = hwtdi_dwarf_image_load_lines(image, entry, err);
 	l = entry->loaded;
 	for (size_t i = 0; rc == HWTD_OK && i < l->scopes.n_pieces; i++)
 		rc = add_piece(image, l->scopes.pieces[i].low,
@@ -455,14 +409,14 @@ index_contents(struct hwtdi_dwarf_image *image, uint32_t no,
 	    : 1 + l->abbrevs.n + l->split_abbrevs.n + l->lines.n_rows +
 		l->lines.n_files + (entry->unit.end - entry->unit.off) / 16;
 	image->left -= work < image->left ? work : image->left;
-	unload(image, entry);
+	hwtdi_dwarf_image_unload(image, entry);
 	return (rc);
 }
 
 static int
 by_address(const void *va, const void *vb)
 {
-	const struct piece *a = va, *b = vb;
+	const struct hwtdi_dwarf_unit_piece *a = va, *b = vb;
 
 	if (a->low != b->low)
 		return (a->low < b->low ? -1 : 1);
@@ -528,7 +482,7 @@ hwtdi_dwarf_image_open(struct hwtd_context *ctx,
 		rc = HWTD_E_NOT_FOUND;
 	for (unsigned int i = 0; rc == HWTD_OK && i < HWTDI_DWARF_SECTIONS;
 	     i++)
-		rc = note(&image->fault,
+		rc = hwtdi_dwarf_image_note(&image->fault,
 		    hwtdi_dwarf_file_need(&image->file,
 			(enum hwtdi_dwarf_section_id)i, &inner),
 		    &inner, err);
@@ -558,7 +512,7 @@ hwtdi_dwarf_image_close(struct hwtdi_dwarf_image *image)
 	struct hwtd_context *ctx = image->ctx;
 
 	for (size_t i = 0; i < image->n_units; i++)
-		unload(image, &image->units[i]);
+		hwtdi_dwarf_image_unload(image, &image->units[i]);
 	hwtdi_array_free(ctx, image->units, image->cap_units,
 	    sizeof(*image->units));
 	hwtdi_array_free(ctx, image->pieces, image->cap_pieces,
@@ -594,10 +548,10 @@ hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most)
 	if (image->shared.image != NULL)
 		hwtdi_dwarf_image_trim(image->shared.image, most / 2);
 	while (image->bytes > most) {
-		struct entry *oldest = NULL;
+		struct hwtdi_dwarf_entry *oldest = NULL;
 
 		for (size_t i = 0; i < image->n_units; i++) {
-			struct entry *entry = &image->units[i];
+			struct hwtdi_dwarf_entry *entry = &image->units[i];
 
 			if (entry->loaded != NULL &&
 			    (oldest == NULL ||
@@ -607,143 +561,27 @@ hwtdi_dwarf_image_trim(struct hwtdi_dwarf_image *image, uint64_t most)
 		if (oldest == NULL ||
 		    (most != 0 && oldest->loaded->used == image->clock))
 			return;
-		unload(image, oldest);
+		hwtdi_dwarf_image_unload(image, oldest);
 	}
-}
-
-/* Names. */
-
-/*
- * The view of a DIE that may be in another unit than that of `entry` (NULL: any);
- * HWTD_E_NOT_FOUND: it is in none.
- */
-static int
-view_at(struct hwtdi_dwarf_image *image, const struct entry *entry,
-    uint64_t off, struct hwtdi_dwarf_view *out, struct hwtd_error *err)
-{
-	struct entry *other;
-	int rc;
-
-	*out = (struct hwtdi_dwarf_view){ .file = &image->file };
-	if (entry != NULL) {
-		*out = view_of(image, entry);
-		if (off >= out->unit->dies && off < out->unit->end)
-			return (HWTD_OK);
-	}
-	other = out->file == &image->file ? unit_at(image, off) : NULL;
-	if (other == NULL || off < other->unit.dies)
-		return (HWTD_E_NOT_FOUND);
-	rc = load(image, other, err);
-	*out = (struct hwtdi_dwarf_view){ &image->file, &other->unit,
-		&image->file, &other->unit,
-		rc == HWTD_OK ? &other->loaded->abbrevs : NULL };
-	return (rc);
-}
-
-/* What a DIE says of its name; `to` is the one that says more, or NULL. */
-static bool
-take_names(const struct hwtdi_dwarf_view *view,
-    const struct hwtdi_dwarf_die *die, struct hwtdi_dwarf_frame *frame,
-    const struct hwtdi_dwarf_value **to)
-{
-	const struct hwtdi_dwarf_value *name = hwtdi_dwarf_die_get(die,
-					   HWTDI_DW_NAME),
-				       *linkage = hwtdi_dwarf_die_get(die,
-					   HWTDI_DW_LINKAGE_NAME);
-
-	if (frame->name == NULL)
-		frame->name = hwtdi_dwarf_text(view->file, view->unit, name);
-	frame->linkage_name = hwtdi_dwarf_text(view->file, view->unit,
-	    linkage);
-	*to = hwtdi_dwarf_die_get(die, HWTDI_DW_ORIGIN);
-	if (*to == NULL)
-		*to = hwtdi_dwarf_die_get(die, HWTDI_DW_SPECIFICATION);
-	/* False: it is in a file that is not there. */
-	return (view->file->shared != NULL ||
-	    ((name == NULL || name->kind != HWTDI_DW_SHARED_STR_OFFSET) &&
-		(linkage == NULL ||
-		    linkage->kind != HWTDI_DW_SHARED_STR_OFFSET) &&
-		(*to == NULL || (*to)->kind != HWTDI_DW_SHARED_REFERENCE)));
-}
-
-static int
-find_names(struct hwtdi_dwarf_image *image, const struct entry *entry,
-    uint64_t off, struct hwtdi_dwarf_frame *frame, struct hwtd_error *fault,
-    struct hwtd_error *err)
-{
-	struct hwtd_error inner = { .size = sizeof(inner) };
-
-	for (unsigned int i = 0; i < MOST_ORIGINS; i++) {
-		const struct hwtdi_dwarf_value *to;
-		struct hwtdi_dwarf_reader r;
-		struct hwtdi_dwarf_view view;
-		struct hwtdi_dwarf_die die;
-		int rc;
-
-		rc = view_at(image, entry, off, &view, err);
-		if (rc == HWTD_E_NOT_FOUND)
-			rc = hwtdi_dwarf_fail(&inner, view.file,
-			    HWTDI_DWARF_INFO, off, "no unit has this entry");
-		else if (rc != HWTD_OK)
-			return (rc);
-		if (rc == HWTD_OK) {
-			r = hwtdi_dwarf_unit_reader(view.file, view.unit, off);
-			rc = hwtdi_dwarf_die_next(&view, &r, &die, &inner);
-		}
-		if (rc != HWTD_OK)
-			return (note(fault, rc, &inner, err));
-		if (!take_names(&view, &die, frame, &to) &&
-		    image->shared.fault.code != HWTD_OK)
-			(void)note(fault, HWTD_E_NOT_FOUND,
-			    &image->shared.fault, err);
-		if (frame->linkage_name != NULL || to == NULL)
-			return (HWTD_OK);
-		off = to->v;
-		if (to->kind == HWTDI_DW_SHARED_REFERENCE &&
-		    image->shared.image != NULL) {
-			image = image->shared.image;
-			entry = NULL;
-		} else if (to->kind != HWTDI_DW_REFERENCE) {
-			return (HWTD_OK);
-		}
-	}
-	return (HWTD_OK);
 }
 
 /* Asking. */
 
-static void
-set_file(const struct entry *entry, uint32_t file,
-    struct hwtdi_dwarf_frame *frame)
-{
-	const struct hwtdi_dwarf_lines *lines = &entry->loaded->lines;
-	bool whole;
-
-	if (!hwtdi_dwarf_lines_file(lines, file, &frame->dir, &whole,
-		&frame->file) ||
-	    whole)
-		return;
-	frame->comp_dir = entry->unit.comp_dir;
-	if (frame->comp_dir == NULL && lines->version >= 5 &&
-	    lines->n_dirs > 0)
-		frame->comp_dir = lines->dirs[0];
-}
-
 /* The frames of a unit; *n_out 0: the address is in no function or line. */
 static int
-find_frames(struct hwtdi_dwarf_image *image, struct entry *entry,
+find_frames(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_entry *entry,
     uint64_t address, struct hwtdi_dwarf_frame *frames, size_t *n_out,
     struct hwtd_error *err)
 {
 	uint32_t chain[HWTDI_DWARF_DEPTH_MAX];
 	const struct hwtdi_dwarf_row *row;
-	const struct loaded *l;
+	const struct hwtdi_dwarf_loaded *l;
 	size_t n;
 	int rc;
 
-	rc = load_scopes(image, entry, err);
+	rc = hwtdi_dwarf_image_load_scopes(image, entry, err);
 	if (rc == HWTD_OK)
-		rc = load_lines(image, entry, err);
+		rc = hwtdi_dwarf_image_load_lines(image, entry, err);
 	if (rc != HWTD_OK)
 		return (rc);
 	l = entry->loaded;
@@ -752,7 +590,7 @@ find_frames(struct hwtdi_dwarf_image *image, struct entry *entry,
 	*n_out = n > 0 ? n : row != NULL;
 	memset(frames, 0, *n_out * sizeof(*frames));
 	if (row != NULL) {
-		set_file(entry, row->file, &frames[0]);
+		hwtdi_dwarf_image_set_file(entry, row->file, &frames[0]);
 		frames[0].line = row->line;
 		frames[0].column = row->column;
 		frames[0].discriminator = row->discriminator;
@@ -762,13 +600,14 @@ find_frames(struct hwtdi_dwarf_image *image, struct entry *entry,
 							     .at[chain[i]];
 
 		if (i + 1 < n) {
-			set_file(entry, scope->call_file, &frames[i + 1]);
+			hwtdi_dwarf_image_set_file(entry, scope->call_file,
+			    &frames[i + 1]);
 			frames[i + 1].line = scope->call_line;
 			frames[i + 1].column = scope->call_column;
 			frames[i + 1].discriminator = scope->discriminator;
 		}
-		rc = find_names(image, entry, scope->die, &frames[i],
-		    &entry->loaded->fault, err);
+		rc = hwtdi_dwarf_image_names(image, entry, scope->die,
+		    &frames[i], &entry->loaded->fault, err);
 	}
 	return (rc);
 }
@@ -792,8 +631,9 @@ hwtdi_dwarf_image_find(struct hwtdi_dwarf_image *image, uint64_t address,
 			high = middle;
 	}
 	for (size_t i = low; i > 0 && low - i < MOST_NESTED; i--) {
-		const struct piece *piece = &image->pieces[i - 1];
-		struct entry *entry = &image->units[piece->unit];
+		const struct hwtdi_dwarf_unit_piece
+		    *piece = &image->pieces[i - 1];
+		struct hwtdi_dwarf_entry *entry = &image->units[piece->unit];
 
 		if (address >= piece->reach)
 			break;

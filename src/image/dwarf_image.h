@@ -22,6 +22,8 @@ struct hwtdi_dwarf_frame {
 	const char *comp_dir, *dir, *file;
 	/* 0: not known. */
 	uint32_t line, column, discriminator;
+	/* Where the function is declared; 0: not known, of the file also that. */
+	uint32_t decl_line, decl_file;
 };
 
 struct hwtdi_dwarf_image;

@@ -52,6 +52,8 @@ struct program {
 	uint64_t off;
 	uint8_t min_length, max_ops, line_range, opcode_base;
 	int8_t line_base;
+	/* What rows begin with. */
+	bool is_statement;
 	const uint8_t *lengths;
 	/* Registers. */
 	struct hwtdi_dwarf_row row;
@@ -192,7 +194,7 @@ read_header(struct program *p, const struct hwtdi_dwarf_unit *unit)
 	program = r->at + header;
 	p->min_length = hwtdi_dw_u8(r);
 	p->max_ops = p->unit.version >= 4 ? hwtdi_dw_u8(r) : 1;
-	(void)hwtdi_dw_u8(r);
+	p->is_statement = hwtdi_dw_u8(r) != 0;
 	p->line_base = (int8_t)hwtdi_dw_u8(r);
 	p->line_range = hwtdi_dw_u8(r);
 	p->opcode_base = hwtdi_dw_u8(r);
@@ -221,6 +223,7 @@ reset(struct program *p)
 	memset(&p->row, 0, sizeof(p->row));
 	p->row.file = 1;
 	p->row.line = 1;
+	p->row.is_statement = p->is_statement;
 	p->op_index = 0;
 	p->first = p->lines->n_rows;
 }
@@ -325,7 +328,7 @@ run_extended(struct program *p)
 			rc = add_file(p, name, dir);
 		break;
 	case LNE_SET_DISCRIMINATOR:
-		p->row.discriminator = (uint32_t)hwtdi_dw_uleb(r);
+		p->row.discriminator = hwtdi_dw_uleb(r) & INT32_MAX;
 		break;
 	default:
 		break;
@@ -366,6 +369,8 @@ run_standard(struct program *p, uint8_t opcode)
 		p->op_index = 0;
 		break;
 	case LNS_NEGATE_STMT:
+		p->row.is_statement = !p->row.is_statement;
+		break;
 	case LNS_SET_BASIC_BLOCK:
 	case LNS_SET_PROLOGUE_END:
 	case LNS_SET_EPILOGUE_BEGIN:

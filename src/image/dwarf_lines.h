@@ -12,7 +12,9 @@ struct hwtdi_dwarf_row {
 	uint32_t file;
 	uint32_t line;
 	uint32_t column;
-	uint32_t discriminator;
+	uint32_t discriminator : 31;
+	/* A statement begins here; else it is some of its code. */
+	uint32_t is_statement : 1;
 };
 
 /* Rows [first, end) are of [low, high), by address. */

@@ -74,6 +74,24 @@ add_ranges(struct reading *r, struct hwtdi_dwarf_scope *scope,
 	return (rc == HWTD_OK ? rc : hwtdi_fail_pass(r->err, &inner));
 }
 
+/* As it says; else where its first range begins. */
+static uint64_t
+entry_of(const struct reading *r, const struct hwtdi_dwarf_scope *scope,
+    const struct hwtdi_dwarf_die *die)
+{
+	const struct hwtdi_dwarf_value *v = hwtdi_dwarf_die_get(die,
+	    HWTDI_DW_ENTRY_PC);
+	uint64_t address;
+
+	if (v != NULL && hwtdi_dwarf_address(r->view, v, &address))
+		return (address);
+	if (scope->n_ranges == 0)
+		return (0);
+	address = r->scopes->ranges.at[scope->first_range].low;
+	return (v != NULL && v->kind == HWTDI_DW_NUMBER ? address + v->v
+							: address);
+}
+
 /* Its number in *scope_out, or NO_SCOPE: it has no code. */
 static int
 add_scope(struct reading *r, const struct hwtdi_dwarf_die *die,
@@ -95,6 +113,7 @@ add_scope(struct reading *r, const struct hwtdi_dwarf_die *die,
 		return (hwtdi_fail(r->err, HWTD_E_LIMIT,
 		    "%.90s: a unit of more than %u functions",
 		    r->view->file->path, MOST_SCOPES));
+	new.entry = entry_of(r, &new, die);
 	if (new.inlined) {
 		new.call_file = number(die, HWTDI_DW_CALL_FILE);
 		new.call_line = number(die, HWTDI_DW_CALL_LINE);

@@ -10,6 +10,8 @@
 struct hwtdi_dwarf_scope {
 	/* Its DIE. */
 	uint64_t die;
+	/* Where it is entered. */
+	uint64_t entry;
 	/* Scopes in it are the ones behind it up to this one. */
 	uint32_t next;
 	uint32_t first_range, n_ranges;

@@ -324,6 +324,8 @@ hwtdi_symbol_image_open(struct hwtdi_symbol_image *image,
 		hwtdi_symbol_image_fini(image, o.ctx);
 		return (rc);
 	}
+	if (o.is_elf)
+		image->tables = o.tables;
 	image->opened = true;
 	return (HWTD_OK);
 }

@@ -16,6 +16,8 @@ struct hwtdi_symbol_image {
 	struct hwtdi_dwarf_image *dwarf;
 	/* The file of the code, of its debug information, and packed symbols. */
 	struct hwtdi_image_found *code, *debug;
+	/* The file of the code as ELF; `bytes` NULL: it is none, or not there. */
+	struct hwtdi_elf_tables tables;
 	uint8_t *packed;
 	uint64_t n_packed;
 	/* Why something of them cannot be used. */

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/text_pool.h"
+#include "image/dwarf_walk.h"
 #include "image/symbol_text.h"
 #include "trace/search_copy.h"
 #include "trace/symbol_image.h"
@@ -98,26 +99,6 @@ demangle(struct hwtd_symbolizer *s, const char *name)
 	    hwtdi_symbol_text(name, s->text, sizeof(s->text)));
 }
 
-/* The path of a file, from the folder of the compiler on; NULL: too long. */
-static const char *
-join(struct hwtd_symbolizer *s, const struct hwtdi_dwarf_frame *f)
-{
-	const char *dir = f->dir != NULL ? f->dir : "";
-	const char *comp = f->comp_dir != NULL ? f->comp_dir : "";
-	int n;
-
-	if (f->file == NULL || f->file[0] == '/' ||
-	    (dir[0] == '\0' && comp[0] == '\0'))
-		return (f->file);
-	if (dir[0] == '/' || comp[0] == '\0')
-		n = snprintf(s->path, sizeof(s->path), "%s/%s",
-		    dir[0] != '\0' ? dir : comp, f->file);
-	else
-		n = snprintf(s->path, sizeof(s->path), "%s%s%s/%s", comp,
-		    dir[0] != '\0' ? "/" : "", dir, f->file);
-	return (n > 0 && (size_t)n < sizeof(s->path) ? s->path : f->file);
-}
-
 static int
 keep_frame(struct hwtd_symbolizer *s, const struct hwtdi_dwarf_frame *f,
     struct hwtd_symbol_frame *out, struct hwtd_error *err)
@@ -134,7 +115,9 @@ keep_frame(struct hwtd_symbolizer *s, const struct hwtdi_dwarf_frame *f,
 		rc = keep(s, demangle(s, name) ? s->text : name,
 		    &out->function, err);
 	if (rc == HWTD_OK)
-		rc = keep(s, join(s, f), &out->file, err);
+		rc = keep(s,
+		    hwtdi_dwarf_frame_path(f, s->path, sizeof(s->path)),
+		    &out->file, err);
 	return (rc);
 }
 
@@ -520,6 +503,31 @@ hwtd_symbolize(struct hwtd_symbolizer *symbolizer,
 	}
 	pthread_mutex_unlock(&symbolizer->lock);
 	return (rc);
+}
+
+/* For who reads all of an image. */
+
+int
+hwtdi_symbolizer_image(struct hwtd_symbolizer *s, uint32_t no,
+    struct hwtdi_symbol_image **out, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	pthread_mutex_lock(&s->lock);
+	if (!s->images[no].opened)
+		rc = hwtdi_symbol_image_open(&s->images[no], s->trace, no,
+		    &s->where, err);
+	pthread_mutex_unlock(&s->lock);
+	*out = &s->images[no];
+	return (rc);
+}
+
+void
+hwtdi_symbolizer_drop_image(struct hwtd_symbolizer *s, uint32_t no)
+{
+	pthread_mutex_lock(&s->lock);
+	hwtdi_symbol_image_fini(&s->images[no], s->library);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* Opening and closing. */
