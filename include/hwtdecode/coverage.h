@@ -190,6 +190,8 @@ struct hwtd_coverage_image {
 #define HWTD_COVERAGE_IMAGE_LINES 0x2
 /** Functions are those of symbols. */
 #define HWTD_COVERAGE_IMAGE_SYMBOLS 0x4
+/** It was not chosen; edges lead there. */
+#define HWTD_COVERAGE_IMAGE_LEFT_OUT 0x8
 
 /** A source file. */
 struct hwtd_coverage_file {

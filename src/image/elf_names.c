@@ -33,7 +33,7 @@ rank_of(const GElf_Sym *sym, const char *name)
 	const size_t underscores = strspn(name, "_");
 	const uint32_t front = underscores < 15 ? (uint32_t)underscores : 15;
 
-	return ((type == STT_NOTYPE ? 1u : 0u) << 8 |
+	return ((type == STT_NOTYPE ? HWTDI_ELF_NAME_NO_FUNCTION : 0u) |
 	    (sym->st_size == 0 ? 1u : 0u) << 7 |
 	    (bind == STB_LOCAL ? 1u : 0u) << 6 | front << 1 |
 	    (bind == STB_WEAK ? 1u : 0u));

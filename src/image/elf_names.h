@@ -24,6 +24,9 @@ struct hwtdi_elf_name {
 	uint32_t flags;
 };
 
+/* A bit of `rank`: it has no type, so it may be no function. */
+#define HWTDI_ELF_NAME_NO_FUNCTION (1u << 8)
+
 /* What stands there finds the function to call (ifunc). */
 #define HWTDI_ELF_NAME_FINDER 0x1
 /* A stub that calls it: it is to be shown as "name@plt". */
