@@ -46,6 +46,7 @@
 #define HWTDECODE_COVERAGE_H
 
 #ifndef HWTD_CDEF
+#include <hwtdecode/format.h>
 #include <hwtdecode/runs.h>
 #include <hwtdecode/symbol.h>
 #ifdef __cplusplus
@@ -421,6 +422,28 @@ HWTD_MUST int hwtd_coverage_branches(struct hwtd_coverage *coverage,
 HWTD_MUST int hwtd_coverage_edges(struct hwtd_coverage *coverage,
     uint64_t first, struct hwtd_coverage_edge *out, size_t stride, size_t cap,
     size_t *n_out, struct hwtd_error *err);
+
+/**
+ * Begin to write what has a source file, as lcov(1) has it (HWTD_FORMAT_LCOV).
+ * Functions are called as the linker knows them; one that is hit and was not
+ * entered has count 1 there.
+ *
+ * @param[in]  coverage    Has to stay open, and as it is, until the export is
+ *                         closed.
+ * @param[in]  opts        `format` and `write` have to be set.  Copied.
+ * @param[out] export_out  Set on success.
+ * @param[out] err         Filled on failure.  May be NULL.
+ *
+ * @return HWTD_OK, HWTD_E_INVALID (a pointer is NULL, an option is wrong, or the
+ *         format is not one of coverage), HWTD_E_STATE (runs are being added),
+ *         HWTD_E_NOMEM, HWTD_E_TOO_NEW.
+ *
+ * Lives:  owned; close with hwtd_export_close().  One thread at a time.
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_export_open_coverage(struct hwtd_coverage *coverage,
+    const struct hwtd_format_options *opts, struct hwtd_export **export_out,
+    struct hwtd_error *err);
 
 /**
  * Give up a coverage.

@@ -20,6 +20,7 @@ static const struct export_source *const sources[] = {
 	[HWTD_SOURCE_CALLS] = &export_from_calls,
 	[HWTD_SOURCE_RUNS] = &export_from_runs,
 	[HWTD_SOURCE_EVENTS] = &export_from_events,
+	[HWTD_SOURCE_COVERAGE] = &export_from_coverage,
 };
 
 #define N_SOURCES (sizeof(sources) / sizeof(sources[0]))

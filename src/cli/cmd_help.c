@@ -89,6 +89,14 @@ const struct command commands[] = {
 	    "together.  FILE may be text of perf-script(1) with branches, "
 	    "too.",
 	    cmd_report },
+	{ "coverage", COMMAND_COVERAGE, "FILE ...", 1, 4096,
+	    "tell which lines, functions and branches ran, and which did not",
+	    "Counts how often each line, function, branch and edge of the "
+	    "programs was executed, by their debug information and symbols, "
+	    "and lists what was not reached.  Several files are added up.  "
+	    "Writes files for genhtml(1), and fails if too little was "
+	    "reached.",
+	    cmd_coverage },
 	{ "export", COMMAND_EXPORT, "FILE", 0, 1,
 	    "write a file for viewers, profilers and compilers",
 	    "Writes what was found in the trace in a format of other "

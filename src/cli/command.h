@@ -27,7 +27,8 @@ enum command_bit {
 	COMMAND_CALLS = 0x4000,
 	COMMAND_REPORT = 0x8000,
 	COMMAND_EXPORT = 0x10000,
-	COMMAND_FLAME = 0x20000
+	COMMAND_FLAME = 0x20000,
+	COMMAND_COVERAGE = 0x40000
 };
 
 struct command {
@@ -67,6 +68,7 @@ int cmd_records(const struct options *options);
 int cmd_maps(const struct options *options);
 int cmd_packets(const struct options *options);
 int cmd_mem(const struct options *options);
+int cmd_coverage(const struct options *options);
 int cmd_calls(const struct options *options);
 int cmd_report(const struct options *options);
 int cmd_export(const struct options *options);

@@ -43,5 +43,6 @@ extern const struct export_source export_from_profile;
 extern const struct export_source export_from_counts;
 extern const struct export_source export_from_runs;
 extern const struct export_source export_from_events;
+extern const struct export_source export_from_coverage;
 
 #endif /* HWTDECODE_CLI_EXPORT_SOURCE_H */

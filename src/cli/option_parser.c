@@ -8,6 +8,7 @@
 
 #include "cli/call_options.h"
 #include "cli/coresight_options.h"
+#include "cli/coverage_options.h"
 #include "cli/export_options.h"
 #include "cli/flame_options.h"
 #include "cli/image_options.h"
@@ -477,6 +478,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_report_option,
 		take_export_option,
 		take_flame_option,
+		take_coverage_option,
 		take_decode_option,
 	};
 	bool known;
@@ -658,6 +660,7 @@ options_fini(struct options *options)
 	free(options->images);
 	search_options_fini(options);
 	free(options->wheres);
+	coverage_options_fini(options);
 	coresight_options_fini(options);
 	perf_options_fini(options);
 	spe_options_fini(options);

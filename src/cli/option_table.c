@@ -13,21 +13,23 @@
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
 	    COMMAND_ARCHIVE | COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM |   \
-	    FOLLOWERS)
+	    FOLLOWERS | COMMAND_COVERAGE)
 #define LISTERS (COMMAND_RECORDS | COMMAND_MAPS)
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS |     \
-	    COMMAND_REPORT)
+	    COMMAND_REPORT | COMMAND_COVERAGE)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
-	    COMMAND_MEM | FOLLOWERS)
+	    COMMAND_MEM | FOLLOWERS | COMMAND_COVERAGE)
 #define ROWS (COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE)
 /* What looks for files of images. */
 #define FINDERS (READERS | COMMAND_RECORD)
 /* What reads rows, whatever it makes of them. */
-#define CHOOSERS (ROWS | COMMAND_MEM | FOLLOWERS)
+#define CHOOSERS (ROWS | COMMAND_MEM | FOLLOWERS | COMMAND_COVERAGE)
+/* What tells of lines that ran. */
+#define COVERERS (COMMAND_COVERAGE | COMMAND_EXPORT)
 
 const struct option_entry option_table[] = {
 	/* Of single commands. */
@@ -247,6 +249,35 @@ const struct option_entry option_table[] = {
 	{ OPTION_CALLEES, "callees", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
 	    NULL, "What the function NAME called, and how often." },
 
+	/* Coverage. */
+	{ OPTION_COVERAGE_BY, "by", 0, GROUP_COMMAND, COMMAND_COVERAGE, "WHAT",
+	    "file|function|line|branch|edge|image|range",
+	    "A row for each of these; ranges are stretches of lines that were "
+	    "not reached.  Default: file." },
+	{ OPTION_UNCOVERED, "uncovered", 0, GROUP_COMMAND, COMMAND_COVERAGE,
+	    NULL, NULL, "Only what was not reached; of files, which lines." },
+	{ OPTION_LCOV, "lcov", 0, GROUP_COMMAND, COMMAND_COVERAGE, "FILE",
+	    NULL, "Write FILE for genhtml(1), too." },
+	{ OPTION_FAIL_UNDER, "fail-under", 0, GROUP_COMMAND, COMMAND_COVERAGE,
+	    "PERCENT[,WHAT]", NULL,
+	    "Exit 1 when less was reached of WHAT: line (default), function "
+	    "or branch.  Once for each." },
+	{ OPTION_ONLY_IMAGE, "only-image", 0, GROUP_FILTER, COVERERS, "NAME",
+	    NULL,
+	    "Only images of this path, of a path that ends in /NAME, or of "
+	    "this build-id.  Repeatable." },
+	{ OPTION_SOURCE, "source", 0, GROUP_FILTER, COVERERS, "PREFIX", NULL,
+	    "Only source files whose path begins so.  Repeatable." },
+	{ OPTION_EXCLUDE, "exclude", 0, GROUP_FILTER, COVERERS, "PATTERN",
+	    NULL,
+	    "No source files whose path is like PATTERN, with *, ? and [].  "
+	    "Repeatable." },
+	{ OPTION_PATH_MAP, "map", 0, GROUP_OUTPUT, COVERERS, "OLD=NEW", NULL,
+	    "Paths of source files that begin with OLD begin with NEW.  The "
+	    "first that fits; before --source and --exclude.  Repeatable." },
+	{ OPTION_STRIP_PREFIX, "strip-prefix", 0, GROUP_OUTPUT, COVERERS,
+	    "PREFIX", NULL, "The same as --map PREFIX=.  Repeatable." },
+
 	/* Files for other programs. */
 	{ OPTION_TO, "to", 't', GROUP_COMMAND, COMMAND_EXPORT, "FORMAT", NULL,
 	    "The format; 'help' lists them.  Default: what the name of -o "
@@ -459,9 +490,11 @@ const struct option_entry option_table[] = {
 	    "check, 100 elsewhere." },
 
 	/* Output. */
+	{ OPTION_COVERAGE_FORMAT, "format", 0, GROUP_OUTPUT, COMMAND_COVERAGE,
+	    "NAME", "text|jsonl|csv|lcov", "Default: text." },
 	{ OPTION_FORMAT, "format", 0, GROUP_OUTPUT,
-	    PRINTERS | LISTERS | COMMAND_RECORD, "NAME", "text|jsonl|csv",
-	    "Default: text." },
+	    (PRINTERS & ~COMMAND_COVERAGE) | LISTERS | COMMAND_RECORD, "NAME",
+	    "text|jsonl|csv", "Default: text." },
 	{ OPTION_OUTPUT, "output", 'o', GROUP_OUTPUT, READERS, "FILE", NULL,
 	    "Write to FILE, which appears when it is complete; - is standard "
 	    "output." },

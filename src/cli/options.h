@@ -152,6 +152,16 @@ enum option_id {
 	OPTION_MIN_PERCENT,
 	OPTION_DIFF,
 	OPTION_PROGRAM,
+	OPTION_COVERAGE_BY,
+	OPTION_COVERAGE_FORMAT,
+	OPTION_UNCOVERED,
+	OPTION_LCOV,
+	OPTION_ONLY_IMAGE,
+	OPTION_SOURCE,
+	OPTION_EXCLUDE,
+	OPTION_PATH_MAP,
+	OPTION_STRIP_PREFIX,
+	OPTION_FAIL_UNDER,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -245,6 +255,34 @@ struct flame_options {
 struct folder_list {
 	const char **paths;
 	size_t n;
+};
+
+/* Tables of coverage, in the order of --by. */
+enum coverage_by {
+	COVERAGE_BY_FILE,
+	COVERAGE_BY_FUNCTION,
+	COVERAGE_BY_LINE,
+	COVERAGE_BY_BRANCH,
+	COVERAGE_BY_EDGE,
+	COVERAGE_BY_IMAGE,
+	COVERAGE_BY_RANGE
+};
+
+/* What coverage is of, and how it is told. */
+struct coverage_options {
+	enum coverage_by by;
+	/* --format lcov, and the file of --lcov; borrowed from argv. */
+	bool to_lcov;
+	const char *lcov;
+	/* Only what was not reached. */
+	bool uncovered;
+	struct folder_list images, sources, excludes;
+	/* Old prefixes are owned. */
+	struct hwtd_path_map *maps;
+	size_t n_maps;
+	/* Percent of lines, functions, branches. */
+	bool has_limit[3];
+	double fail_under[3];
 };
 
 /* What record is asked for. */
@@ -412,6 +450,7 @@ struct options {
 	bool inclusive;
 	const char *callers;
 	const char *callees;
+	struct coverage_options coverage;
 
 	/* Of single commands. */
 	bool gaps;

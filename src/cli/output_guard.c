@@ -24,7 +24,7 @@ struct target {
 	struct stat st;
 };
 
-/* -o and --expect --update. */
+/* -o, and what no command has both of: --expect --update, --lcov. */
 #define MAX_TARGETS 2
 
 static bool
@@ -48,6 +48,11 @@ list_targets(const struct options *options, struct target targets[MAX_TARGETS])
 		targets[n++] = (struct target){
 			.name = options->expect,
 			.option = "--expect",
+		};
+	if (options->coverage.lcov != NULL)
+		targets[n++] = (struct target){
+			.name = options->coverage.lcov,
+			.option = "--lcov",
 		};
 	/* What is appended to the trace while it is read has no end. */
 	if (options->output == NULL || is_standard(options->output)) {
@@ -99,19 +104,18 @@ spares_path(const struct target *targets, size_t n, const char *path)
 	return (stat(path, &st) != 0 || spares(targets, n, &st));
 }
 
-/* -o and --expect --update, where no file need be there yet. */
+/* The two, where no file need be there yet. */
 static bool
 differ(const struct options *options, const struct target *targets, size_t n)
 {
-	if (options->expect == NULL || options->output == NULL ||
+	if (n != MAX_TARGETS || options->output == NULL ||
 	    is_standard(options->output))
 		return (true);
-	if (n == MAX_TARGETS &&
-	    (targets[0].exists && targets[1].exists
-		    ? is_same(&targets[0].st, &targets[1].st)
-		    : strcmp(targets[0].name, targets[1].name) == 0)) {
-		say_error("%s: is the file of both --expect and -o",
-		    options->output);
+	if (targets[0].exists && targets[1].exists
+		? is_same(&targets[0].st, &targets[1].st)
+		: strcmp(targets[0].name, targets[1].name) == 0) {
+		say_error("%s: is the file of both %s and -o", options->output,
+		    targets[0].option);
 		say_hint("name another file with -o");
 		return (false);
 	}

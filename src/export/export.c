@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "export/code_export.h"
 #include "export/formats.h"
+#include "export/lcov.h"
 
 /* One line for each format, in the order that users see; NULL ends it. */
 static const struct hwtdi_exporter_ops *const exporters[] = {
@@ -25,6 +26,7 @@ static const struct hwtdi_exporter_ops *const exporters[] = {
 	&hwtdi_bolt_ops,
 	&hwtdi_bolt_legacy_ops,
 	&hwtdi_perf_script_ops,
+	&hwtdi_export_lcov,
 	NULL,
 };
 
