@@ -17,9 +17,9 @@
  * Counts, and how they are to be read:
  *
  * - A line has code if the line table gives it at least one byte.  Where it marks
- *   some of that as the begin of a statement (is_stmt), only that counts:
- *   compilers move instructions of a line ahead of the condition that it is under,
- *   and mark them so.
+ *   some of that as the begin of a statement (is_stmt), only that counts, and
+ *   what follows right behind it: compilers move instructions of a line ahead of
+ *   the condition that it is under, and do not mark those.
  * - A line's count is how often it was executed, as gcov tells it: within one
  *   body of a function it is the count of the instruction of the line that ran
  *   most.  So `for (i = 0; i < 10; i++)` is 11, which is how often its condition

@@ -261,6 +261,11 @@ hwtdi_dwarf_walk_next(struct hwtdi_dwarf_walk *walk,
 			.line = row->line,
 			.scope = scope_at(walk, row->address),
 			.is_statement = begins_statement(l, s, no) };
+		if (walk->last.is_statement && walk->last.high == out->low &&
+		    walk->last.file == out->file &&
+		    walk->last.line == out->line)
+			out->is_statement = true;
+		walk->last = *out;
 		return (true);
 	}
 	return (false);

@@ -17,7 +17,10 @@ struct hwtdi_dwarf_seg {
 	uint32_t file, line;
 	/* The innermost one at `low`, or HWTDI_DWARF_NO_SCOPE. */
 	uint32_t scope;
-	/* A statement of the line begins at `low`. */
+	/*
+	 * A statement of the line begins at `low`, or goes on from the code right
+	 * before it: some compilers mark only the first row of a line.
+	 */
 	bool is_statement;
 };
 
@@ -39,8 +42,9 @@ struct hwtdi_dwarf_walk {
 	struct hwtdi_dwarf_region *regions;
 	size_t n_regions, cap_regions;
 	uint32_t unit;
-	/* The next row. */
+	/* The next row, and what came before it. */
 	size_t sequence, row;
+	struct hwtdi_dwarf_seg last;
 };
 
 /* Units, also those without code. */
