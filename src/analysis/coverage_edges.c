@@ -132,6 +132,7 @@ add_rows(struct hwtdi_cov_sums *sums, const struct hwtdi_cov_way *way,
 	for (size_t i = 0; rc == HWTD_OK && i < way->n_edges; i++) {
 		const struct hwtdi_cov_edge *e = &way->edges[i];
 
+		row.branch = e->branch;
 		row.to = e->to;
 		row.count = e->count;
 		row.to_image = e->to_image != HWTD_NO_ID
@@ -144,6 +145,7 @@ add_rows(struct hwtdi_cov_sums *sums, const struct hwtdi_cov_way *way,
 	for (size_t i = 0; rc == HWTD_OK && i < n_known; i++) {
 		if (was_seen(way, image, to[i]))
 			continue;
+		row.branch = way->site->branch;
 		row.to = to[i];
 		row.count = 0;
 		row.to_image = row.from_image;

@@ -13,7 +13,12 @@
 /* A function that is being added up. */
 struct tally {
 	struct hwtd_coverage_function row;
-	uint32_t file, text, linkage, bodies;
+	/* Places of its names among all texts. */
+	uint32_t text, linkage, name;
+	/* Bodies that are not inlined, and the image of the first. */
+	uint32_t bodies, image;
+	/* Number of an image + 1 for which it was counted, as there, and as hit. */
+	uint32_t counted, counted_hit;
 	bool seen;
 };
 
@@ -30,8 +35,10 @@ add_body(struct tally *t, const struct hwtdi_cov_body *body, uint32_t image,
 		t->row.flags |= HWTD_COVERAGE_FUNCTION_HIT;
 	if (inlined)
 		t->row.flags |= HWTD_COVERAGE_FUNCTION_INLINED;
-	if (!inlined && body->off != HWTDI_COV_NOWHERE && t->bodies++ == 0)
+	if (!inlined && body->off != HWTDI_COV_NOWHERE && t->bodies++ == 0) {
 		t->row.file_off = body->off;
+		t->image = image;
+	}
 	t->row.count = hwtdi_cov_sum(t->row.count,
 	    count > body->again ? count - body->again : 0);
 }
@@ -53,20 +60,16 @@ tally_bodies(struct hwtdi_cov_sums *sums, const struct hwtdi_cov_store *store,
 		    bodies[i].off == HWTDI_COV_NOWHERE
 			? 0
 			: hwtdi_cov_count_at(counts, n_counts, bodies[i].off));
-	/* Each function of the image once: `bodies` and hits of this one. */
+	/* Each function of the image once. */
 	for (size_t i = 0; i < n; i++) {
 		struct tally *t = &tallies[bodies[i].func];
 
-		if (t->text != image + 1) {
-			t->text = image + 1;
-			t->linkage = 0;
-			row->functions.total++;
-		}
-		if (t->linkage == 0 &&
-		    (bodies[i].flags & HWTDI_COV_HIT) != 0) {
-			t->linkage = 1;
-			row->functions.hit++;
-		}
+		row->functions.total += t->counted != image + 1;
+		t->counted = image + 1;
+		if ((bodies[i].flags & HWTDI_COV_HIT) == 0)
+			continue;
+		row->functions.hit += t->counted_hit != image + 1;
+		t->counted_hit = image + 1;
 	}
 }
 
@@ -79,6 +82,7 @@ by_function(const void *va, const void *vb)
 	ORDER(row.line);
 	ORDER(text);
 	ORDER(linkage);
+	ORDER(name);
 	ORDER(row.image);
 	ORDER(row.file_off);
 	return (0);
@@ -103,13 +107,15 @@ list_functions(struct hwtdi_cov_sums *sums,
 		    f->linkage);
 		t.row.file = sums->file_ranks[f->file];
 		t.row.line = f->line;
-		if (t.bodies == 1)
+		if (t.bodies == 1) {
 			t.row.flags |= HWTD_COVERAGE_FUNCTION_OFF;
-		else
+			t.row.image = t.image;
+		} else {
 			t.row.file_off = 0;
+		}
 		t.text = sums->text_ranks[f->text];
-		t.linkage = sums->text_ranks[f->linkage != 0 ? f->linkage
-							     : f->name];
+		t.linkage = sums->text_ranks[f->linkage];
+		t.name = sums->text_ranks[f->name];
 		tallies[n++] = t;
 	}
 	if (n > 1)
