@@ -290,10 +290,11 @@ hwtdi_cov_code_place(const struct hwtdi_cov_code *code, uint64_t address,
     uint64_t *off_out, uint64_t *bytes_out)
 {
 	const size_t i = text_behind(code, address);
-	const struct hwtdi_cov_text *text = &code->texts[i];
+	const struct hwtdi_cov_text *text;
 
-	if (i == code->n_texts || address < text->address)
+	if (i == code->n_texts || address < code->texts[i].address)
 		return (false);
+	text = &code->texts[i];
 	*off_out = text->off + (address - text->address);
 	*bytes_out = text->bytes - (address - text->address);
 	return (true);
@@ -409,12 +410,13 @@ hwtdi_cov_sweep_next(struct hwtdi_cov_sweep *sweep,
 {
 	while (sweep->at < sweep->end) {
 		const size_t no = text_behind(sweep->code, sweep->at);
-		struct hwtdi_cov_text *text = &sweep->code->texts[no];
+		struct hwtdi_cov_text *text;
 		uint64_t into, stop;
 		uint8_t isa;
 
 		if (no == sweep->code->n_texts)
 			return (false);
+		text = &sweep->code->texts[no];
 		if (sweep->at < text->address) {
 			sweep->at = text->address;
 			sweep->it = 0;

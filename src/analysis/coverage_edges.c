@@ -49,7 +49,7 @@ hwtdi_cov_ways_next(struct hwtdi_cov_ways *ways, struct hwtdi_cov_way *out)
 	end = ways->edge;
 	while (end < n_edges && edges[end].from == out->site->off)
 		end++;
-	out->edges = edges + ways->edge;
+	out->edges = end != ways->edge ? edges + ways->edge : NULL;
 	out->n_edges = end - ways->edge;
 	ways->edge = end;
 	out->reached = out->n_edges != 0 ||

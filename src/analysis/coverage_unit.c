@@ -9,10 +9,12 @@
 #include "base/fail.h"
 
 /*
- * Rows, entries and so on that are read of one image.  The largest programs have
- * a tenth of it; files that name one table for many units have no end.
+ * Rows, entries and so on that are read of one image, for each byte of its file
+ * and of any: less than one is usual, few where units share abbreviations.  Files
+ * that name one table for many units have no end.
  */
-#define MOST_WORK (UINT64_C(1) << 30)
+#define WORK_A_BYTE 64u
+#define WORK_OF_ANY (UINT64_C(1) << 22)
 
 /* Bytes of debug information of other units that are kept. */
 #define MOST_KEPT ((uint64_t)256 << 20)
@@ -137,12 +139,20 @@ read_segs(struct unit *u)
 
 /* Functions. */
 
+/* NULL: it has none. */
+static const struct hwtdi_dwarf_range *
+ranges_of(const struct unit *u, const struct hwtdi_dwarf_scope *scope)
+{
+	return (scope->n_ranges == 0
+		? NULL
+		: u->walk.scopes->ranges.at + scope->first_range);
+}
+
 static bool
 has_code(const struct unit *u, const struct hwtdi_dwarf_scope *scope,
     bool *ran_out)
 {
-	const struct hwtdi_dwarf_range *r = u->walk.scopes->ranges.at +
-	    scope->first_range;
+	const struct hwtdi_dwarf_range *r = ranges_of(u, scope);
 	bool has = false;
 
 	*ran_out = false;
@@ -191,8 +201,7 @@ static uint64_t
 count_again(struct unit *u, const struct hwtdi_dwarf_scope *scope,
     uint64_t entry)
 {
-	const struct hwtdi_dwarf_range *r = u->walk.scopes->ranges.at +
-	    scope->first_range;
+	const struct hwtdi_dwarf_range *r = ranges_of(u, scope);
 	const struct hwtdi_cov_edge *edges;
 	uint64_t again = 0;
 	size_t n;
@@ -671,9 +680,13 @@ hwtdi_cov_look_symbols(struct hwtdi_cov_look *look, struct hwtd_error *err)
 int
 hwtdi_cov_look_init(struct hwtdi_cov_look *look, struct hwtd_error *err)
 {
+	const struct hwtdi_image_found *debug = look->symbols->debug;
+	uint64_t bytes = look->symbols->tables.n_bytes;
 	int rc;
 
-	look->left = MOST_WORK;
+	if (debug != NULL && debug->bytes != NULL)
+		bytes += debug->n_bytes;
+	look->left = WORK_OF_ANY + WORK_A_BYTE * bytes;
 	rc = hwtdi_cov_code_init(&look->code, look->store->library,
 	    look->symbols, err);
 	if (rc == HWTD_OK)

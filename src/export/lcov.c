@@ -143,15 +143,13 @@ static int
 write_functions(struct hwtd_export *ex, const struct hwtd_coverage_file *file,
     const struct hwtdi_cov_sums *sums, struct hwtd_error *err)
 {
-	const struct hwtd_coverage_function
-	    *functions = (const struct hwtd_coverage_function *)
-			     sums->functions.at +
-	    file->first_function;
+	const struct hwtd_coverage_function *functions = sums->functions.at;
 	const size_t n = (size_t)file->n_functions;
 	struct entry *entries;
 
 	if (n == 0)
 		return (HWTD_OK);
+	functions += file->first_function;
 	entries = hwtdi_zalloc(ex->ctx, n * sizeof(*entries));
 	if (entries == NULL)
 		return (hwtdi_fail_nomem(err, n * sizeof(*entries)));
@@ -194,18 +192,17 @@ static void
 write_branches(struct hwtdi_sink *sink, const struct hwtd_coverage_file *file,
     const struct hwtdi_cov_sums *sums)
 {
-	const struct hwtd_coverage_branch
-	    *b = (const struct hwtd_coverage_branch *)sums->branches.at +
-	    file->first_branch;
+	const struct hwtd_coverage_branch *b = sums->branches.at;
 	uint64_t block = 0;
 
+	if (file->n_branches == 0)
+		return;
+	b += file->first_branch;
 	for (size_t i = 0; i < file->n_branches; i++) {
 		block = i > 0 && b[i].line == b[i - 1].line ? block + 1 : 0;
 		put_way(sink, &b[i], block, 0, b[i].taken);
 		put_way(sink, &b[i], block, 1, b[i].not_taken);
 	}
-	if (file->n_branches == 0)
-		return;
 	put_number(sink, "BRF:", 2 * file->n_branches);
 	put_number(sink, "BRH:", file->n_ways_hit);
 }
@@ -214,11 +211,11 @@ static void
 write_lines(struct hwtd_export *ex, const struct hwtd_coverage_file *file,
     const struct hwtdi_cov_sums *sums)
 {
-	const struct hwtd_coverage_line
-	    *lines = (const struct hwtd_coverage_line *)sums->lines.at +
-	    file->first_line;
+	const struct hwtd_coverage_line *lines = sums->lines.at;
 	struct hwtdi_sink *sink = &ex->sink;
 
+	if (file->n_lines != 0)
+		lines += file->first_line;
 	for (size_t i = 0; i < file->n_lines; i++) {
 		hwtdi_sink_text(sink, "DA:");
 		hwtdi_sink_u64(sink, lines[i].line);

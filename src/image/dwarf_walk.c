@@ -142,15 +142,16 @@ make_regions(struct hwtdi_dwarf_walk *w, struct hwtd_error *err)
 	if (most != 0 && (spans == NULL || room == NULL)) {
 		rc = hwtdi_fail_nomem(err, most * sizeof(*spans));
 	} else {
-		for (uint32_t i = 0; i < s->n; i++) {
-			const struct hwtdi_dwarf_range *r = s->ranges.at +
-			    s->at[i].first_range;
+		for (uint32_t i = 0; i < s->n; i++)
+			for (uint32_t k = 0; k < s->at[i].n_ranges; k++) {
+				const struct hwtdi_dwarf_range
+				    *r = &s->ranges
+					      .at[s->at[i].first_range + k];
 
-			for (uint32_t k = 0; k < s->at[i].n_ranges; k++)
-				if (r[k].low < r[k].high)
-					spans[n++] = (struct span){ r[k].low,
-						r[k].high, i };
-		}
+				if (r->low < r->high)
+					spans[n++] = (struct span){ r->low,
+						r->high, i };
+			}
 		if (n > 1)
 			qsort(spans, n, sizeof(*spans), by_low);
 		rc = flatten(w, spans, n, room, err);
