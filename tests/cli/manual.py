@@ -7,7 +7,7 @@ from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
 COMMANDS += ["packets", "spe", "mem", "calls", "report", "export", "flame"]
-COMMANDS += ["archive", "import", "help", "version"]
+COMMANDS += ["coverage", "archive", "import", "help", "version"]
 
 
 def page(case: Case, name: str = "hwtdecode.1") -> str:
@@ -102,6 +102,25 @@ def test_keys_of_flame(case: Case) -> None:
     seen |= {line["type"] for line in run.objects()}
     assert {"self_before", "flame_summary", "deeper"} <= seen
     assert seen <= words_of_page(case), seen - words_of_page(case)
+
+
+def test_keys_of_coverage(case: Case) -> None:
+    known = words_of_page(case)
+    trace, code = case.trace(OVERFLOW)
+    seen = set()
+    # Of tables without rows here CSV names what JSON lines have.
+    for by in ("file", "function", "line", "branch", "edge", "image",
+               "range"):
+        run = case.run("coverage", f"--by={by}", "--format=jsonl", *code,
+                       trace).want(0)
+        seen |= {key for line in run.objects() for key in line}
+        seen |= {line["type"] for line in run.objects()}
+        run = case.run("coverage", f"--by={by}", "--format=csv", *code,
+                       trace).want(0)
+        seen |= set(run.out.splitlines()[0].split(","))
+        seen.add(f"coverage-{by}")
+    assert {"lost_insns", "not_taken", "linkage_name", "last"} <= seen
+    assert seen <= known, seen - known
 
 
 def test_keys_of_info_and_check(case: Case) -> None:
