@@ -342,13 +342,8 @@ is_to_look_at(const struct hwtdi_cov_adding *a, uint32_t image)
 {
 	const uint32_t no = a->images[image];
 
-	if (no == HWTD_NO_ID ||
-	    a->part.images[no].lists[HWTDI_COV_COUNTS].n == 0)
-		return (false);
-	for (uint32_t i = 0; i < image; i++)
-		if (a->images[i] == no)
-			return (false);
-	return (true);
+	return (no != HWTD_NO_ID && !a->part.images[no].looked_at &&
+	    a->part.images[no].lists[HWTDI_COV_COUNTS].n != 0);
 }
 
 static int
@@ -372,6 +367,7 @@ begin_image(struct hwtdi_cov_adding *a, struct hwtd_error *err)
 	a->look.flags = a->coverage->flags;
 	a->look.image = a->images[a->image];
 	a->look.symbols = symbols;
+	a->part.images[a->look.image].looked_at = true;
 	a->looking = true;
 	a->unit = 0;
 	a->stage = symbols->dwarf != NULL ? STAGE_UNITS : STAGE_SYMBOLS;

@@ -331,17 +331,19 @@ see(struct hwtdi_cov_text *t, uint64_t first, uint64_t n)
 		t->seen[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* The next byte from one on that was not looked at. */
+/* The next byte from one on, up to `end`, that was not looked at. */
 static uint64_t
-next_unseen(const struct hwtdi_cov_text *t, uint64_t byte)
+next_unseen(const struct hwtdi_cov_text *t, uint64_t byte, uint64_t end)
 {
-	while (byte < t->bytes && is_seen(t, byte)) {
+	if (end > t->bytes)
+		end = t->bytes;
+	while (byte < end && is_seen(t, byte)) {
 		if (byte % 64 == 0 && t->seen[byte / 64] == UINT64_MAX)
 			byte += 64;
 		else
 			byte++;
 	}
-	return (byte < t->bytes ? byte : t->bytes);
+	return (byte < end ? byte : end);
 }
 
 static bool
@@ -424,7 +426,9 @@ hwtdi_cov_sweep_next(struct hwtdi_cov_sweep *sweep,
 		}
 		into = sweep->at - text->address;
 		if (is_seen(text, into)) {
-			sweep->at = text->address + next_unseen(text, into);
+			sweep->at = text->address +
+			    next_unseen(text, into,
+				sweep->end - text->address);
 			sweep->it = 0;
 			continue;
 		}

@@ -55,6 +55,8 @@ hwtdi_cov_image_add(struct hwtdi_cov_store *store, const char *name,
     struct hwtd_error *err)
 {
 	struct hwtdi_cov_image *image;
+	size_t tries = 0;
+	uint64_t hash;
 	uint32_t text;
 	int rc;
 
@@ -66,19 +68,27 @@ hwtdi_cov_image_add(struct hwtdi_cov_store *store, const char *name,
 	    err);
 	if (rc != HWTD_OK)
 		return (rc);
-	for (size_t i = 0; i < store->n_images; i++) {
-		image = &store->images[i];
+	hash = n_build_id != 0
+	    ? hwtdi_hash(store->library, build_id, n_build_id)
+	    : hwtdi_hash(store->library, name, strlen(name));
+	while (hwtdi_index_next(&store->image_index, hash, &tries, no_out)) {
+		/* Those that were taken back are still in it. */
+		if (*no_out >= store->n_images)
+			continue;
+		image = &store->images[*no_out];
 		if (!same_image(store, image, name, build_id, n_build_id))
 			continue;
 		image->name = first_text(store, image->name, text);
-		*no_out = (uint32_t)i;
 		return (HWTD_OK);
 	}
 	if (store->n_images == MOST_IMAGES)
 		return (hwtdi_fail(err, HWTD_E_LIMIT,
 		    "a coverage of more than %u images", MOST_IMAGES));
-	rc = hwtdi_array_grow(store->library, &store->images,
-	    &store->cap_images, store->n_images + 1, sizeof(*image), err);
+	rc = hwtdi_index_reserve(&store->image_index, store->library, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(store->library, &store->images,
+		    &store->cap_images, store->n_images + 1, sizeof(*image),
+		    err);
 	if (rc != HWTD_OK)
 		return (rc);
 	image = &store->images[store->n_images];
@@ -88,6 +98,7 @@ hwtdi_cov_image_add(struct hwtdi_cov_store *store, const char *name,
 	if (n_build_id != 0)
 		memcpy(image->build_id, build_id, n_build_id);
 	*no_out = (uint32_t)store->n_images++;
+	hwtdi_index_put(&store->image_index, hash, *no_out);
 	return (HWTD_OK);
 }
 
@@ -667,6 +678,7 @@ hwtdi_cov_store_fini(struct hwtdi_cov_store *store)
 	    sizeof(*store->images));
 	hwtdi_array_free(library, store->funcs, store->cap_funcs,
 	    sizeof(*store->funcs));
+	hwtdi_index_fini(&store->image_index, library);
 	hwtdi_index_fini(&store->func_index, library);
 	hwtdi_text_pool_fini(&store->texts, library);
 	memset(store, 0, sizeof(*store));

@@ -99,6 +99,8 @@ struct hwtdi_cov_image {
 	uint32_t flags;
 	uint32_t n_build_id;
 	uint8_t build_id[HWTD_MAX_BUILD_ID];
+	/* Of one that is being made: what it has to be seen is there. */
+	bool looked_at;
 	struct hwtdi_cov_list lists[HWTDI_COV_KINDS];
 };
 
@@ -116,6 +118,7 @@ struct hwtdi_cov_store {
 	struct hwtdi_text_pool texts;
 	struct hwtdi_cov_image *images;
 	size_t n_images, cap_images;
+	struct hwtdi_index image_index;
 	struct hwtdi_cov_func *funcs;
 	size_t n_funcs, cap_funcs;
 	struct hwtdi_index func_index;

@@ -4,6 +4,7 @@ The same sources are built twice: to be traced, and with counters.  Both run, an
 their lines are compared.
 """
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -285,6 +286,28 @@ def test_branches_are_counted_as_gcov_does(case: Case) -> None:
                 line, text[line - 1], counts, theirs[line])
             n += 1
         assert n >= 5, ours
+
+
+def test_functions_are_counted_as_gcov_does(case: Case) -> None:
+    for compiler, folder, source in each_compiler(case, "gcc", "g++"):
+        gcov(folder, source, compiler)
+        data, = (path.name for path in folder.glob("*.gcno")
+                 if "main" not in path.name)
+        text = subprocess.run(
+            ["gcov", "--json-format", "--stdout", data], cwd=folder,
+            capture_output=True, text=True, check=True).stdout
+        theirs = {f["name"]: (f["start_line"], f["execution_count"])
+                  for f in json.loads(text)["files"][0]["functions"]}
+        program = build(folder, source, compiler, "-O0")
+        args = capture(program, folder / "out")
+        run = case.run("coverage", *args, "--by=function", "--format=csv",
+                       f"--source={source}").want(0)
+        ours = {row["linkage_name"] or row["function"]:
+                (int(row["line"]), int(row["count"])) for row in run.table()}
+        # Debug information has no linkage names of what is local in C++.
+        assert sorted(ours.values()) == sorted(theirs.values()), (ours, theirs)
+        assert compiler == "g++" or ours == theirs, (ours, theirs)
+        assert 0 in (count for _, count in ours.values())
 
 
 def test_runs_at_other_addresses_are_added(case: Case) -> None:
