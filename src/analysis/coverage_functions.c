@@ -35,10 +35,13 @@ add_body(struct tally *t, const struct hwtdi_cov_body *body, uint32_t image,
 		t->row.flags |= HWTD_COVERAGE_FUNCTION_HIT;
 	if (inlined)
 		t->row.flags |= HWTD_COVERAGE_FUNCTION_INLINED;
-	if (!inlined && body->off != HWTDI_COV_NOWHERE && t->bodies++ == 0) {
+	if (!inlined && (body->flags & HWTDI_COV_PART) == 0 &&
+	    body->off != HWTDI_COV_NOWHERE && t->bodies++ == 0) {
 		t->row.file_off = body->off;
 		t->image = image;
 	}
+	if ((body->flags & HWTDI_COV_PART) != 0)
+		return;
 	t->row.count = hwtdi_cov_sum(t->row.count,
 	    count > body->again ? count - body->again : 0);
 }

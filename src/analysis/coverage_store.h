@@ -82,6 +82,8 @@ struct hwtdi_cov_body {
 #define HWTDI_COV_INLINED 0x1u
 /* Of a body: some of it ran. */
 #define HWTDI_COV_HIT 0x2u
+/* Of a body: it is the rest of one of which the begin was inlined. */
+#define HWTDI_COV_PART 0x8u
 /* Of a piece: it says nothing of how often its line was executed. */
 #define HWTDI_COV_SHADOW 0x4u
 

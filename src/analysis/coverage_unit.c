@@ -285,6 +285,21 @@ find_first(struct unit *u)
 	}
 }
 
+/*
+ * A compiler may inline the begin of a function and leave the rest as one of its
+ * own: who comes there was counted.  Only its symbol says so.
+ */
+static bool
+is_part(const struct unit *u, const struct hwtdi_dwarf_scope *scope)
+{
+	const struct hwtdi_elf_name *name = hwtdi_elf_names_find(
+	    &u->look->symbols->names, scope->entry);
+
+	return (!scope->inlined && name != NULL &&
+	    name->address == scope->entry &&
+	    strstr(name->name, ".part.") != NULL);
+}
+
 static int
 add_bodies(struct unit *u)
 {
@@ -310,6 +325,8 @@ add_bodies(struct unit *u)
 		    &body->off, &bytes);
 		new.func = body->func;
 		new.flags = scope->inlined ? HWTDI_COV_INLINED : 0;
+		if (is_part(u, scope))
+			new.flags |= HWTDI_COV_PART;
 		if (ran)
 			new.flags |= HWTDI_COV_HIT;
 		if (ran || !scope->inlined)

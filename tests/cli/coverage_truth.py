@@ -310,6 +310,50 @@ def test_functions_are_counted_as_gcov_does(case: Case) -> None:
         assert 0 in (count for _, count in ours.values())
 
 
+# The begin of big() is inlined, and the rest of it called from there.
+PARTS = """\
+static volatile int v[8] = { 1, 5, 7, 2, 9, 4, -3, 8 };
+static volatile int sink;
+static int big(int x) {
+	if (x < 3)
+		return (0);
+	for (int i = 0; i < x; i++) {
+		sink += v[i & 7];
+		if (v[i & 7] > 4)
+			sink = sink * 3 + v[(i + 1) & 7];
+		for (int k = 0; k < v[1]; k++)
+			sink ^= k * v[k & 7];
+	}
+	sink = v[0] * v[1] + v[2] * v[3] + v[4] / (v[5] + 100);
+	return (sink);
+}
+int run(int argc) {
+	int t = 0;
+	for (int i = 0; i < 8; i++)
+		t += big(v[i]);
+	t += big(v[0]) + big(v[3]);
+	sink = t;
+	if (big(argc) > 3)
+		t = big(v[1]);
+	return (t > 0);
+}
+"""
+
+
+def test_parts_of_a_function_are_no_functions(case: Case) -> None:
+    for _, folder, source in each_compiler(case, "gcc"):
+        source.write_text(PARTS)
+        program = build(folder, source, "gcc", "-O2")
+        names = subprocess.run(["nm", program], capture_output=True,
+                               text=True, check=True).stdout
+        args = capture(program, folder / "out")
+        rows = case.run("coverage", *args, "--by=function", "--format=csv",
+                        f"--source={source}").want(0).table()
+        count, = (row["count"] for row in rows if row["function"] == "big")
+        # Eleven calls; another compiler may lay it out otherwise.
+        assert count == "11", (count, names)
+
+
 def test_runs_at_other_addresses_are_added(case: Case) -> None:
     for _, folder, source in each_compiler(case, "gcc"):
         program = build(folder, source, "gcc", "-O0", pie=True)

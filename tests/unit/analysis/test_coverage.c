@@ -616,6 +616,37 @@ what_is_lost_is_guessed_by_what_is_not(void **state)
 }
 
 static void
+names_are_written_as_asked_for(void **state)
+{
+	struct hwtd_coverage_function f;
+	struct hwtd_context *ctx;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	for (int raw = 0; raw < 2; raw++) {
+		struct hwtd_coverage *c = create(ctx);
+		const struct hwtdi_cov_func fn = { .name = text(c, "bar"),
+			.linkage = text(c, "_ZN3foo3barEv"),
+			.image = image(c, "a") };
+		struct hwtdi_cov_body body = { .off = 1 };
+		size_t n;
+
+		assert_int_equal(hwtdi_cov_func_add(&c->store, &fn, raw != 0,
+				     &body.func, NULL),
+		    HWTD_OK);
+		add(c, 0, HWTDI_COV_BODIES, &body);
+		assert_int_equal(hwtd_coverage_functions(c, 0, &f, sizeof(f),
+				     1, &n, NULL),
+		    HWTD_OK);
+		assert_string_equal(f.name,
+		    raw != 0 ? "_ZN3foo3barEv" : "foo::bar()");
+		assert_string_equal(f.linkage_name, "_ZN3foo3barEv");
+		hwtd_coverage_close(c);
+	}
+	hwtd_context_destroy(ctx);
+}
+
+static void
 misuse_is_refused(void **state)
 {
 	struct hwtd_coverage_options o = { .size = sizeof(o), .flags = 8 };
@@ -776,6 +807,7 @@ main(void)
 		cmocka_unit_test(tables_without_memory_can_be_asked_for_again),
 		cmocka_unit_test(images_are_one_by_build_id_else_by_path),
 		cmocka_unit_test(what_is_lost_is_guessed_by_what_is_not),
+		cmocka_unit_test(names_are_written_as_asked_for),
 		cmocka_unit_test(misuse_is_refused),
 		cmocka_unit_test(paths_are_shortened_and_mapped),
 		cmocka_unit_test(
