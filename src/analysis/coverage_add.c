@@ -6,7 +6,7 @@
 
 #include "analysis/coverage_internal.h"
 #include "analysis/coverage_unit.h"
-#include "analysis/runs.h"
+#include "analysis/run_source.h"
 #include "base/fail.h"
 #include "trace/symbolizer.h"
 #include "trace/trace_internal.h"
