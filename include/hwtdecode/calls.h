@@ -264,9 +264,6 @@ struct hwtd_call_times {
 	uint64_t p50_ns;
 	uint64_t p90_ns;
 	uint64_t p99_ns;
-	/** Bit n: percentile n (0: p50) is 2^32 ns, which is to say: or more. */
-	uint32_t at_least;
-	uint32_t reserved;
 	/** Of all calls. */
 	uint64_t self_insns;
 	uint64_t self_cycles;

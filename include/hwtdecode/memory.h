@@ -154,8 +154,8 @@ struct hwtd_memory_latency {
 	uint32_t max;
 	/**
 	 * Of all of them, those at a limit being the greatest: exact up to
-	 * 4096, the lower end of steps of at most 1/128 above.  At a limit: the
-	 * least one, if there are several.
+	 * 4096, the lower end of steps of at most 1/128 above, but not less than
+	 * `min`.  At a limit: the least one, if there are several.
 	 */
 	uint32_t p50;
 	uint32_t p90;

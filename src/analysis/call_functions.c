@@ -320,9 +320,8 @@ hwtdi_call_functions_add(struct hwtdi_call_functions *f,
 		return (HWTD_OK);
 	sums = &f->at[row->function].sums;
 	if (is_whole(row)) {
-		rc = hwtdi_latency_add(f->library, &sums->spread,
-		    ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
-		    ns >= UINT32_MAX, err);
+		rc = hwtdi_latency_add(f->library, &sums->spread, ns, false,
+		    err);
 		if (rc != HWTD_OK)
 			return (rc);
 		if (sums->whole++ == 0 || ns < sums->min_ns)

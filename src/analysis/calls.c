@@ -430,7 +430,7 @@ hwtd_calls_times(const struct hwtd_calls *calls, uint32_t function,
 {
 	struct hwtd_call_times t = { .size = sizeof(t) };
 	const struct hwtdi_call_sums *sums;
-	bool at_least[3];
+	bool none;
 
 	if (calls == NULL || out == NULL)
 		return (HWTD_E_INVALID);
@@ -445,11 +445,9 @@ hwtd_calls_times(const struct hwtd_calls *calls, uint32_t function,
 	t.self_ns = sums->self_ns;
 	t.min_ns = sums->min_ns;
 	t.max_ns = sums->max_ns;
-	t.p50_ns = hwtdi_latency_percentile(&sums->spread, 50, &at_least[0]);
-	t.p90_ns = hwtdi_latency_percentile(&sums->spread, 90, &at_least[1]);
-	t.p99_ns = hwtdi_latency_percentile(&sums->spread, 99, &at_least[2]);
-	for (unsigned int i = 0; i < 3; i++)
-		t.at_least |= (uint32_t)at_least[i] << i;
+	t.p50_ns = hwtdi_latency_percentile(&sums->spread, 50, &none);
+	t.p90_ns = hwtdi_latency_percentile(&sums->spread, 90, &none);
+	t.p99_ns = hwtdi_latency_percentile(&sums->spread, 99, &none);
 	t.self_insns = sums->self_insns;
 	t.self_cycles = sums->self_cycles;
 	t.all_self_ns = sums->all_self_ns;

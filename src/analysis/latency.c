@@ -7,34 +7,42 @@
 
 #include "base/fail.h"
 
+#define MILLION 1000000u
+
 uint32_t
-hwtdi_latency_bucket(uint32_t cycles)
+hwtdi_latency_bucket(uint64_t value)
 {
 	uint32_t octave = 0;
 
-	if (cycles < HWTDI_LATENCY_EXACT)
-		return (cycles);
-	while (cycles >> octave >= 2 * HWTDI_LATENCY_EXACT)
+	if (value < HWTDI_LATENCY_EXACT)
+		return ((uint32_t)value);
+	while (value >> octave >= 2 * HWTDI_LATENCY_EXACT)
 		octave++;
 	return (HWTDI_LATENCY_EXACT + octave * HWTDI_LATENCY_STEPS +
-	    ((cycles >> octave) - HWTDI_LATENCY_EXACT) /
+	    ((uint32_t)(value >> octave) - HWTDI_LATENCY_EXACT) /
 		(HWTDI_LATENCY_EXACT / HWTDI_LATENCY_STEPS));
 }
 
 void
-hwtdi_latency_range(uint32_t bucket, uint32_t *low_out, uint32_t *end_out)
+hwtdi_latency_range(uint32_t bucket, uint64_t *low_out, uint64_t *last_out)
 {
-	const uint32_t width = HWTDI_LATENCY_EXACT / HWTDI_LATENCY_STEPS;
+	const uint64_t width = HWTDI_LATENCY_EXACT / HWTDI_LATENCY_STEPS;
 	uint32_t octave, step;
 
-	*low_out = bucket;
-	*end_out = bucket + 1;
+	*low_out = *last_out = bucket;
 	if (bucket < HWTDI_LATENCY_EXACT)
 		return;
 	octave = (bucket - HWTDI_LATENCY_EXACT) / HWTDI_LATENCY_STEPS;
 	step = (bucket - HWTDI_LATENCY_EXACT) % HWTDI_LATENCY_STEPS;
 	*low_out = (HWTDI_LATENCY_EXACT + step * width) << octave;
-	*end_out = *low_out + (width << octave);
+	*last_out = *low_out + (width << octave) - 1;
+}
+
+/* The greatest number stands for all that are more. */
+static uint64_t
+add_up(uint64_t a, uint64_t b)
+{
+	return (a + b < a ? UINT64_MAX : a + b);
 }
 
 /* The place of a bucket, or where it would be. */
@@ -87,28 +95,28 @@ count(struct hwtd_context *ctx, struct hwtdi_latency *l, uint32_t bucket,
 
 int
 hwtdi_latency_add(struct hwtd_context *ctx, struct hwtdi_latency *l,
-    uint32_t cycles, bool saturated, struct hwtd_error *err)
+    uint64_t value, bool saturated, struct hwtd_error *err)
 {
 	int rc;
 
 	if (saturated) {
-		if (l->n_saturated == 0 || cycles < l->least_limit)
-			l->least_limit = cycles;
+		if (l->n_saturated == 0 || value < l->least_limit)
+			l->least_limit = value;
 		l->n_saturated++;
-		l->saturated_sum += cycles;
-		if (cycles > l->limit)
-			l->limit = cycles;
+		l->saturated_sum = add_up(l->saturated_sum, value);
+		if (value > l->limit)
+			l->limit = value;
 		return (HWTD_OK);
 	}
-	rc = count(ctx, l, hwtdi_latency_bucket(cycles), 1, err);
+	rc = count(ctx, l, hwtdi_latency_bucket(value), 1, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (l->n == 0 || cycles < l->min)
-		l->min = cycles;
-	if (cycles > l->max)
-		l->max = cycles;
+	if (l->n == 0 || value < l->min)
+		l->min = value;
+	if (value > l->max)
+		l->max = value;
 	l->n++;
-	l->sum += cycles;
+	l->sum = add_up(l->sum, value);
 	return (HWTD_OK);
 }
 
@@ -133,22 +141,21 @@ hwtdi_latency_merge(struct hwtd_context *ctx, struct hwtdi_latency *l,
 	    (l->n_saturated == 0 || from->least_limit < l->least_limit))
 		l->least_limit = from->least_limit;
 	l->n += from->n;
-	l->sum += from->sum;
+	l->sum = add_up(l->sum, from->sum);
 	l->n_saturated += from->n_saturated;
-	l->saturated_sum += from->saturated_sum;
+	l->saturated_sum = add_up(l->saturated_sum, from->saturated_sum);
 	return (HWTD_OK);
 }
 
-uint32_t
-hwtdi_latency_percentile(const struct hwtdi_latency *l, unsigned int percent,
+uint64_t
+hwtdi_latency_quantile(const struct hwtdi_latency *l, uint32_t millionths,
     bool *at_least_out)
 {
 	const uint64_t all = l->n + l->n_saturated;
 	/* The rank of it, from 1 on; without a product that overflows. */
-	const uint64_t rank = all / 100 * percent +
-	    (all % 100 * percent + 99) / 100;
-	uint64_t seen = 0;
-	uint32_t low = 0, end;
+	const uint64_t rank = all / MILLION * millionths +
+	    (all % MILLION * millionths + MILLION - 1) / MILLION;
+	uint64_t seen = 0, low = 0, last;
 
 	*at_least_out = rank > l->n;
 	if (rank > l->n)
@@ -158,12 +165,20 @@ hwtdi_latency_percentile(const struct hwtdi_latency *l, unsigned int percent,
 		return (l->max);
 	for (uint32_t i = 0; i < l->n_buckets && seen < rank; i++) {
 		seen += l->buckets[i].n;
-		hwtdi_latency_range(l->buckets[i].bucket, &low, &end);
+		hwtdi_latency_range(l->buckets[i].bucket, &low, &last);
 	}
 	return (low < l->min ? l->min : low);
 }
 
-uint32_t
+uint64_t
+hwtdi_latency_percentile(const struct hwtdi_latency *l, unsigned int percent,
+    bool *at_least_out)
+{
+	return (hwtdi_latency_quantile(l, percent * (MILLION / 100),
+	    at_least_out));
+}
+
+uint64_t
 hwtdi_latency_longest(const struct hwtdi_latency *l, bool *at_least_out)
 {
 	*at_least_out = l->n_saturated != 0;

@@ -229,6 +229,7 @@ hwtdi_memory_source_name(uint32_t family, bool of_stores, uint64_t source)
 	return (hwtdi_spe_source_name((enum hwtdi_spe_family)family, source));
 }
 
+/* Latencies of samples have 32 bits at most. */
 static void
 read_latency(const struct hwtdi_latency *l, struct hwtd_memory_latency *out)
 {
@@ -238,15 +239,15 @@ read_latency(const struct hwtdi_latency *l, struct hwtd_memory_latency *out)
 	out->sum = l->sum;
 	out->n_saturated = l->n_saturated;
 	out->saturated_sum = l->saturated_sum;
-	out->min = l->min;
-	out->max = l->max;
-	out->p50 = hwtdi_latency_percentile(l, 50, &more);
+	out->min = (uint32_t)l->min;
+	out->max = (uint32_t)l->max;
+	out->p50 = (uint32_t)hwtdi_latency_percentile(l, 50, &more);
 	out->at_least |= more ? 1u : 0u;
-	out->p90 = hwtdi_latency_percentile(l, 90, &more);
+	out->p90 = (uint32_t)hwtdi_latency_percentile(l, 90, &more);
 	out->at_least |= more ? 2u : 0u;
-	out->p99 = hwtdi_latency_percentile(l, 99, &more);
+	out->p99 = (uint32_t)hwtdi_latency_percentile(l, 99, &more);
 	out->at_least |= more ? 4u : 0u;
-	out->longest = hwtdi_latency_longest(l, &more);
+	out->longest = (uint32_t)hwtdi_latency_longest(l, &more);
 	out->at_least |= more ? 8u : 0u;
 }
 
@@ -407,8 +408,11 @@ hwtd_memory_histogram(const struct hwtd_memory *memory, uint32_t table,
 		const struct hwtdi_latency_bucket
 		    *b = &l->buckets[first + *n_out];
 		struct hwtd_memory_bucket bucket = { .n = b->n };
+		uint64_t low, last;
 
-		hwtdi_latency_range(b->bucket, &bucket.first, &bucket.end);
+		hwtdi_latency_range(b->bucket, &low, &last);
+		bucket.first = (uint32_t)low;
+		bucket.end = (uint32_t)last + 1;
 		put(out, stride, (*n_out)++, &bucket, sizeof(bucket));
 	}
 	return (HWTD_OK);

@@ -23,30 +23,56 @@ new_context(void)
 static void
 buckets_are_exact_up_to_4096_and_near_above(void **state)
 {
-	uint32_t before = 0, low, end, last_end = 0;
+	uint64_t low, last, before_last = 0;
+	uint32_t before = 0;
 
 	(void)state;
-	for (uint32_t cycles = 0; cycles <= UINT16_MAX; cycles++) {
-		const uint32_t bucket = hwtdi_latency_bucket(cycles);
+	for (uint32_t value = 0; value <= UINT16_MAX; value++) {
+		const uint32_t bucket = hwtdi_latency_bucket(value);
 
-		hwtdi_latency_range(bucket, &low, &end);
-		assert_true(low <= cycles && cycles < end);
-		if (cycles < 4096)
-			assert_int_equal(end - low, 1);
+		hwtdi_latency_range(bucket, &low, &last);
+		assert_true(low <= value && value <= last);
+		if (value < 4096)
+			assert_int_equal(last, low);
 		/* Within 1/128 of the latency. */
-		assert_true((end - low) * 128 <= low || cycles < 4096);
+		assert_true((last + 1 - low) * 128 <= low || value < 4096);
 		assert_true(bucket == before || bucket == before + 1);
 		if (bucket != before)
-			assert_int_equal(low, last_end);
+			assert_int_equal(low, before_last + 1);
 		before = bucket;
-		last_end = end;
+		before_last = last;
 	}
-	hwtdi_latency_range(hwtdi_latency_bucket(4096), &low, &end);
+	hwtdi_latency_range(hwtdi_latency_bucket(4096), &low, &last);
 	assert_int_equal(low, 4096);
-	assert_int_equal(end, 4128);
-	hwtdi_latency_range(hwtdi_latency_bucket(65535), &low, &end);
+	assert_int_equal(last, 4127);
+	hwtdi_latency_range(hwtdi_latency_bucket(65535), &low, &last);
 	assert_int_equal(low, 65280);
-	assert_int_equal(end, 65536);
+	assert_int_equal(last, 65535);
+}
+
+/* 2^62 to 2^63 is 128 steps of 2^55; the greatest ends in 2^64 - 1. */
+static void
+buckets_go_on_up_to_the_greatest_number(void **state)
+{
+	const uint64_t big = UINT64_C(1) << 62, step = UINT64_C(1) << 55;
+	uint64_t low, last;
+
+	(void)state;
+	hwtdi_latency_range(hwtdi_latency_bucket(big + 3 * step + 5), &low,
+	    &last);
+	assert_true(low == big + 3 * step && last == low + step - 1);
+	hwtdi_latency_range(hwtdi_latency_bucket(UINT64_MAX), &low, &last);
+	assert_true(low == UINT64_MAX - 2 * step + 1 && last == UINT64_MAX);
+	/* Each begins behind the one before. */
+	for (uint32_t i = 1; i <= hwtdi_latency_bucket(UINT64_MAX); i++) {
+		uint64_t next;
+
+		hwtdi_latency_range(i - 1, &low, &last);
+		hwtdi_latency_range(i, &next, &low);
+		assert_true(next == last + 1);
+		assert_int_equal(hwtdi_latency_bucket(next), i);
+		assert_int_equal(hwtdi_latency_bucket(last), i - 1);
+	}
 }
 
 static void
@@ -85,6 +111,77 @@ percentiles_are_those_of_the_list(void **state)
 	assert_int_equal(hwtdi_latency_percentile(&l, 1, &more), 6000);
 	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 6016);
 	assert_int_equal(hwtdi_latency_percentile(&l, 90, &more), 6060);
+	hwtdi_latency_fini(ctx, &l);
+	hwtd_context_destroy(ctx);
+}
+
+/* Two of ten are 2^33 and more; sums end at the greatest number. */
+static void
+values_beyond_32_bits_are_held(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+	struct hwtdi_latency l = { 0 };
+	bool more;
+
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(hwtdi_latency_add(ctx, &l, 100 + i, false,
+				     NULL),
+		    HWTD_OK);
+	assert_int_equal(hwtdi_latency_add(ctx, &l, UINT64_C(1) << 33, false,
+			     NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_latency_add(ctx, &l, UINT64_MAX - 5, false,
+			     NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_latency_percentile(&l, 80, &more), 107);
+	assert_true(hwtdi_latency_percentile(&l, 90, &more) ==
+	    UINT64_C(1) << 33);
+	/* The begin of the last bucket: 2^64 less 2^56. */
+	assert_true(hwtdi_latency_quantile(&l, 999000, &more) ==
+	    UINT64_MAX - (UINT64_C(1) << 56) + 1);
+	assert_false(more);
+	assert_true(l.max == UINT64_MAX - 5 && l.sum == UINT64_MAX);
+	assert_true(hwtdi_latency_longest(&l, &more) == UINT64_MAX - 5);
+	hwtdi_latency_fini(ctx, &l);
+	hwtd_context_destroy(ctx);
+}
+
+/* Of a thousand numbers 1 to 1000, 999 are at most 999. */
+static void
+a_thousandth_is_told_apart(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+	struct hwtdi_latency l = { 0 };
+	bool more;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 1000; i++)
+		assert_int_equal(hwtdi_latency_add(ctx, &l, i, false, NULL),
+		    HWTD_OK);
+	assert_int_equal(hwtdi_latency_quantile(&l, 0, &more), 1);
+	assert_int_equal(hwtdi_latency_quantile(&l, 1, &more), 1);
+	assert_int_equal(hwtdi_latency_quantile(&l, 990000, &more), 990);
+	assert_int_equal(hwtdi_latency_quantile(&l, 999000, &more), 999);
+	assert_int_equal(hwtdi_latency_quantile(&l, 999001, &more), 1000);
+	assert_int_equal(hwtdi_latency_quantile(&l, 1000000, &more), 1000);
+	hwtdi_latency_fini(ctx, &l);
+	hwtd_context_destroy(ctx);
+}
+
+/* 5000 lies in [4992, 5024), which begins below it. */
+static void
+no_percentile_is_below_the_least(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+	struct hwtdi_latency l = { 0 };
+	bool more;
+
+	(void)state;
+	assert_int_equal(hwtdi_latency_add(ctx, &l, 5000, false, NULL),
+	    HWTD_OK);
+	assert_int_equal(hwtdi_latency_percentile(&l, 50, &more), 5000);
+	assert_int_equal(hwtdi_latency_percentile(&l, 99, &more), 5000);
 	hwtdi_latency_fini(ctx, &l);
 	hwtd_context_destroy(ctx);
 }
@@ -199,7 +296,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets_are_exact_up_to_4096_and_near_above),
+		cmocka_unit_test(buckets_go_on_up_to_the_greatest_number),
 		cmocka_unit_test(percentiles_are_those_of_the_list),
+		cmocka_unit_test(values_beyond_32_bits_are_held),
+		cmocka_unit_test(a_thousandth_is_told_apart),
+		cmocka_unit_test(no_percentile_is_below_the_least),
 		cmocka_unit_test(
 		    what_is_at_a_limit_is_above_all_and_in_no_mean),
 		cmocka_unit_test(limits_that_differ_are_not_averaged),
