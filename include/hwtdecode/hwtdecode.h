@@ -29,6 +29,7 @@
 #include <hwtdecode/calls.h>
 #include <hwtdecode/profile.h>
 #include <hwtdecode/coverage.h>
+#include <hwtdecode/histogram.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
 #include <hwtdecode/format.h>

@@ -293,19 +293,31 @@ hwtdi_call_functions_set_image(struct hwtdi_call_functions *f,
 
 /* Times. */
 
+bool
+hwtdi_call_was_seen(const struct hwtd_call *row)
+{
+	return ((row->flags &
+		    (HWTD_CALLF_BEGAN_BEFORE | HWTD_CALLF_BEGAN_UNSEEN)) ==
+		0 &&
+	    row->end != HWTD_CALL_END_GAP && row->end != HWTD_CALL_END_OPEN &&
+	    row->end != HWTD_CALL_END_LIMIT && row->end != HWTD_CALL_END_EXIT);
+}
+
+bool
+hwtdi_call_has_gap(const struct hwtd_call *row)
+{
+	return (row->gaps != 0 || (row->flags & HWTD_CALLF_UNPROVEN) != 0);
+}
+
 /* Begin and end were seen, and all between. */
 static bool
 is_whole(const struct hwtd_call *row)
 {
 	const uint32_t want = HWTD_CALLF_BEGIN_TIME | HWTD_CALLF_END_TIME;
-	const uint32_t unseen = HWTD_CALLF_BEGAN_BEFORE |
-	    HWTD_CALLF_BEGAN_UNSEEN | HWTD_CALLF_UNPROVEN |
-	    HWTD_CALLF_SWITCHED;
 
-	return ((row->flags & want) == want && (row->flags & unseen) == 0 &&
-	    row->gaps == 0 && row->end != HWTD_CALL_END_GAP &&
-	    row->end != HWTD_CALL_END_OPEN &&
-	    row->end != HWTD_CALL_END_LIMIT && row->end != HWTD_CALL_END_EXIT);
+	return ((row->flags & want) == want && hwtdi_call_was_seen(row) &&
+	    !hwtdi_call_has_gap(row) &&
+	    (row->flags & HWTD_CALLF_SWITCHED) == 0);
 }
 
 int

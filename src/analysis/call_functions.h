@@ -74,6 +74,12 @@ void hwtdi_call_functions_set_image(struct hwtdi_call_functions *f,
 int hwtdi_call_functions_add(struct hwtdi_call_functions *f,
     const struct hwtd_call *row, struct hwtd_error *err);
 
+/* Begin and end of a call are no guess, and were seen. */
+bool hwtdi_call_was_seen(const struct hwtd_call *row);
+
+/* There was a gap in it. */
+bool hwtdi_call_has_gap(const struct hwtd_call *row);
+
 void hwtdi_call_functions_fini(struct hwtdi_call_functions *f);
 
 #endif /* HWTDI_CALL_FUNCTIONS_H */
