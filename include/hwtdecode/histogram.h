@@ -255,7 +255,7 @@ HWTD_API int hwtd_histogram_info(const struct hwtd_histogram *histogram,
 
 /**
  * Put rows in an order; what is equal is in that of names.  Rows can be read until
- * something is added or merged.
+ * something is added or merged.  Calls need not be at their end.
  *
  * @param[in,out] histogram  A histogram.
  * @param[in]     sort       An hwtd_histogram_sort.

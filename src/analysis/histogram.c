@@ -355,7 +355,6 @@ begin(struct hwtd_histogram *h, const struct hwtd_calls *calls,
 		    ROWS_AT_ONCE * sizeof(*h->rows)));
 	h->calls = calls;
 	h->trace = hwtdi_calls_trace(calls);
-	h->sorted = false;
 	return (HWTD_OK);
 }
 
@@ -435,6 +434,7 @@ hwtd_histogram_add_calls(struct hwtd_histogram *histogram,
 	/* What is wrong with the calls does no harm yet. */
 	if (rc != HWTD_OK)
 		return (rc);
+	histogram->sorted = false;
 	rc = add_rows(histogram, calls, err);
 	if (rc == HWTD_END)
 		finish(histogram);

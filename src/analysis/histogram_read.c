@@ -109,9 +109,8 @@ hwtd_histogram_sort(struct hwtd_histogram *histogram, uint32_t sort,
 	if (h == NULL || sort >= HWTD_HISTOGRAM_SORTS)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "no histogram, or no order %u", sort));
-	if (h->failed || h->calls != NULL)
-		return (hwtdi_fail(err, HWTD_E_STATE,
-		    "calls are not at their end, or adding failed"));
+	if (h->failed)
+		return (hwtdi_fail(err, HWTD_E_STATE, "adding failed"));
 	h->sorted = h->n == 0;
 	h->n_order = h->n;
 	if (h->n == 0)

@@ -111,6 +111,16 @@ const struct command commands[] = {
 	    "lines.  --diff compares with another trace.  FILE may be text "
 	    "of perf-script(1) with branches, too.",
 	    cmd_flame },
+	{ "hist", COMMAND_HIST, "FILE ...", 1, 4096,
+	    "show how times of calls are distributed",
+	    "Prints for each function how the times of its calls are "
+	    "distributed, or the instructions or cycles they took, or the "
+	    "time "
+	    "from one function to another: percentiles, and bars.  Calls that "
+	    "were not seen in full are counted apart.  Several files are "
+	    "added together.  FILE may be text of perf-script(1) with "
+	    "branches, too.",
+	    cmd_hist },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/call_options.h"
+#include "cli/hist_options.h"
 #include "cli/coresight_options.h"
 #include "cli/coverage_options.h"
 #include "cli/export_options.h"
@@ -479,6 +480,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_export_option,
 		take_flame_option,
 		take_coverage_option,
+		take_hist_option,
 		take_decode_option,
 	};
 	bool known;

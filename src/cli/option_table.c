@@ -2,13 +2,14 @@
  * The table of all options: parsing, help and completion read it.
  */
 #include "cli/flame_options.h"
+#include "cli/hist_options.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/sample_options.h"
 
 /* What can follow calls. */
 #define FOLLOWERS                                                             \
-	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME)
+	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME | COMMAND_HIST)
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
@@ -18,7 +19,7 @@
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS |     \
-	    COMMAND_REPORT | COMMAND_COVERAGE)
+	    COMMAND_REPORT | COMMAND_COVERAGE | COMMAND_HIST)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
@@ -96,8 +97,8 @@ const struct option_entry option_table[] = {
 	    "Highest first, but for key.  Default: latency; samples for "
 	    "branch "
 	    "and path, sharing for sharing." },
-	{ OPTION_TOP, "top", 0, GROUP_COMMAND, COMMAND_MEM | COMMAND_REPORT,
-	    "N", NULL,
+	{ OPTION_TOP, "top", 0, GROUP_COMMAND,
+	    COMMAND_MEM | COMMAND_REPORT | COMMAND_HIST, "N", NULL,
 	    "Only N rows; 0: all.  Default: 40 as text, else all." },
 	{ OPTION_WHERE, "where", 0, GROUP_COMMAND, COMMAND_SPE | COMMAND_MEM,
 	    "EXPR", NULL,
@@ -248,6 +249,27 @@ const struct option_entry option_table[] = {
 	    NULL, "Who called the function NAME, and how often." },
 	{ OPTION_CALLEES, "callees", 0, GROUP_COMMAND, COMMAND_REPORT, "NAME",
 	    NULL, "What the function NAME called, and how often." },
+	{ OPTION_SYM, "sym", 0, GROUP_COMMAND, COMMAND_HIST, "NAME", NULL,
+	    "Only functions of this name, with bars; * and ? stand for "
+	    "anything and any character." },
+	{ OPTION_HIST_VALUE, "value", 0, GROUP_COMMAND, COMMAND_HIST, "NAME",
+	    HIST_VALUES,
+	    "What is measured of a call: from begin to end, while its thread "
+	    "ran, of itself only.  Default: time." },
+	{ OPTION_FROM, "from", 0, GROUP_COMMAND, COMMAND_HIST, "NAME", NULL,
+	    "The time from a call of this function to the next one of that of "
+	    "--to, on the same thread." },
+	{ OPTION_TO_SYM, "to", 0, GROUP_COMMAND, COMMAND_HIST, "NAME", NULL,
+	    "Where that ends." },
+	{ OPTION_HIST_SORT, "sort", 0, GROUP_COMMAND, COMMAND_HIST, "NAME",
+	    HIST_SORTS, "Highest first, but for name.  Default: sum." },
+	{ OPTION_EXACT, "exact", 0, GROUP_COMMAND, COMMAND_HIST, NULL, NULL,
+	    "Leave out times that no timing packet tells." },
+	{ OPTION_BARS, "bars", 0, GROUP_COMMAND, COMMAND_HIST, NULL, NULL,
+	    "As text: the distribution of each function.  10 of them, unless "
+	    "--top says how many." },
+	{ OPTION_BUCKETS, "buckets", 0, GROUP_COMMAND, COMMAND_HIST, NULL,
+	    NULL, "Of CSV: a row for each bucket of each function." },
 
 	/* Coverage. */
 	{ OPTION_COVERAGE_BY, "by", 0, GROUP_COMMAND, COMMAND_COVERAGE, "WHAT",

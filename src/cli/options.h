@@ -162,6 +162,14 @@ enum option_id {
 	OPTION_PATH_MAP,
 	OPTION_STRIP_PREFIX,
 	OPTION_FAIL_UNDER,
+	OPTION_SYM,
+	OPTION_FROM,
+	OPTION_TO_SYM,
+	OPTION_HIST_VALUE,
+	OPTION_HIST_SORT,
+	OPTION_EXACT,
+	OPTION_BARS,
+	OPTION_BUCKETS,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -451,6 +459,14 @@ struct options {
 	const char *callers;
 	const char *callees;
 	struct coverage_options coverage;
+	/* Of hist.  Patterns are borrowed from argv; value 0: not told. */
+	const char *symbol;
+	const char *from_symbol;
+	const char *to_symbol;
+	uint32_t hist_value;
+	bool exact;
+	bool bars;
+	bool buckets;
 
 	/* Of single commands. */
 	bool gaps;

@@ -7,7 +7,7 @@ from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
 COMMANDS += ["packets", "spe", "mem", "calls", "report", "export", "flame"]
-COMMANDS += ["coverage", "archive", "import", "help", "version"]
+COMMANDS += ["coverage", "hist", "archive", "import", "help", "version"]
 
 
 def page(case: Case, name: str = "hwtdecode.1") -> str:
@@ -120,6 +120,22 @@ def test_keys_of_coverage(case: Case) -> None:
         seen |= set(run.out.splitlines()[0].split(","))
         seen.add(f"coverage-{by}")
     assert {"lost_insns", "not_taken", "linkage_name", "last"} <= seen
+
+
+def test_keys_of_hist(case: Case) -> None:
+    known = words_of_page(case)
+    case.write("text", "1/2 1.0: 1 branches:u: call 1000 m+0x0 (p) => "
+               "2000 f+0x0 (p)\n1/2 1.5: 1 branches:u: return 2002 f+0x2 (p) "
+               "=> 1005 m+0x5 (p)\n1/2 1.7: 1 branches:u: call 1010 "
+               "m+0x10 (p) => 2000 f+0x0 (p)\n")
+    trace, code = case.trace(OVERFLOW)
+    seen = {"hist_all", "hist_info"}
+    for words in ["text"], ["--from=f", "--to=f", "text"], [*code, trace]:
+        run = case.run("hist", "--format=jsonl", *words).want(0)
+        seen |= {key for line in run.objects() for key in line}
+        run = case.run("hist", "--format=csv", *words).want(0)
+        seen |= set(run.out.splitlines()[0].split(","))
+    assert {"p999", "restarted", "to_address", "place"} <= seen
     assert seen <= known, seen - known
 
 

@@ -815,10 +815,13 @@ calls_are_added_one_after_the_other(void **state)
 	};
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_histogram *h = new_histogram(NULL);
+	struct hwtd_histogram *other = new_histogram(NULL);
+	struct hwtd_histogram_row row;
 	struct hwtd_context *ctx = new_context();
 	struct hwtd_calls *a, *b;
 	struct temp_dir dir;
 	char path[300];
+	size_t n;
 
 	(void)state;
 	temp_dir_create(&dir);
@@ -829,10 +832,16 @@ calls_are_added_one_after_the_other(void **state)
 	    HWTD_OK);
 	assert_int_equal(hwtd_histogram_add_calls(h, a, &err), HWTD_OK);
 	assert_int_equal(hwtd_histogram_add_calls(h, b, &err), HWTD_E_STATE);
-	assert_int_equal(hwtd_histogram_sort(h, 0, &err), HWTD_E_STATE);
+	assert_int_equal(hwtd_histogram_merge(h, other, &err), HWTD_E_STATE);
+	/* What there is can be read. */
+	assert_int_equal(hwtd_histogram_sort(h, 0, &err), HWTD_OK);
+	assert_int_equal(hwtd_histogram_rows(h, HWTD_HISTOGRAM_ALL, &row,
+			     sizeof(row), 1, &n),
+	    HWTD_OK);
 	/* Nothing was spoilt. */
 	add(h, a);
 	add(h, b);
+	hwtd_histogram_destroy(other);
 	hwtd_histogram_destroy(h);
 	h = new_histogram(&ways_of);
 	assert_int_equal(hwtd_calls_open_text(ctx, path, NULL, &a, NULL),
