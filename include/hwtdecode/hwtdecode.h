@@ -30,6 +30,7 @@
 #include <hwtdecode/profile.h>
 #include <hwtdecode/coverage.h>
 #include <hwtdecode/histogram.h>
+#include <hwtdecode/diff.h>
 #include <hwtdecode/divergence.h>
 #include <hwtdecode/memory.h>
 #include <hwtdecode/export.h>
