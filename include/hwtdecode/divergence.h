@@ -29,7 +29,7 @@ struct hwtd_divergences;
 /** What was found.  Numbers are pinned for ever. */
 enum hwtd_divergence_kind {
 	HWTD_DIVERGENCE_UNKNOWN = 0,
-	/** Both went on, to different places. */
+	/** Both went on, to different places; one may have ended there. */
 	HWTD_DIVERGENCE_FLOW = 1,
 	/** One ends, and not in a gap; the other goes on. */
 	HWTD_DIVERGENCE_END = 2,
@@ -201,6 +201,11 @@ struct hwtd_divergences_info {
 	uint64_t rows[HWTD_DIVERGENCE_KINDS];
 	/** By side: threads without a counterpart. */
 	uint32_t unpaired[2];
+	/** By side: of all that was chosen, also of other threads. */
+	uint64_t stream_bytes[2];
+	uint64_t gap_bytes[2];
+	uint64_t file_gap_bytes[2];
+	uint64_t gaps[2];
 };
 
 /** Options.  All zero means defaults. */

@@ -45,8 +45,9 @@ struct hwtd_divergences {
 	struct hwtdi_flow_walk walk;
 	uint64_t rows[HWTD_DIVERGENCE_KINDS];
 	uint32_t unpaired[2], n_both, n_done;
-	/* Of what was decoded and closed. */
+	/* Of what was decoded and closed; and of the first passes. */
 	uint64_t bytes;
+	struct hwtd_stats stats[2];
 };
 
 /* Opening and closing. */
@@ -173,7 +174,9 @@ bytes_of(const struct hwtd_events *events)
 static void
 close_scan(struct hwtd_divergences *d, unsigned int side)
 {
-	d->bytes += bytes_of(d->threads[side].events);
+	d->stats[side].size = sizeof(d->stats[side]);
+	(void)hwtd_events_stats(d->threads[side].events, &d->stats[side]);
+	d->bytes += d->stats[side].bytes;
 	hwtd_events_close(d->threads[side].events);
 	d->threads[side].events = NULL;
 }
@@ -384,6 +387,11 @@ hwtd_divergences_info(const struct hwtd_divergences *divergences,
 		info.bytes += bytes_of(d->threads[i].events) +
 		    bytes_of(d->walk.sides[i].events);
 		info.unpaired[i] = d->unpaired[i];
+		info.stream_bytes[i] = d->stats[i].bytes;
+		info.gap_bytes[i] = d->stats[i].gap_bytes;
+		info.file_gap_bytes[i] = d->stats[i].file_gap_bytes;
+		for (size_t k = 0; k < HWTD_GAP_REASONS; k++)
+			info.gaps[i] += d->stats[i].gaps[k];
 	}
 	memcpy(info.rows, d->rows, sizeof(info.rows));
 	return (hwtdi_result_copy(out, &info, sizeof(info)));

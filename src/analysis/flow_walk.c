@@ -12,6 +12,8 @@
 
 /* So many blocks in a row are no chance. */
 #define FIT_LEAST 32u
+#define FIT_SURE 1024u
+#define MOST_WINDOWS 16u
 #define SHORT_PIECE 4096u
 #define MEET_BLOCKS 8u
 #define MEET_FEW 3u
@@ -116,7 +118,7 @@ struct view {
 };
 
 static int
-look(struct hwtdi_flow_walk *w, size_t want, struct view *v,
+look_at(struct hwtdi_flow_walk *w, const size_t wants[2], struct view *v,
     struct hwtd_error *err)
 {
 	int rc = HWTD_OK;
@@ -124,6 +126,7 @@ look(struct hwtdi_flow_walk *w, size_t want, struct view *v,
 	memset(v, 0, sizeof(*v));
 	for (unsigned int i = 0; i < 2 && rc == HWTD_OK; i++) {
 		struct hwtdi_flow_side *s = &w->sides[i];
+		const size_t want = wants[i];
 		size_t n = 0, most;
 
 		rc = hwtdi_flow_side_fill(s, want, err);
@@ -142,6 +145,15 @@ look(struct hwtdi_flow_walk *w, size_t want, struct view *v,
 		    n == hwtdi_flow_side_n(s);
 	}
 	return (rc);
+}
+
+static int
+look(struct hwtdi_flow_walk *w, size_t want, struct view *v,
+    struct hwtd_error *err)
+{
+	const size_t wants[2] = { want, want };
+
+	return (look_at(w, wants, v, err));
 }
 
 /* Rows. */
@@ -264,6 +276,20 @@ take_same(struct hwtdi_flow_walk *w, const struct hwtdi_flow_block *a,
 	w->any = true;
 }
 
+/* The last branch of both was taken in one only, whatever came then. */
+static bool
+last_differs(const struct hwtdi_flow_walk *w)
+{
+	size_t last;
+
+	if (w->n_ring == 0 || w->had_gap[0] || w->had_gap[1])
+		return (false);
+	last = (w->at_ring + w->n_ring - 1) % w->n_ring;
+	return (w->ring[0][last].branch == HWTD_BRANCH_CONDITIONAL &&
+	    ((w->ring[0][last].flags ^ w->ring[1][last].flags) &
+		HWTD_EVF_TAKEN) != 0);
+}
+
 /* One has no block any more. */
 static int
 at_end(struct hwtdi_flow_walk *w, const struct view *v,
@@ -280,7 +306,9 @@ at_end(struct hwtdi_flow_walk *w, const struct view *v,
 			    i == 0 ? HWTD_DIVERGENCE_PAIRF_A_CUT
 				   : HWTD_DIVERGENCE_PAIRF_B_CUT));
 	row->ended = v->ended[0] && v->n[0] == 0 ? HWTD_SIDE_A : HWTD_SIDE_B;
-	rc = put_row(w, HWTD_DIVERGENCE_END, row, err);
+	rc = put_row(w,
+	    last_differs(w) ? HWTD_DIVERGENCE_FLOW : HWTD_DIVERGENCE_END, row,
+	    err);
 	return (rc != HWTD_OK ? rc : finish(w, 0));
 }
 
@@ -428,21 +456,86 @@ apart(struct hwtdi_flow_walk *w, struct hwtd_divergence *row,
 	return (give_up(w, row, err));
 }
 
+static size_t
+least_of(size_t a, size_t b)
+{
+	return (a < b ? a : b);
+}
+
 /* The begin of side `x` in the other one, if it is long enough to be no chance. */
 static struct hwtdi_flow_fit
 fit(struct hwtdi_flow_walk *w, const struct view *v, unsigned int x)
 {
 	const unsigned int y = 1 - x;
-	const size_t least = v->n[x] < FIT_LEAST ? v->n[x] : FIT_LEAST;
-	struct hwtdi_flow_fit f = hwtdi_flow_fit(v->at[x], v->n[x], v->at[y],
+	const size_t n_x = least_of(v->n[x], w->window);
+	struct hwtdi_flow_fit f = hwtdi_flow_fit(v->at[x], n_x, v->at[y],
 	    v->n[y], w->scratch);
 	/* A trace may end before so many. */
 	const bool to_end = f.n >= MEET_BLOCKS && v->ended[y] &&
 	    f.at + f.n == v->n[y];
 
-	if (f.n < least && !to_end)
+	if (f.n < least_of(n_x, FIT_LEAST) && !to_end)
 		f.n = 0;
 	return (f);
+}
+
+/* What was found behind a gap, and in which of both. */
+struct found {
+	struct hwtdi_flow_fit fit;
+	/* The side whose begin it is. */
+	unsigned int x;
+	/* Nothing better will be found further on. */
+	bool sure;
+};
+
+static void
+fit_both(struct hwtdi_flow_walk *w, const struct view *v, bool start,
+    struct found *best)
+{
+	memset(best, 0, sizeof(*best));
+	for (unsigned int x = 0; x < 2; x++) {
+		struct hwtdi_flow_fit f;
+
+		if (!start && !w->had_gap[x])
+			continue;
+		f = fit(w, v, x);
+		if (f.n < best->fit.n ||
+		    (f.n == best->fit.n && f.at >= best->fit.at))
+			continue;
+		best->fit = f;
+		best->x = x;
+		best->sure = f.n >= least_of(v->n[x], FIT_SURE);
+	}
+}
+
+/*
+ * Look for the begin of one in the other.  A gap may be long, and what is near
+ * look like what is far: so all is looked through, up to some windows, until it is
+ * sure.
+ */
+static int
+find_fit(struct hwtdi_flow_walk *w, bool start, struct view *v,
+    struct found *best, struct hwtd_error *err)
+{
+	size_t wants[2] = { w->window, w->window };
+	int rc;
+
+	for (size_t windows = 1;; windows *= 4) {
+		bool more = false;
+
+		for (unsigned int i = 0; i < 2; i++)
+			/* Of who has the gap the begin is enough. */
+			if (start || !w->had_gap[i] || w->had_gap[1 - i])
+				wants[i] = w->window * windows;
+		rc = look_at(w, wants, v, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		fit_both(w, v, start, best);
+		for (unsigned int i = 0; i < 2; i++)
+			more = more || v->n[i] == wants[i];
+		if (best->sure || !more || windows >= MOST_WINDOWS)
+			return (HWTD_OK);
+	}
 }
 
 /* The begin of neither is in what there is of the other. */
@@ -463,8 +556,8 @@ search_on(struct hwtdi_flow_walk *w, const struct view *v,
 		pass(w, y, n, w->pair.passed);
 		return (HWTD_OK);
 	}
-	if (hwtdi_flow_meet(v->at[0], v->n[0], v->at[1], v->n[1], FIT_LEAST,
-		w->library->seed, w->scratch, &i, &j)) {
+	if (hwtdi_flow_meet(v->at[0], least_of(v->n[0], w->window), v->at[1],
+		v->n[1], FIT_LEAST, w->library->seed, w->scratch, &i, &j)) {
 		pass(w, 0, i, w->pair.passed);
 		pass(w, 1, j, w->pair.passed);
 		w->ambiguous = true;
@@ -486,10 +579,9 @@ behind_gap(struct hwtdi_flow_walk *w, struct hwtd_divergence *row,
     struct hwtd_error *err)
 {
 	const bool start = w->state == HWTDI_FLOW_AT_START;
-	struct hwtdi_flow_fit best = { .n = 0 };
-	unsigned int x = 0;
+	struct found best;
 	struct view v;
-	int rc = look(w, w->window, &v, err);
+	int rc = look(w, 1, &v, err);
 
 	if (rc != HWTD_OK)
 		return (rc);
@@ -502,20 +594,12 @@ behind_gap(struct hwtdi_flow_walk *w, struct hwtd_divergence *row,
 		w->state = HWTDI_FLOW_IN_STEP;
 		return (HWTD_OK);
 	}
-	for (unsigned int side = 0; side < 2; side++) {
-		struct hwtdi_flow_fit f;
-
-		if (!start && !w->had_gap[side])
-			continue;
-		f = fit(w, &v, side);
-		if (f.n > best.n || (f.n == best.n && f.at < best.at)) {
-			best = f;
-			x = side;
-		}
-	}
-	if (best.n != 0) {
-		pass(w, 1 - x, best.at, w->pair.passed);
-		w->ambiguous = best.ambiguous;
+	rc = find_fit(w, start, &v, &best, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	if (best.fit.n != 0) {
+		pass(w, 1 - best.x, best.fit.at, w->pair.passed);
+		w->ambiguous = best.fit.ambiguous;
 		w->state = HWTDI_FLOW_IN_STEP;
 		return (HWTD_OK);
 	}

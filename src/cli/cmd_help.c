@@ -121,6 +121,14 @@ const struct command commands[] = {
 	    "added together.  FILE may be text of perf-script(1) with "
 	    "branches, too.",
 	    cmd_hist },
+	{ "diff", COMMAND_DIFF, "A B", 2, 2,
+	    "compare two traces: functions, calls, and where they part",
+	    "Prints which functions changed most from A to B, and where the "
+	    "threads of both first went different ways, with what they "
+	    "executed before and then.  Programs may lie elsewhere in each; "
+	    "what is in a gap is not compared.  Functions of text of "
+	    "perf-script(1) can be compared, too.",
+	    cmd_diff },
 	{ "archive", COMMAND_ARCHIVE, "FILE", 1, 1,
 	    "save a trace with the code of every image",
 	    "Saves the trace as a .hwt file that holds the mapped code of "

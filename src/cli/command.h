@@ -29,7 +29,8 @@ enum command_bit {
 	COMMAND_EXPORT = 0x10000,
 	COMMAND_FLAME = 0x20000,
 	COMMAND_COVERAGE = 0x40000,
-	COMMAND_HIST = 0x80000
+	COMMAND_HIST = 0x80000,
+	COMMAND_DIFF = 0x100000
 };
 
 struct command {
@@ -75,6 +76,7 @@ int cmd_report(const struct options *options);
 int cmd_export(const struct options *options);
 int cmd_flame(const struct options *options);
 int cmd_hist(const struct options *options);
+int cmd_diff(const struct options *options);
 int cmd_spe(const struct options *options);
 int cmd_record(const struct options *options);
 int cmd_archive(const struct options *options);

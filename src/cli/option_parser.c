@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/call_options.h"
+#include "cli/diff_options.h"
 #include "cli/hist_options.h"
 #include "cli/coresight_options.h"
 #include "cli/coverage_options.h"
@@ -481,6 +482,7 @@ take(struct options *options, const struct option_entry *entry,
 		take_flame_option,
 		take_coverage_option,
 		take_hist_option,
+		take_diff_option,
 		take_decode_option,
 	};
 	bool known;
@@ -617,6 +619,7 @@ options_parse(struct options *options, const struct command *command, int argc,
 	options->failure = EXIT_BAD_USAGE;
 	options->max_loss = -1;
 	options->top = UINT64_MAX;
+	options->one_tid[0] = options->one_tid[1] = UINT32_MAX;
 	options->at.size = sizeof(options->at);
 	options->pt.size = sizeof(options->pt);
 	options->spe.size = sizeof(options->spe);

@@ -1,6 +1,7 @@
 /*
  * The table of all options: parsing, help and completion read it.
  */
+#include "cli/diff_options.h"
 #include "cli/flame_options.h"
 #include "cli/hist_options.h"
 #include "cli/options.h"
@@ -9,7 +10,8 @@
 
 /* What can follow calls. */
 #define FOLLOWERS                                                             \
-	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME | COMMAND_HIST)
+	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME | \
+	    COMMAND_HIST | COMMAND_DIFF)
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_IMPORT | COMMAND_RECORDS | COMMAND_MAPS |                 \
@@ -19,7 +21,8 @@
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS |     \
-	    COMMAND_REPORT | COMMAND_COVERAGE | COMMAND_HIST)
+	    COMMAND_REPORT | COMMAND_COVERAGE | COMMAND_HIST |  \
+	    COMMAND_DIFF)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
@@ -98,8 +101,8 @@ const struct option_entry option_table[] = {
 	    "branch "
 	    "and path, sharing for sharing." },
 	{ OPTION_TOP, "top", 0, GROUP_COMMAND,
-	    COMMAND_MEM | COMMAND_REPORT | COMMAND_HIST, "N", NULL,
-	    "Only N rows; 0: all.  Default: 40 as text, else all." },
+	    COMMAND_MEM | COMMAND_REPORT | COMMAND_HIST | COMMAND_DIFF, "N",
+	    NULL, "Only N rows; 0: all.  Default: 40 as text, else all." },
 	{ OPTION_WHERE, "where", 0, GROUP_COMMAND, COMMAND_SPE | COMMAND_MEM,
 	    "EXPR", NULL,
 	    "Only samples for which EXPR holds, for instance 'store and "
@@ -270,6 +273,36 @@ const struct option_entry option_table[] = {
 	    "--top says how many." },
 	{ OPTION_BUCKETS, "buckets", 0, GROUP_COMMAND, COMMAND_HIST, NULL,
 	    NULL, "Of CSV: a row for each bucket of each function." },
+
+	{ OPTION_SHOW, "show", 0, GROUP_COMMAND, COMMAND_DIFF, "LIST", NULL,
+	    "What to compare, of functions,edges,branches,flow.  Default: "
+	    "functions,flow." },
+	{ OPTION_DIFF_BY, "by", 0, GROUP_COMMAND, COMMAND_DIFF, "NAME",
+	    DIFF_BYS,
+	    "What changes of functions are measured by; times and cycles "
+	    "follow calls.  Default: insns." },
+	{ OPTION_NORMALIZE, "normalize", 0, GROUP_COMMAND, COMMAND_DIFF, NULL,
+	    NULL, "Compare shares: B counts as much as A in all." },
+	{ OPTION_THRESHOLD, "threshold", 0, GROUP_COMMAND, COMMAND_DIFF,
+	    "PERCENT", NULL,
+	    "Less than this share of all of A is no change." },
+	{ OPTION_DIVERGENCES, "divergences", 0, GROUP_COMMAND, COMMAND_DIFF,
+	    "N", NULL,
+	    "Go on behind a difference of flow, up to N of each thread.  "
+	    "Default: 1." },
+	{ OPTION_BLOCKS, "blocks", 0, GROUP_COMMAND, COMMAND_DIFF, "N", NULL,
+	    "Print N blocks before a difference and behind it.  Default: 8." },
+	{ OPTION_WINDOW, "window", 0, GROUP_COMMAND, COMMAND_DIFF, "N", NULL,
+	    "Look through N blocks for what is common again.  Default: "
+	    "16384." },
+	{ OPTION_WITH_KERNEL, "kernel", 0, GROUP_COMMAND, COMMAND_DIFF, NULL,
+	    NULL, "Compare code of kernels and interrupts, too." },
+	{ OPTION_TID_A, "tid-a", 0, GROUP_COMMAND, COMMAND_DIFF, "TID", NULL,
+	    "Flow of this thread of A only." },
+	{ OPTION_TID_B, "tid-b", 0, GROUP_COMMAND, COMMAND_DIFF, "TID", NULL,
+	    "Flow of this thread of B only." },
+	{ OPTION_EXIT_CODE, "exit-code", 0, GROUP_COMMAND, COMMAND_DIFF, NULL,
+	    NULL, "Exit 1 when there is a difference." },
 
 	/* Coverage. */
 	{ OPTION_COVERAGE_BY, "by", 0, GROUP_COMMAND, COMMAND_COVERAGE, "WHAT",

@@ -170,6 +170,17 @@ enum option_id {
 	OPTION_EXACT,
 	OPTION_BARS,
 	OPTION_BUCKETS,
+	OPTION_SHOW,
+	OPTION_DIFF_BY,
+	OPTION_NORMALIZE,
+	OPTION_THRESHOLD,
+	OPTION_DIVERGENCES,
+	OPTION_BLOCKS,
+	OPTION_WINDOW,
+	OPTION_WITH_KERNEL,
+	OPTION_TID_A,
+	OPTION_TID_B,
+	OPTION_EXIT_CODE,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -467,6 +478,18 @@ struct options {
 	bool exact;
 	bool bars;
 	bool buckets;
+
+	/* Of diff.  Parts: bits of DIFF_PARTS; tids: UINT32_MAX: all. */
+	uint32_t diff_parts;
+	uint32_t diff_by;
+	bool normalize;
+	double threshold;
+	uint32_t divergences;
+	uint32_t blocks;
+	uint32_t window;
+	bool with_kernel;
+	uint32_t one_tid[2];
+	bool exit_code;
 
 	/* Of single commands. */
 	bool gaps;
