@@ -2,12 +2,14 @@
 
 import re
 
+import diff
 import spaces
 from runner import MISSING, OVERFLOW, Case
 
 COMMANDS = ["info", "check", "events", "insns", "records", "maps"]
 COMMANDS += ["packets", "spe", "mem", "calls", "report", "export", "flame"]
-COMMANDS += ["coverage", "hist", "archive", "import", "help", "version"]
+COMMANDS += ["coverage", "hist", "diff", "archive", "import", "help"]
+COMMANDS += ["version"]
 
 
 def page(case: Case, name: str = "hwtdecode.1") -> str:
@@ -137,6 +139,27 @@ def test_keys_of_hist(case: Case) -> None:
         seen |= set(run.out.splitlines()[0].split(","))
     assert {"p999", "restarted", "to_address", "place"} <= seen
     assert seen <= known, seen - known
+
+
+def test_keys_of_diff(case: Case) -> None:
+    known = words_of_page(case)
+    words = diff.loop(case, "a", 6)
+    diff.loop(case, "b", 3)
+    seen: set[str] = set()
+    for part in "functions", "edges", "branches", "flow":
+        run = case.run("diff", f"--show={part}", "--format=jsonl", *words,
+                       "a", "b").want(0)
+        for line in run.objects():
+            seen |= set(line) | {line["type"]}
+            for block in line.get("common", []):
+                seen |= set(block)
+    case.write("x", diff.text(30, 3, "g"))
+    case.write("y", diff.text(30, 5))
+    run = case.run("diff", "--show=edges", "--by=calls", "--format=jsonl",
+                   "x", "y").want(0)
+    seen |= {key for line in run.objects() for key in line}
+    assert {"insns_before", "diff_thread", "only", "from_image"} <= seen
+    assert seen - {"schema", "type"} <= known, seen - known
 
 
 def test_keys_of_info_and_check(case: Case) -> None:
