@@ -16,7 +16,7 @@ enum hwtdi_flow_kind {
 	HWTDI_FLOW_GAP
 };
 
-/* A gap, or where the trace begins or ends, may have a part of it. */
+/* A gap, an interrupt, or where the trace begins or ends, may have a part of it. */
 #define HWTDI_FLOW_CUT_BEGIN 0x1u
 #define HWTDI_FLOW_CUT_END 0x2u
 

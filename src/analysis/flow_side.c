@@ -199,6 +199,7 @@ join(struct hwtdi_flow_side *s, const struct hwtdi_flow_block *next)
 {
 	struct hwtd_flow_block *a = &s->last.told;
 
+	s->last.cut &= ~HWTDI_FLOW_CUT_END;
 	a->insns += next->told.insns;
 	a->branch = next->told.branch;
 	a->flags = (a->flags & ~(uint32_t)HWTD_EVF_TAKEN) |
@@ -377,6 +378,9 @@ add_row(struct hwtdi_flow_side *s, const struct hwtd_batch *batch,
 	case HWTD_EV_GAP:
 		return (add_gap(s, row, bytes_of_gap(batch, row), err));
 	case HWTD_EV_ASYNC:
+		/* What is left of the block may come later, or never. */
+		if (s->open && s->last.told.branch == HWTD_BRANCH_NONE)
+			s->last.cut |= HWTDI_FLOW_CUT_END;
 		note_async(s, batch, row);
 		return (HWTD_OK);
 	default:
