@@ -68,7 +68,7 @@ hwtdi_flow_side_begin(struct hwtdi_flow_side *s,
 	s->cut = true;
 	s->depth = 0;
 	s->insns = s->foreign_insns = s->gaps = s->gap_bytes = 0;
-	memset(s->of_thread, 0, s->n_of_thread);
+	s->n_of_thread = 0;
 	if (s->rows == NULL)
 		s->rows = hwtdi_alloc(s->library,
 		    ROWS_AT_ONCE * sizeof(*s->rows));

@@ -653,6 +653,7 @@ other_images_are_a_difference_at_the_start(void **state)
 		.flip = UINT32_MAX,
 		.base = 0x1000 };
 	struct hwtd_divergence_image image = { .size = sizeof(image) };
+	struct hwtd_trace *traces[2];
 	struct hwtd_divergences *d;
 	uint8_t code[CODE_BYTES];
 
@@ -660,12 +661,13 @@ other_images_are_a_difference_at_the_start(void **state)
 	make_run(&runs[0], &a);
 	make_run(&runs[1], &a);
 	make_code(code);
-	assert_int_equal(hwtd_divergences_open(make_trace_in(NULL, &runs[0],
-						   a.base, "prog", code),
-			     make_trace_in(NULL, &runs[1], a.base, "other",
-				 code),
-			     NULL, &d, NULL),
+	traces[0] = make_trace_in(NULL, &runs[0], a.base, "prog", code);
+	traces[1] = make_trace_in(NULL, &runs[1], a.base, "other", code);
+	assert_int_equal(hwtd_divergences_open(traces[0], traces[1], NULL, &d,
+			     NULL),
 	    HWTD_OK);
+	hwtd_trace_close(traces[0]);
+	hwtd_trace_close(traces[1]);
 	read_all(d, &found);
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.rows[0].kind, HWTD_DIVERGENCE_FLOW);
