@@ -276,9 +276,9 @@ HWTD_MUST int hwtd_divergences_read(struct hwtd_divergences *divergences,
 
 /**
  * How far it is, which threads are compared, and how images belong together.
+ * Pairs and images are counted from 0.
  *
  * @param[in]     divergences  Open.
- * @param[in]     pair, image  From 0.
  * @param[in,out] out          `size` set by the caller.
  *
  * @return HWTD_OK, HWTD_END past the last, or HWTD_E_INVALID.
