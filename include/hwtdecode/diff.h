@@ -54,6 +54,8 @@ struct hwtd_diff_options {
 /** It is in the first, or the second profile only. */
 #define HWTD_DIFF_ONLY_A 0x1
 #define HWTD_DIFF_ONLY_B 0x2
+/** Code of the image, if there is one, that no function is known of. */
+#define HWTD_DIFF_NO_FUNCTION 0x4
 
 /** A function.  Arrays are by profile. */
 struct hwtd_diff_function {
@@ -61,7 +63,7 @@ struct hwtd_diff_function {
 	const char *name;
 	/** Path or name; NULL: not known. */
 	const char *image;
-	/** HWTD_DIFF_ONLY_* bits. */
+	/** HWTD_DIFF_* bits from ONLY_A on. */
 	uint32_t flags;
 	/** Functions of each profile that have the name. */
 	uint32_t n[2];
@@ -137,7 +139,7 @@ struct hwtd_diff_info {
 	uint64_t n_branches;
 	/** By profile: functions that only one has. */
 	uint64_t n_only[2];
-	/** By profile: what is measured, of all functions. */
+	/** By profile: what is measured, of all; of TOTAL_TIME that of TIME. */
 	uint64_t total[2];
 	/** By profile: raw bytes, those in gaps, and gaps; of the source counted. */
 	uint64_t bytes[2];

@@ -195,14 +195,40 @@ function_of(const struct side *s, uint32_t id)
 	    s->functions[id < s->info.n_functions ? id : s->info.n_functions]);
 }
 
-static void
+/* Code without a function is told by image, as far as that is known. */
+static int
+nobody_of(struct side *s, uint32_t image, uint32_t *no_out)
+{
+	struct hwtdi_diff_name key = { .file_off = HWTDI_DIFF_NO_FUNCTION };
+	uint32_t path = 0;
+	int rc;
+
+	if (image < s->info.n_images) {
+		key.image = s->d->images[s->images[image]].name;
+		path = s->d->images[s->images[image]].path;
+	}
+	rc = find_function(s, &key, no_out);
+	if (rc == HWTD_OK && s->d->functions[*no_out].image_path == 0)
+		s->d->functions[*no_out].image_path = path;
+	return (rc);
+}
+
+static int
 add_row(struct side *s, const struct hwtd_profile_row *row)
 {
-	struct hwtdi_diff_function
-	    *at = &s->d->functions[function_of(s, row->function)];
-	struct hwtd_diff_function *to = &at->row;
 	const unsigned int no = s->no;
+	struct hwtdi_diff_function *at;
+	struct hwtd_diff_function *to;
+	uint32_t number = function_of(s, row->function);
 
+	if (row->function >= s->info.n_functions) {
+		const int rc = nobody_of(s, row->image, &number);
+
+		if (rc != HWTD_OK)
+			return (rc);
+	}
+	at = &s->d->functions[number];
+	to = &at->row;
 	at->in |= 1u << no;
 	to->n[no]++;
 	add_to(&to->insns[no], row->insns);
@@ -212,12 +238,12 @@ add_row(struct side *s, const struct hwtd_profile_row *row)
 	add_to(&to->self_ns[no], row->self.ns);
 	add_to(&to->total_ns[no], row->total.ns);
 	add_to(&to->self_cycles[no], row->self.cycles);
+	return (HWTD_OK);
 }
 
 static int
 add_functions(struct side *s)
 {
-	const struct hwtdi_diff_name nobody = { .name = 0 };
 	struct hwtd_profile_row rows[READ_ROWS];
 	uint64_t first = 0;
 	size_t n;
@@ -228,13 +254,13 @@ add_functions(struct side *s)
 	for (uint32_t i = 0; rc == HWTD_OK && i < s->info.n_functions; i++)
 		rc = add_function(s, i);
 	if (rc == HWTD_OK)
-		rc = find_function(s, &nobody,
+		rc = nobody_of(s, HWTD_NO_ID,
 		    &s->functions[s->info.n_functions]);
 	while (rc == HWTD_OK) {
 		rc = hwtd_profile_rows(s->profile, HWTD_PROFILE_BY_FUNCTION,
 		    first, rows, sizeof(rows[0]), READ_ROWS, &n);
 		for (size_t i = 0; rc == HWTD_OK && i < n; i++)
-			add_row(s, &rows[i]);
+			rc = add_row(s, &rows[i]);
 		first += n;
 	}
 	return (rc == HWTD_END ? HWTD_OK : rc);

@@ -61,7 +61,10 @@ set_functions(struct hwtd_diff *d)
 		const uint64_t values[2] = { hwtdi_diff_weight(d, row, 0),
 			hwtdi_diff_weight(d, row, 1) };
 
-		sum(d->info.total, values);
+		/* What functions call is in their time, too. */
+		sum(d->info.total,
+		    d->options.by == HWTD_DIFF_BY_TOTAL_TIME ? row->self_ns
+							     : values);
 		d->info.n_only[0] += d->functions[i].in == 1;
 		d->info.n_only[1] += d->functions[i].in == 2;
 		d->info.n_functions += d->functions[i].in != 0;
@@ -333,9 +336,20 @@ hwtd_diff_functions(const struct hwtd_diff *diff, uint64_t first,
 		row.image = text(diff, f->image_path);
 		row.file_off = f->key.file_off;
 		row.flags = flags_of(f->in);
+		if (row.file_off == HWTDI_DIFF_NO_FUNCTION) {
+			row.file_off = 0;
+			row.flags |= HWTD_DIFF_NO_FUNCTION;
+		}
 		put(out, stride, (*n_out)++, &row, sizeof(row));
 	}
 	return (HWTD_OK);
+}
+
+static uint64_t
+off_of(const struct hwtdi_diff_function *f)
+{
+	return (f->key.file_off == HWTDI_DIFF_NO_FUNCTION ? 0
+							  : f->key.file_off);
 }
 
 int
@@ -360,8 +374,8 @@ hwtd_diff_edges(const struct hwtd_diff *diff, uint64_t first,
 			.to = text(diff, to->key.name),
 			.to_image = text(diff, to->image_path),
 			.flags = flags_of(e->in),
-			.from_off = from->key.file_off,
-			.to_off = to->key.file_off,
+			.from_off = off_of(from),
+			.to_off = off_of(to),
 			.branches = { e->branches[0], e->branches[1] },
 			.calls = { e->calls[0], e->calls[1] },
 			.change = e->change };

@@ -8,7 +8,10 @@
 
 #include "base/text_pool.h"
 
-/* What functions are known by; of one that nobody knows all is 0. */
+/* Where nobody knows a function: what is left of an image, or of all. */
+#define HWTDI_DIFF_NO_FUNCTION UINT64_MAX
+
+/* What functions are known by. */
 struct hwtdi_diff_name {
 	/* Numbers of texts; the image without its folders. */
 	uint32_t name, image;

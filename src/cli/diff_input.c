@@ -34,7 +34,7 @@ open_side(struct diff_report *report, unsigned int no)
 	s->options = *report->options;
 	s->options.operands = report->options->operands + no;
 	s->options.n_operands = 1;
-	/* It says what it is; calls of a trace are followed only if needed. */
+	/* It says what it is. */
 	code = call_input_open(&s->input, &s->options,
 	    HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS);
 	s->name = s->input.name;
@@ -60,6 +60,13 @@ diff_open(struct diff_report *report)
 		return (say_library_error("diff", &err));
 	for (unsigned int i = 0; i < 2 && code == EXIT_DONE; i++)
 		code = open_side(report, i);
+	/* Counts of code need no calls. */
+	for (unsigned int i = 0; i < 2 && code == EXIT_DONE; i++) {
+		if (follows_calls(report))
+			break;
+		hwtd_calls_close(report->sides[i].input.calls);
+		report->sides[i].input.calls = NULL;
+	}
 	if (code != EXIT_DONE || !diff_shows(report, DIFF_FLOW) ||
 	    (!report->sides[0].is_text && !report->sides[1].is_text))
 		return (code);

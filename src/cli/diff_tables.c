@@ -198,8 +198,12 @@ write_function(const struct table *t, const struct hwtd_diff_function *f)
 	case FORMAT_TEXT:
 		text_values(t, value_of(t, f, 0), value_of(t, f, 1),
 		    f->change);
-		text_name(out, f->name, f->image, f->file_off);
-		if (f->image != NULL && f->name != NULL) {
+		text_name(out, f->name,
+		    (f->flags & HWTD_DIFF_NO_FUNCTION) == 0 ? f->image : NULL,
+		    f->file_off);
+		if (f->image != NULL &&
+		    (f->name != NULL ||
+			(f->flags & HWTD_DIFF_NO_FUNCTION) != 0)) {
 			output_text(out, "  ");
 			output_escaped(out, last_name(f->image));
 		}
@@ -209,7 +213,7 @@ write_function(const struct table *t, const struct hwtd_diff_function *f)
 		json_begin(out, "diff_function");
 		if (f->name != NULL)
 			json_string(out, "function", f->name);
-		else
+		else if ((f->flags & HWTD_DIFF_NO_FUNCTION) == 0)
 			json_hex(out, "file_off", f->file_off);
 		if (f->image != NULL)
 			json_string(out, "image", f->image);

@@ -395,6 +395,42 @@ time_is_that_of_calls(void **state)
 	hwtd_context_destroy(ctx);
 }
 
+/* Code that no function is known of is told by image. */
+static void
+code_without_functions_is_told_by_image(void **state)
+{
+	struct hwtd_context *ctx = new_context();
+	struct hwtd_profile *p[2];
+	struct hwtd_diff *d;
+	struct hwtd_diff_function f[3];
+	size_t n;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		uint32_t images[2];
+
+		p[i] = new_profile(ctx);
+		images[0] = add_image(p[i], "/a/x", 0);
+		images[1] = add_image(p[i], "/a/y", 0);
+		add_code(p[i], images[0], 0x10, 1, 5 + i, HWTD_NO_ID);
+		add_code(p[i], images[1], 0x10, 1, 9 - 3 * i, HWTD_NO_ID);
+		add_seen(p[i], HWTD_PROFILE_RUNS, 10, 0);
+	}
+	d = compare(ctx, p[0], p[1], HWTD_DIFF_BY_INSNS, 0);
+	assert_int_equal(hwtd_diff_functions(d, 0, f, sizeof(f[0]), 3, &n),
+	    HWTD_OK);
+	assert_int_equal(n, 2);
+	assert_null(f[0].name);
+	assert_string_equal(f[0].image, "/a/y");
+	assert_int_equal(f[0].flags, HWTD_DIFF_NO_FUNCTION);
+	assert_int_equal(f[0].insns[0], 9);
+	assert_int_equal(f[0].insns[1], 6);
+	assert_string_equal(f[1].image, "/a/x");
+	assert_true(f[1].change == 1);
+	hwtd_diff_destroy(d);
+	hwtd_context_destroy(ctx);
+}
+
 static void
 what_makes_no_sense_is_refused(void **state)
 {
@@ -483,6 +519,7 @@ main(void)
 		cmocka_unit_test(calls_between_functions_are_compared),
 		cmocka_unit_test(branches_are_compared_in_equal_builds),
 		cmocka_unit_test(time_is_that_of_calls),
+		cmocka_unit_test(code_without_functions_is_told_by_image),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(no_memory_is_an_error_and_no_leak),
 	};
