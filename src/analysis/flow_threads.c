@@ -78,8 +78,13 @@ add_row(struct hwtdi_flow_threads *t, const struct hwtd_event *row,
 	struct hwtdi_flow_thread thread;
 	int rc;
 
-	if (row->kind != HWTD_EV_BLOCK)
+	if (row->kind != HWTD_EV_BLOCK ||
+	    (t->has_last && t->last_context == row->context &&
+		t->last_stream == row->stream))
 		return (HWTD_OK);
+	t->has_last = true;
+	t->last_context = row->context;
+	t->last_stream = row->stream;
 	if (need <= t->n_seen && t->seen[row->context] == SEEN_KNOWN)
 		return (HWTD_OK);
 	if (need > t->n_seen) {

@@ -27,6 +27,9 @@ struct hwtdi_flow_threads {
 	/* Contexts and streams that were looked at. */
 	uint8_t *seen;
 	size_t n_seen, cap_seen;
+	/* Those of the row before. */
+	bool has_last;
+	uint32_t last_context, last_stream;
 	bool done;
 };
 
