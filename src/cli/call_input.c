@@ -78,7 +78,7 @@ call_input_open(struct call_input *in, const struct options *options,
 	struct hwtd_error err = { .size = sizeof(err) };
 	const char *path = options->operands[0];
 	const bool standard = strcmp(path, "-") == 0;
-	int rc;
+	int rc = guard_inputs(options);
 
 	*in = (struct call_input){ .options = options,
 		.name = standard ? "standard input" : path };

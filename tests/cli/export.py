@@ -109,6 +109,9 @@ def test_several_files_have_numbers(case: Case) -> None:
         case.run("export", f"--split-size={size}", "-o", "c.pftrace", "a").want(
             2, err_has=f"'{size}' is no size"
         )
+    case.run("export", "--to=chrome", "-o", "a", "a").want(
+        2, err_has="a: is both input and output"
+    )
     # The second file would be the one that is read.
     os.rename(case.folder / "a", case.folder / "d.chrome.json.2")
     run = case.run(
