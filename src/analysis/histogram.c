@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/call_functions.h"
-#include "analysis/calls_internal.h"
+#include "analysis/call_source.h"
 #include "analysis/histogram_store.h"
 #include "base/fail.h"
 

@@ -83,7 +83,6 @@ call_input_open(struct call_input *in, const struct options *options,
 	*in = (struct call_input){ .options = options,
 		.name = standard ? "standard input" : path };
 	/* Text is an input, too. */
-	rc = guard_inputs(options);
 	if (rc != EXIT_DONE)
 		return (rc);
 	if (standard && !options->text_input)
@@ -94,10 +93,6 @@ call_input_open(struct call_input *in, const struct options *options,
 			return (interrupt_seen() ? EXIT_INTERRUPTED
 						 : EXIT_FAILED);
 	}
-	/* Text is read while the output is written; of a trace others ask. */
-	rc = guard_inputs(options);
-	if (rc != EXIT_DONE)
-		return (rc);
 	rc = open_text(in, path, flags, &err);
 	if (rc == HWTD_OK)
 		return (check_text_options(options, in->name));
