@@ -1,6 +1,5 @@
 /*
- * Histograms of calls: distributions that are known by hand, and by a list that
- * is sorted; merging of random parts.
+ * Histograms of calls: distributions that are known by hand.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -13,150 +12,22 @@
 #include <cmocka.h>
 
 #include "analysis/histogram_store.h"
+#include "support/call_lines.h"
 #include "support/failing_allocator.h"
-#include "support/memory_trace.h"
-#include "support/random_program.h"
 #include "support/temp_dir.h"
-
-#define BOTH (HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS)
-
-/* Text that grows. */
-struct text {
-	char *at;
-	size_t n, cap;
-};
-
-static void
-say(struct text *t, const char *fmt, ...)
-{
-	va_list args;
-
-	if (t->cap - t->n < 512) {
-		t->cap = 2 * t->cap + 4096;
-		t->at = realloc(t->at, t->cap);
-		assert_non_null(t->at);
-	}
-	va_start(args, fmt);
-	t->n += (size_t)vsnprintf(t->at + t->n, t->cap - t->n, fmt, args);
-	va_end(args);
-	assert_true(t->n < t->cap);
-}
-
-static void
-append(struct text *t, const struct text *more)
-{
-	for (size_t at = 0; at < more->n; at += 256)
-		say(t, "%.*s", (int)(more->n - at < 256 ? more->n - at : 256),
-		    more->at + at);
-}
-
-/* A line of a branch of thread `tid`. */
-static void
-branch(struct text *t, unsigned int tid, uint64_t ns, const char *how,
-    const char *from, const char *to)
-{
-	say(t,
-	    "7/%u %" PRIu64 ".%09" PRIu64
-	    ": 1 branches:u: %s %s (p) => %s (p)\n",
-	    tid, ns / 1000000000, ns % 1000000000, how, from, to);
-}
-
-static struct hwtd_context *
-new_context(void)
-{
-	struct hwtd_context *ctx;
-
-	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
-	return (ctx);
-}
-
-static struct hwtd_histogram *
-new_histogram(const struct hwtd_histogram_options *opts)
-{
-	struct hwtd_context *ctx = new_context();
-	struct hwtd_histogram *h;
-
-	assert_int_equal(hwtd_histogram_create(ctx, opts, &h, NULL), HWTD_OK);
-	hwtd_context_destroy(ctx);
-	return (h);
-}
-
-static void
-add(struct hwtd_histogram *h, struct hwtd_calls *calls)
-{
-	struct hwtd_error err = { .size = sizeof(err) };
-	int rc;
-
-	do {
-		rc = hwtd_histogram_add_calls(h, calls, &err);
-	} while (rc == HWTD_OK);
-	if (rc != HWTD_END)
-		print_message("%s\n", err.message);
-	assert_int_equal(rc, HWTD_END);
-	hwtd_calls_close(calls);
-}
-
-static void
-add_text(struct hwtd_histogram *h, const char *bytes, size_t n)
-{
-	const struct hwtd_calls_options opts = { .size = sizeof(opts),
-		.flags = BOTH };
-	struct hwtd_context *ctx = new_context();
-	struct hwtd_calls *calls;
-	struct temp_dir dir;
-	char path[300];
-
-	temp_dir_create(&dir);
-	write_file(temp_dir_file(&dir, "text", path), bytes, n);
-	assert_int_equal(hwtd_calls_open_text(ctx, path, &opts, &calls, NULL),
-	    HWTD_OK);
-	add(h, calls);
-	temp_dir_remove(&dir);
-	hwtd_context_destroy(ctx);
-}
-
-static void
-read_row(struct hwtd_histogram *h, uint64_t no, struct hwtd_histogram_row *out)
-{
-	size_t n;
-
-	assert_int_equal(hwtd_histogram_rows(h, no, out, sizeof(*out), 1, &n),
-	    HWTD_OK);
-	assert_int_equal(n, 1);
-}
-
-static void
-row_of(struct hwtd_histogram *h, const char *function,
-    struct hwtd_histogram_row *out)
-{
-	struct hwtd_histogram_info info = { .size = sizeof(info) };
-
-	assert_int_equal(hwtd_histogram_sort(h, HWTD_HISTOGRAM_BY_NAME, NULL),
-	    HWTD_OK);
-	assert_int_equal(hwtd_histogram_info(h, &info), HWTD_OK);
-	for (uint64_t i = 0; i < info.n_rows; i++) {
-		read_row(h, i, out);
-		if (function == NULL ? out->function == NULL
-				     : out->function != NULL &&
-			    strcmp(out->function, function) == 0)
-			return;
-	}
-	fail_msg("no row of %s",
-	    function != NULL ? function : "what has no name");
-}
 
 /* Ten calls of f: 10, 20 to 90 ns, and 2^40 ns. */
 static void
-ten_calls(struct text *t)
+ten_calls(struct call_lines *t)
 {
 	uint64_t now = 1000;
 
 	for (uint64_t i = 1; i <= 10; i++) {
-		branch(t, 8, now, "call", "1000 main+0x0", "2000 f+0x0");
+		cl_branch(t, 8, now, "call", "1000 main+0x0", "2000 f+0x0");
 		now += i < 10 ? 10 * i : UINT64_C(1) << 40;
-		branch(t, 8, now, "return", "2009 f+0x9", "1005 main+0x5");
+		cl_branch(t, 8, now, "return", "2009 f+0x9", "1005 main+0x5");
 		now += 7;
-		branch(t, 8, now, "jmp", "1009 main+0x9", "1000 main+0x0");
+		cl_branch(t, 8, now, "jmp", "1009 main+0x9", "1000 main+0x0");
 		now += 1;
 	}
 }
@@ -164,18 +35,18 @@ ten_calls(struct text *t)
 static void
 times_of_calls_are_told_as_they_are(void **state)
 {
-	struct hwtd_histogram *h = new_histogram(NULL);
+	struct hwtd_histogram *h = cl_histogram(NULL);
 	struct hwtd_histogram_bucket buckets[20];
 	struct hwtd_histogram_info info = { .size = sizeof(info) };
 	struct hwtd_histogram_row row;
-	struct text t = { 0 };
+	struct call_lines t = { 0 };
 	uint64_t value;
 	size_t n;
 
 	(void)state;
 	ten_calls(&t);
-	add_text(h, t.at, t.n);
-	row_of(h, "f", &row);
+	cl_add_text(h, t.at, t.n);
+	cl_row_of(h, "f", &row);
 	assert_string_equal(row.image, "p");
 	assert_int_equal(row.flags, HWTD_HISTOGRAM_ROWF_ADDRESS);
 	assert_int_equal(row.address, 0x2000);
@@ -190,7 +61,7 @@ times_of_calls_are_told_as_they_are(void **state)
 	assert_int_equal(row.estimated + row.interpolated, 0);
 	assert_int_equal(row.n_buckets, 10);
 	/* main was found running, and did not end. */
-	row_of(h, "main", &row);
+	cl_row_of(h, "main", &row);
 	assert_int_equal(row.calls, 1);
 	assert_int_equal(row.unseen, 1);
 	assert_int_equal(row.n + row.max + row.sum, 0);
@@ -214,7 +85,7 @@ times_of_calls_are_told_as_they_are(void **state)
 	assert_int_equal(value, 30);
 	assert_int_equal(hwtd_histogram_quantile(h, 0, 0, &value), HWTD_OK);
 	assert_int_equal(value, 10);
-	read_row(h, HWTD_HISTOGRAM_ALL, &row);
+	cl_row(h, HWTD_HISTOGRAM_ALL, &row);
 	assert_null(row.function);
 	assert_int_equal(row.calls, 11);
 	assert_int_equal(row.unseen, 1);
@@ -252,24 +123,24 @@ static void
 what_is_not_whole_is_counted_apart(void **state)
 {
 	struct hwtd_histogram_row row;
-	struct hwtd_histogram *h = new_histogram(NULL);
+	struct hwtd_histogram *h = cl_histogram(NULL);
 
 	(void)state;
-	add_text(h, not_whole, strlen(not_whole));
+	cl_add_text(h, not_whole, strlen(not_whole));
 	/* One with a gap in it, one that is open. */
-	row_of(h, "f", &row);
+	cl_row_of(h, "f", &row);
 	assert_int_equal(row.calls, 2);
 	assert_int_equal(row.gapped, 1);
 	assert_int_equal(row.unseen, 1);
 	assert_int_equal(row.n, 0);
 	/* One of 10 ns, and one of which nobody knows when it ended. */
-	row_of(h, "g", &row);
+	cl_row_of(h, "g", &row);
 	assert_int_equal(row.calls, 2);
 	assert_int_equal(row.n, 2);
 	assert_int_equal(row.estimated + row.interpolated, 1);
 	assert_int_equal(row.max, 10);
 	/* A system call that was not traced: 40 ns. */
-	row_of(h, NULL, &row);
+	cl_row_of(h, NULL, &row);
 	assert_int_equal(row.flags, HWTD_HISTOGRAM_ROWF_UNTRACED);
 	assert_int_equal(row.type, HWTD_CALL_TYPE_SYSCALL);
 	assert_int_equal(row.n, 1);
@@ -282,12 +153,12 @@ what_is_estimated_can_be_left_out(void **state)
 {
 	const struct hwtd_histogram_options opts = { .size = sizeof(opts),
 		.flags = HWTD_HISTOGRAM_EXACT };
-	struct hwtd_histogram *h = new_histogram(&opts);
+	struct hwtd_histogram *h = cl_histogram(&opts);
 	struct hwtd_histogram_row row;
 
 	(void)state;
-	add_text(h, not_whole, strlen(not_whole));
-	row_of(h, "g", &row);
+	cl_add_text(h, not_whole, strlen(not_whole));
+	cl_row_of(h, "g", &row);
 	assert_int_equal(row.calls, 2);
 	assert_int_equal(row.n, 1);
 	assert_int_equal(row.inexact, 1);
@@ -309,11 +180,11 @@ what_is_not_known_is_no_zero(void **state)
 			.size = sizeof(opts),
 			.value = values[i]
 		};
-		struct hwtd_histogram *h = new_histogram(&opts);
+		struct hwtd_histogram *h = cl_histogram(&opts);
 		struct hwtd_histogram_row row;
 
-		add_text(h, not_whole, strlen(not_whole));
-		row_of(h, "g", &row);
+		cl_add_text(h, not_whole, strlen(not_whole));
+		cl_row_of(h, "g", &row);
 		assert_int_equal(row.unknown, 2);
 		assert_int_equal(row.n, 0);
 		hwtd_histogram_destroy(h);
@@ -366,15 +237,15 @@ only_chosen_functions_are_added(void **state)
 {
 	struct hwtd_histogram_options opts = { .size = sizeof(opts),
 		.function = "[s?s*l]" };
-	struct hwtd_histogram *h = new_histogram(&opts);
+	struct hwtd_histogram *h = cl_histogram(&opts);
 	struct hwtd_histogram_info info = { .size = sizeof(info) };
 	struct hwtd_histogram_row row;
 
 	(void)state;
-	add_text(h, not_whole, strlen(not_whole));
+	cl_add_text(h, not_whole, strlen(not_whole));
 	assert_int_equal(hwtd_histogram_info(h, &info), HWTD_OK);
 	assert_int_equal(info.n_rows, 1);
-	read_row(h, HWTD_HISTOGRAM_ALL, &row);
+	cl_row(h, HWTD_HISTOGRAM_ALL, &row);
 	assert_int_equal(row.calls, 1);
 	assert_int_equal(row.max, 40);
 	hwtd_histogram_destroy(h);
@@ -414,19 +285,19 @@ ways_between_two_functions_are_measured(void **state)
 	const struct hwtd_histogram_options opts = { .size = sizeof(opts),
 		.function = "f",
 		.to = "g" };
-	struct hwtd_histogram *h = new_histogram(&opts);
+	struct hwtd_histogram *h = cl_histogram(&opts);
 	struct hwtd_histogram_info info = { .size = sizeof(info) };
 	struct hwtd_histogram_row row;
 
 	(void)state;
-	add_text(h, ways, strlen(ways));
+	cl_add_text(h, ways, strlen(ways));
 	assert_int_equal(hwtd_histogram_info(h, &info), HWTD_OK);
 	assert_int_equal(info.value, HWTD_HISTOGRAM_BETWEEN);
 	assert_int_equal(info.n_rows, 1);
 	assert_int_equal(info.restarted, 1);
 	/* That of thread 9. */
 	assert_int_equal(info.unfinished, 1);
-	row_of(h, "f", &row);
+	cl_row_of(h, "f", &row);
 	assert_string_equal(row.to_function, "g");
 	assert_int_equal(row.to_address, 0x3000);
 	/* 10 ns, 30 ns, and one with a gap. */
@@ -444,297 +315,18 @@ begins_of_one_function_are_how_often_it_comes(void **state)
 	const struct hwtd_histogram_options opts = { .size = sizeof(opts),
 		.function = "g",
 		.to = "g" };
-	struct hwtd_histogram *h = new_histogram(&opts);
+	struct hwtd_histogram *h = cl_histogram(&opts);
 	struct hwtd_histogram_row row;
 
 	(void)state;
-	add_text(h, ways, strlen(ways));
-	row_of(h, "g", &row);
+	cl_add_text(h, ways, strlen(ways));
+	cl_row_of(h, "g", &row);
 	/* 110 to 125, to 190, and with a gap to 240. */
 	assert_int_equal(row.calls, 3);
 	assert_int_equal(row.n, 2);
 	assert_int_equal(row.min, 15);
 	assert_int_equal(row.max, 65);
 	hwtd_histogram_destroy(h);
-}
-
-/* Traces. */
-
-/* f: nop, ret.  main: call f and again. */
-static const uint8_t code[] = {
-	/* 0 */ 0xe8, 0x0b, 0x00, 0x00, 0x00, /* call f */
-	/* 5 */ 0xeb, 0xf9, /* jmp main */
-	/* 7 */ 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
-	/* 10 */ 0x90, 0xc3, /* nop; ret */
-};
-
-static struct hwtd_trace *
-make_trace(uint64_t at, unsigned int rounds)
-{
-	const struct hwtd_stream_desc desc = { .cpu = HWTD_NO_ID,
-		.pid = HWTD_NO_ID,
-		.tid = HWTD_NO_ID,
-		.clock = { .counts_per = 1, .ns_per = 1 } };
-	const struct hwtd_image_desc image = { .size = sizeof(image),
-		.path = "prog",
-		.bytes = code,
-		.n_bytes = sizeof(code),
-		.flags = HWTD_IMAGEF_ADDRESS,
-		.address = at };
-	struct hwtd_trace *trace = mt_create();
-	struct pt_packets p = { 0 };
-
-	pt_psb(&p);
-	pt_tsc(&p, 1000);
-	pt_fup(&p, PT_IP_48, at);
-	pt_mode_exec(&p, 64);
-	pt_psbend(&p);
-	for (unsigned int i = 0; i < rounds; i++)
-		pt_tip(&p, PT_IP_48, at + 5);
-	pt_leave_at(&p, at + 5);
-	assert_int_equal(hwtd_trace_add_image(trace, &image, NULL, NULL),
-	    HWTD_OK);
-	(void)mt_stream(trace, &p, &desc);
-	pt_free(&p);
-	return (mt_seal(trace));
-}
-
-/* Two runs of a program, which lies elsewhere in the second. */
-static void
-runs_of_a_program_are_merged_wherever_it_lies(void **state)
-{
-	const struct hwtd_histogram_options opts = { .size = sizeof(opts),
-		.value = HWTD_HISTOGRAM_INSNS };
-	static const uint64_t at[] = { 0x1000, 0x7f0000 };
-	struct hwtd_histogram *h[2];
-	struct hwtd_histogram_row row;
-
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct hwtd_trace *trace = make_trace(at[i],
-		    3 + (unsigned int)i);
-		struct hwtd_calls *calls;
-
-		h[i] = new_histogram(&opts);
-		assert_int_equal(hwtd_calls_open(trace, NULL, &calls, NULL),
-		    HWTD_OK);
-		hwtd_trace_close(trace);
-		add(h[i], calls);
-	}
-	assert_int_equal(hwtd_histogram_merge(h[0], h[1], NULL), HWTD_OK);
-	hwtd_histogram_destroy(h[1]);
-	assert_int_equal(hwtd_histogram_sort(h[0], HWTD_HISTOGRAM_BY_CALLS,
-			     NULL),
-	    HWTD_OK);
-	/* f: 3 and 4 calls of two instructions. */
-	read_row(h[0], 0, &row);
-	assert_null(row.function);
-	assert_string_equal(row.image, "prog");
-	assert_int_equal(row.flags, HWTD_HISTOGRAM_ROWF_FILE_OFF);
-	assert_int_equal(row.address, 0x10);
-	assert_int_equal(row.calls, 7);
-	assert_int_equal(row.n, 7);
-	assert_int_equal(row.min, 2);
-	assert_int_equal(row.max, 2);
-	assert_int_equal(row.sum, 14);
-	hwtd_histogram_destroy(h[0]);
-}
-
-/* Random calls, which a list has, too. */
-
-#define THREADS 6u
-#define FUNCTIONS 5u
-#define MOST 4000u
-
-struct list {
-	uint64_t ns[FUNCTIONS][MOST];
-	size_t n[FUNCTIONS];
-};
-
-/* A round of a thread: calls of functions, each of its own length. */
-static void
-make_round(struct text *t, struct list *list, uint64_t *random,
-    unsigned int tid, uint64_t *now)
-{
-	const unsigned int calls = 1 + random_below(random, 4);
-
-	for (unsigned int i = 0; i < calls; i++) {
-		const unsigned int f = random_below(random, FUNCTIONS);
-		const unsigned int bits = random_below(random, 24);
-		const uint64_t ns = 1 +
-		    random_below(random, UINT32_C(1) << bits);
-		char from[32], to[32];
-
-		*now += 1 + random_below(random, 50);
-		(void)snprintf(to, sizeof(to), "%x00 f%u+0x0", 0x20 + f, f);
-		branch(t, tid, *now, "call", "1000 main+0x0", to);
-		*now += ns;
-		(void)snprintf(from, sizeof(from), "%x09 f%u+0x9", 0x20 + f,
-		    f);
-		branch(t, tid, *now, "return", from, "1005 main+0x5");
-		assert_true(list->n[f] < MOST);
-		list->ns[f][list->n[f]++] = ns;
-		*now += 1;
-		branch(t, tid, *now, "jmp", "1009 main+0x9", "1000 main+0x0");
-	}
-}
-
-static int
-compare_ns(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x < y ? -1 : x > y);
-}
-
-/* `got` is `want` up to 4096, and at most 1/128 too low above. */
-static void
-assert_near(uint64_t got, uint64_t want)
-{
-	assert_true(got <= want);
-	if (want < 4096)
-		assert_int_equal(got, want);
-	else
-		assert_true((want - got) * 128 <= want);
-}
-
-static void
-check_list(struct hwtd_histogram *h, struct list *list)
-{
-	for (unsigned int f = 0; f < FUNCTIONS; f++) {
-		const size_t n = list->n[f];
-		uint64_t *ns = list->ns[f], sum = 0;
-		struct hwtd_histogram_row row;
-		char name[8];
-
-		(void)snprintf(name, sizeof(name), "f%u", f);
-		row_of(h, name, &row);
-		qsort(ns, n, sizeof(*ns), compare_ns);
-		for (size_t i = 0; i < n; i++)
-			sum += ns[i];
-		assert_int_equal(row.n, n);
-		assert_int_equal(row.sum, sum);
-		assert_int_equal(row.min, ns[0]);
-		assert_int_equal(row.max, ns[n - 1]);
-		assert_near(row.p50, ns[(n * 50 + 99) / 100 - 1]);
-		assert_near(row.p90, ns[(n * 90 + 99) / 100 - 1]);
-		assert_near(row.p99, ns[(n * 99 + 99) / 100 - 1]);
-		assert_near(row.p999, ns[(n * 999 + 999) / 1000 - 1]);
-	}
-}
-
-/* All that readers tell. */
-static void
-dump(struct hwtd_histogram *h, uint32_t sort, struct text *out)
-{
-	struct hwtd_histogram_info info = { .size = sizeof(info) };
-
-	out->n = 0;
-	assert_int_equal(hwtd_histogram_sort(h, sort, NULL), HWTD_OK);
-	assert_int_equal(hwtd_histogram_info(h, &info), HWTD_OK);
-	say(out, "%" PRIu64 " rows %" PRIu64 " bytes %" PRIu64 " gaps\n",
-	    info.n_rows, info.bytes, info.gaps[0]);
-	for (uint64_t i = 0; i <= info.n_rows; i++) {
-		const uint64_t no = i < info.n_rows ? i : HWTD_HISTOGRAM_ALL;
-		struct hwtd_histogram_row r;
-		uint64_t at = 0;
-		size_t n;
-
-		read_row(h, no, &r);
-		say(out,
-		    "%s %s %" PRIx64 " %x: %" PRIu64 " %" PRIu64 " %" PRIu64
-		    " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		    " %" PRIu64 " %" PRIu64 "\n",
-		    r.function != NULL ? r.function : "-",
-		    r.image != NULL ? r.image : "-", r.address, r.flags,
-		    r.calls, r.n, r.unseen, r.estimated, r.interpolated, r.min,
-		    r.max, r.sum, r.p50, r.p999);
-		for (;;) {
-			struct hwtd_histogram_bucket b[7];
-			const int rc = hwtd_histogram_buckets(h, no, at, b,
-			    sizeof(b[0]), 7, &n);
-
-			if (rc == HWTD_END)
-				break;
-			assert_int_equal(rc, HWTD_OK);
-			for (size_t k = 0; k < n; k++)
-				say(out, " %" PRIu64 "-%" PRIu64 ":%" PRIu64,
-				    b[k].first, b[k].last, b[k].n);
-			at += n;
-		}
-		assert_int_equal(at, r.n_buckets);
-		say(out, "\n");
-	}
-}
-
-/*
- * Parts are merged by pairs that are chosen at random, so in any order and
- * grouping.
- */
-static void
-merge_all(struct hwtd_histogram **parts, size_t n, uint64_t *random)
-{
-	while (n > 1) {
-		const size_t a = random_below(random, (uint32_t)n);
-		size_t b = random_below(random, (uint32_t)n - 1);
-
-		b += b >= a;
-		assert_int_equal(hwtd_histogram_merge(parts[a], parts[b],
-				     NULL),
-		    HWTD_OK);
-		hwtd_histogram_destroy(parts[b]);
-		parts[b] = parts[--n];
-	}
-}
-
-static void
-parts_of_random_calls_are_merged_to_the_whole(void **state)
-{
-	static struct list list;
-
-	(void)state;
-	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct text all = { 0 }, of[THREADS] = { { 0 } };
-		struct text want = { 0 }, got = { 0 };
-		struct hwtd_histogram *parts[THREADS], *whole;
-		uint64_t random = seed, now[THREADS] = { 0 };
-		size_t n_parts = 1 + random_below(&random, THREADS);
-
-		memset(&list, 0, sizeof(list));
-		for (size_t round = 0; round < 300; round++) {
-			const unsigned int i = random_below(&random, THREADS);
-			struct text one = { 0 };
-
-			make_round(&one, &list, &random, i, &now[i]);
-			append(&all, &one);
-			append(&of[i], &one);
-			free(one.at);
-		}
-		whole = new_histogram(NULL);
-		add_text(whole, all.at, all.n);
-		check_list(whole, &list);
-		for (size_t i = 0; i < n_parts; i++)
-			parts[i] = new_histogram(NULL);
-		/* A thread is in one part; a part may have several, or none. */
-		for (size_t i = 0; i < THREADS; i++)
-			if (of[i].n != 0)
-				add_text(parts[random_below(&random,
-					     (uint32_t)n_parts)],
-				    of[i].at, of[i].n);
-		merge_all(parts, n_parts, &random);
-		for (uint32_t sort = 0; sort < HWTD_HISTOGRAM_SORTS; sort++) {
-			dump(whole, sort, &want);
-			dump(parts[0], sort, &got);
-			assert_string_equal(got.at, want.at);
-		}
-		hwtd_histogram_destroy(whole);
-		hwtd_histogram_destroy(parts[0]);
-		for (size_t i = 0; i < THREADS; i++)
-			free(of[i].at);
-		free(all.at);
-		free(want.at);
-		free(got.at);
-	}
 }
 
 /* Misuse. */
@@ -745,7 +337,7 @@ what_makes_no_sense_is_refused(void **state)
 	struct hwtd_histogram_options opts = { .size = sizeof(opts),
 		.value = HWTD_HISTOGRAM_VALUES };
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_context *ctx = new_context();
+	struct hwtd_context *ctx = cl_context();
 	struct hwtd_histogram *h = NULL, *other;
 	struct hwtd_histogram_row row;
 	uint64_t value;
@@ -769,9 +361,9 @@ what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(hwtd_histogram_create(ctx, &opts, &h, &err),
 	    HWTD_E_INVALID);
 	assert_null(h);
-	h = new_histogram(NULL);
+	h = cl_histogram(NULL);
 	opts.flags = 0;
-	other = new_histogram(&opts);
+	other = cl_histogram(&opts);
 	assert_int_equal(hwtd_histogram_merge(h, other, &err), HWTD_E_INVALID);
 	assert_int_equal(hwtd_histogram_merge(h, h, &err), HWTD_E_INVALID);
 	assert_int_equal(hwtd_histogram_rows(h, 0, &row, sizeof(row), 1, &n),
@@ -814,10 +406,10 @@ calls_are_added_one_after_the_other(void **state)
 		.to = "g"
 	};
 	struct hwtd_error err = { .size = sizeof(err) };
-	struct hwtd_histogram *h = new_histogram(NULL);
-	struct hwtd_histogram *other = new_histogram(NULL);
+	struct hwtd_histogram *h = cl_histogram(NULL);
+	struct hwtd_histogram *other = cl_histogram(NULL);
 	struct hwtd_histogram_row row;
-	struct hwtd_context *ctx = new_context();
+	struct hwtd_context *ctx = cl_context();
 	struct hwtd_calls *a, *b;
 	struct temp_dir dir;
 	char path[300];
@@ -839,11 +431,11 @@ calls_are_added_one_after_the_other(void **state)
 			     sizeof(row), 1, &n),
 	    HWTD_OK);
 	/* Nothing was spoilt. */
-	add(h, a);
-	add(h, b);
+	cl_add(h, a);
+	cl_add(h, b);
 	hwtd_histogram_destroy(other);
 	hwtd_histogram_destroy(h);
-	h = new_histogram(&ways_of);
+	h = cl_histogram(&ways_of);
 	assert_int_equal(hwtd_calls_open_text(ctx, path, NULL, &a, NULL),
 	    HWTD_OK);
 	assert_int_equal(hwtd_histogram_add_calls(h, a, &err), HWTD_E_INVALID);
@@ -861,7 +453,7 @@ try_all(struct hwtd_context *ctx, const char *path)
 		.function = "*",
 		.to = "*" };
 	const struct hwtd_calls_options how = { .size = sizeof(how),
-		.flags = BOTH };
+		.flags = CL_CALLS };
 	struct hwtd_histogram *h = NULL, *other = NULL;
 	struct hwtd_calls *calls = NULL;
 	int rc = hwtd_histogram_create(ctx, &opts, &h, NULL);
@@ -929,10 +521,6 @@ main(void)
 		cmocka_unit_test(ways_between_two_functions_are_measured),
 		cmocka_unit_test(
 		    begins_of_one_function_are_how_often_it_comes),
-		cmocka_unit_test(
-		    runs_of_a_program_are_merged_wherever_it_lies),
-		cmocka_unit_test(
-		    parts_of_random_calls_are_merged_to_the_whole),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(calls_are_added_one_after_the_other),
 		cmocka_unit_test(no_memory_is_an_error_and_no_leak),
