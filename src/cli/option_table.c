@@ -10,7 +10,7 @@
 
 /* What can follow calls. */
 #define FOLLOWERS                                                             \
-	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME | \
+	(COMMAND_CALLS | COMMAND_REPORT | COMMAND_EXPORT | COMMAND_FLAME |    \
 	    COMMAND_HIST | COMMAND_DIFF)
 #define READERS                                                               \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
@@ -21,8 +21,7 @@
 #define PRINTERS                                                              \
 	(COMMAND_INFO | COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS |      \
 	    COMMAND_PACKETS | COMMAND_SPE | COMMAND_MEM | COMMAND_CALLS |     \
-	    COMMAND_REPORT | COMMAND_COVERAGE | COMMAND_HIST |  \
-	    COMMAND_DIFF)
+	    COMMAND_REPORT | COMMAND_COVERAGE | COMMAND_HIST | COMMAND_DIFF)
 #define SAVERS (COMMAND_IMPORT | COMMAND_ARCHIVE)
 #define DECODERS                                                              \
 	(COMMAND_CHECK | COMMAND_EVENTS | COMMAND_INSNS | COMMAND_SPE |       \
@@ -225,8 +224,7 @@ const struct option_entry option_table[] = {
 	{ OPTION_NO_INTERPOLATION, "no-interpolation", 0, GROUP_COMMAND,
 	    FOLLOWERS, NULL, NULL,
 	    "Times are those of the last timing packet." },
-	{ OPTION_TEXT, "text", 0, GROUP_COMMAND,
-	    FOLLOWERS, NULL, NULL,
+	{ OPTION_TEXT, "text", 0, GROUP_COMMAND, FOLLOWERS, NULL, NULL,
 	    "FILE is text of perf-script(1), also from standard input; of a "
 	    "file that is found out." },
 
