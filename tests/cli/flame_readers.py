@@ -322,7 +322,11 @@ def test_addresses_are_those_of_the_file(case: Case) -> None:
         a, b = p["symbols"]["a"], p["symbols"]["b"]
         case.run("export", *p["words"], "--to=callgrind", "-o", "c").want(0)
         text = (case.folder / "c").read_text()
-        assert re.search(rf"^fn=\(\d+\) a\n{a:#x} 0 2\n", text, re.M), text
+        # A name stands where it comes first; then its number will do.
+        number = re.search(r"fn=\((\d+)\) a$", text, re.M)
+        assert number is not None, text
+        assert re.search(rf"^fn=\({number[1]}\)( a)?\n{a:#x} 0 2\n", text,
+                         re.M), text
         assert re.search(rf"^calls=1 {b:#x} 0\n{a:#x} 0 2\n", text, re.M)
         case.run("export", *p["words"], "--to=pprof", "-o", "c.gz").want(0)
         raw = gzip.decompress((case.folder / "c.gz").read_bytes())

@@ -77,7 +77,7 @@ def test_callers_and_callees_of_a_program(case: Case) -> None:
                    *words).want(0)
     rows = run.objects()
     assert [(r["callee"], r["call"], r["calls"], r["insns"])
-            for r in rows if "callee" in r] == [("a_work", "call", 1, 2)]
+            for r in rows if "callee" in r] == [("a_work", "call", 2, 4)]
     assert rows[-1]["type"] == "report_info"
     run = case.run("report", "--callers=a_wrk", *words)
     run.want(1, err_has="no function 'a_wrk' was executed")
