@@ -61,16 +61,22 @@ def stacks(rounds: int = 4) -> str:
         lines.append(f"7/8 1.{at:09}: 1 branches:u: {text}\n")
         at += step
 
+    def swap(to: str) -> None:
+        """What the stack that goes on later calls, and what it does."""
+        branch("call 5004 swap+0x4 (p) => 6000 save+0x0 (p)")
+        branch("return 6004 save+0x4 (p) => 5009 swap+0x9 (p)")
+        branch(f"return 5010 swap+0x10 (p) => {to} (p)")
+
     # main calls swap, which returns into coroutine, and so on.
     branch("call 1000 main+0x0 (p) => 5000 swap+0x0 (p)")
-    branch("return 5010 swap+0x10 (p) => 2000 co+0x0 (p)")
+    swap("2000 co+0x0")
     for _ in range(rounds):
         branch("call 2004 co+0x4 (p) => 3000 work+0x0 (p)")
         branch("return 3004 work+0x4 (p) => 2009 co+0x9 (p)")
         branch("call 200c co+0xc (p) => 5000 swap+0x0 (p)")
-        branch("return 5010 swap+0x10 (p) => 1005 main+0x5 (p)")
+        swap("1005 main+0x5")
         branch("call 1000 main+0x0 (p) => 5000 swap+0x0 (p)")
-        branch("return 5010 swap+0x10 (p) => 2011 co+0x11 (p)")
+        swap("2011 co+0x11")
         branch("jmp 2014 co+0x14 (p) => 2004 co+0x4 (p)", 7)
     return "".join(lines)
 

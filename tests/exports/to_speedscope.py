@@ -174,6 +174,24 @@ def test_short_calls_keep_their_sum(case: Case) -> None:
     assert sums["main"] == 220 - 25 - 39
 
 
+def test_short_calls_of_several_stacks_keep_their_sum(case: Case) -> None:
+    case.write("a", drawn.stacks(20))
+    want = calls_model.read(case, "a")
+    case.run("export", "-o", "a.speedscope.json", "--resolution=15", "a")
+    (file,) = load(case, "a.speedscope.json")
+    (profile,) = file["profiles"]
+    check_profile(file, profile)
+    sums = self_ns(file, profile)
+    # work() and save() are short; swap() lasts until its stack runs again.
+    short = sum(
+        sums.get(name, 0) for name in ("work", "save", "[short calls]")
+    )
+    alone = want.self_ns[0]
+    assert short == alone["work"] + alone["save"], (sums, dict(alone))
+    for name in ("co", "swap"):
+        assert sums[name] == alone[name], (name, sums)
+
+
 def test_each_file_of_several_opens_alone(case: Case) -> None:
     for name, text, size in (
         ("many", drawn.many_calls(3000), "20K"),
