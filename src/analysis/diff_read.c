@@ -122,26 +122,14 @@ struct sorted {
 	} while (0)
 
 static int
-compare_texts(const struct hwtd_diff *d, uint32_t a, uint32_t b)
-{
-	if (a == b)
-		return (0);
-	/* What has no name is last. */
-	if (a == 0 || b == 0)
-		return (a == 0 ? 1 : -1);
-	return (strcmp(hwtdi_text_pool_get(&d->texts, a),
-	    hwtdi_text_pool_get(&d->texts, b)));
-}
-
-static int
 compare_functions(const struct hwtd_diff *d, uint32_t a, uint32_t b)
 {
 	const struct hwtdi_diff_name *x = &d->functions[a].key;
 	const struct hwtdi_diff_name *y = &d->functions[b].key;
-	int order = compare_texts(d, x->name, y->name);
+	int order = hwtdi_text_pool_compare(&d->texts, x->name, y->name);
 
 	if (order == 0)
-		order = compare_texts(d, x->image, y->image);
+		order = hwtdi_text_pool_compare(&d->texts, x->image, y->image);
 	if (order != 0)
 		return (order);
 	COMPARE(x->file_off, y->file_off);
@@ -179,13 +167,13 @@ by_branch(const void *va, const void *vb)
 	int order;
 
 	COMPARE(b->key, a->key);
-	order = compare_texts(a->d, a->d->images[x->image].name,
-	    a->d->images[y->image].name);
+	order = hwtdi_text_pool_compare(&a->d->texts,
+	    a->d->images[x->image].name, a->d->images[y->image].name);
 	if (order != 0)
 		return (order);
 	COMPARE(x->from_off, y->from_off);
-	order = compare_texts(a->d, a->d->images[x->to_image].name,
-	    a->d->images[y->to_image].name);
+	order = hwtdi_text_pool_compare(&a->d->texts,
+	    a->d->images[x->to_image].name, a->d->images[y->to_image].name);
 	if (order != 0)
 		return (order);
 	COMPARE(x->to_off, y->to_off);

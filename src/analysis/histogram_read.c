@@ -57,26 +57,14 @@ key_of(const struct hwtdi_histogram_data *data, uint32_t sort)
 	} while (0)
 
 static int
-compare_texts(const struct hwtdi_text_pool *names, uint32_t a, uint32_t b)
-{
-	if (a == b)
-		return (0);
-	/* What has no name is last. */
-	if (a == 0 || b == 0)
-		return (a == 0 ? 1 : -1);
-	return (strcmp(hwtdi_text_pool_get(names, a),
-	    hwtdi_text_pool_get(names, b)));
-}
-
-static int
 compare_places(const struct hwtdi_text_pool *names,
     const struct hwtdi_histogram_place *a,
     const struct hwtdi_histogram_place *b)
 {
-	int order = compare_texts(names, a->name, b->name);
+	int order = hwtdi_text_pool_compare(names, a->name, b->name);
 
 	if (order == 0)
-		order = compare_texts(names, a->image, b->image);
+		order = hwtdi_text_pool_compare(names, a->image, b->image);
 	if (order != 0)
 		return (order);
 	COMPARE(a->address, b->address);

@@ -81,18 +81,6 @@ set_keys(struct sorted *s, uint32_t sort)
 			return ((a) < (b) ? -1 : 1);                          \
 	} while (0)
 
-static int
-compare_names(const struct hwtdi_text_pool *names, uint32_t a, uint32_t b)
-{
-	if (a == b)
-		return (0);
-	/* What has no name is last. */
-	if (a == 0 || b == 0)
-		return (a == 0 ? 1 : -1);
-	return (strcmp(hwtdi_text_pool_get(names, a),
-	    hwtdi_text_pool_get(names, b)));
-}
-
 /* By what they are: the same whatever order they were made in. */
 static int
 compare_rows(const struct sorted *sa, const struct sorted *sb)
@@ -100,9 +88,9 @@ compare_rows(const struct sorted *sa, const struct sorted *sb)
 	const struct hwtdi_memory_key *a = &sa->row->key, *b = &sb->row->key;
 	int order;
 
-	order = compare_names(sa->names, a->name, b->name);
+	order = hwtdi_text_pool_compare(sa->names, a->name, b->name);
 	if (order == 0 && sa->by_symbol)
-		order = compare_names(sa->names, (uint32_t)a->a,
+		order = hwtdi_text_pool_compare(sa->names, (uint32_t)a->a,
 		    (uint32_t)b->a);
 	if (order != 0)
 		return (order);

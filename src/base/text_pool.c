@@ -45,6 +45,18 @@ hwtdi_text_pool_get(const struct hwtdi_text_pool *pool, uint32_t number)
 	return (number == 0 ? NULL : pool->at[number - 1]);
 }
 
+int
+hwtdi_text_pool_compare(const struct hwtdi_text_pool *pool, uint32_t a,
+    uint32_t b)
+{
+	if (a == b)
+		return (0);
+	if (a == 0 || b == 0)
+		return (a == 0 ? 1 : -1);
+	return (strcmp(hwtdi_text_pool_get(pool, a),
+	    hwtdi_text_pool_get(pool, b)));
+}
+
 void
 hwtdi_text_pool_fini(struct hwtdi_text_pool *pool, struct hwtd_context *ctx)
 {

@@ -21,6 +21,10 @@ int hwtdi_text_pool_add(struct hwtdi_text_pool *pool, struct hwtd_context *ctx,
 const char *hwtdi_text_pool_get(const struct hwtdi_text_pool *pool,
     uint32_t number);
 
+/* As strcmp(), of two of them; what is no text is last. */
+int hwtdi_text_pool_compare(const struct hwtdi_text_pool *pool, uint32_t a,
+    uint32_t b);
+
 void hwtdi_text_pool_fini(struct hwtdi_text_pool *pool,
     struct hwtd_context *ctx);
 
