@@ -58,6 +58,8 @@ def test_kinds_of_loss(case: Case) -> None:
     header = case.fixtures.parent / "src" / "capture" / "capture_names.c"
     for name in re.findall(r'\] = "([a-z]+)"', header.read_text()):
         assert f".It Li {name}\n" in text, name
+
+
 def test_keys_of_calls(case: Case) -> None:
     known = words_of_page(case)
     case.write("text", "1/2 1.0: 1 branches:u: call 1000 m+0x0 (p) => "
@@ -122,6 +124,7 @@ def test_keys_of_coverage(case: Case) -> None:
         seen |= set(run.out.splitlines()[0].split(","))
         seen.add(f"coverage-{by}")
     assert {"lost_insns", "not_taken", "linkage_name", "last"} <= seen
+    assert seen <= known, seen - known
 
 
 def test_keys_of_hist(case: Case) -> None:
