@@ -247,14 +247,16 @@ void
 help_write_overview(struct output *out)
 {
 	output_text(out,
-	    "hwtdecode decodes hardware traces: Intel PT.\n\n"
+	    "hwtdecode decodes hardware traces: Intel PT, CoreSight, Arm "
+	    "SPE.\n\n"
 	    "usage: hwtdecode COMMAND [OPTION ...] [FILE]\n\n"
 	    "Commands:\n");
 	for (const struct command *c = commands; c->name != NULL; c++)
 		write_item(out, c->name, c->summary);
 	output_text(out,
-	    "\nFILE is a .hwt file or raw Intel PT bytes; - is standard "
-	    "input.\n"
+	    "\nFILE is a .hwt file, a perf.data of Linux, a snapshot, a "
+	    "bundle, a recording\nof hwt(8) or bsdtrace, or raw bytes "
+	    "(--tech); - is standard input.\n"
 	    "'hwtdecode help COMMAND' shows the options of a command.\n"
 	    "Exit codes: 0 done, 1 failure, 2 usage, 3 more loss than "
 	    "--max-loss,\n4 input not recognised or damaged beyond use, 130 "
