@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/flame_tree.h"
+#include "analysis/function_text.h"
 #include "analysis/profile_store.h"
 #include "base/fail.h"
 
@@ -81,6 +82,7 @@ read_function(struct hwtd_flame *f, const struct feed *feed, uint32_t no,
 	struct hwtd_profile_function function = { .size = sizeof(function) };
 	struct hwtd_profile_image image = { .size = sizeof(image) };
 	struct hwtdi_flame_frame *frame;
+	char text[HWTDI_FUNCTION_TEXT];
 	int rc = hwtd_profile_function(feed->profile, no, &function);
 
 	if (rc == HWTD_OK && function.image != HWTD_NO_ID)
@@ -91,13 +93,11 @@ read_function(struct hwtd_flame *f, const struct feed *feed, uint32_t no,
 	if (function.name != NULL && function.name[0] != '\0')
 		rc = hwtdi_flame_frame(f, HWTD_FLAME_FUNCTION, "",
 		    function.name, "", image.name, frame_out, err);
-	else if (image.name != NULL && image.name[0] != '\0')
-		rc = hwtdi_flame_frame(f, HWTD_FLAME_UNKNOWN, "[unknown in ",
-		    hwtdi_flame_base_name(image.name), "]", image.name,
-		    frame_out, err);
-	else
-		rc = hwtdi_flame_frame(f, HWTD_FLAME_UNKNOWN, "", "[unknown]",
-		    "", NULL, frame_out, err);
+	else {
+		hwtdi_function_text(&function, &image, text);
+		rc = hwtdi_flame_frame(f, HWTD_FLAME_UNKNOWN, "", text, "",
+		    image.name, frame_out, err);
+	}
 	if (rc != HWTD_OK || function.name == NULL || function.file == NULL)
 		return (rc);
 	/* Of several functions of one name: the first. */

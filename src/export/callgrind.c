@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/function_text.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/text_pool.h"
@@ -22,7 +23,6 @@
 #include "export/profile_walk.h"
 
 #define STEP_BYTES 65536u
-#define THREAD_TEXT 512
 
 enum {
 	EVENT_INSNS,
@@ -307,7 +307,7 @@ struct what {
 	/* The name, between these. */
 	const char *open, *name, *close;
 	const char *image_name;
-	char text[THREAD_TEXT];
+	char text[HWTDI_FUNCTION_TEXT];
 };
 
 static void
@@ -341,15 +341,8 @@ look_up(struct callgrind *c, uint32_t place, struct what *what)
 	what->address = hwtdi_profile_function_address(&c->code,
 	    &what->function);
 	if (what->name == NULL) {
-		const char *slash = image.name != NULL
-		    ? strrchr(image.name, '/')
-		    : NULL;
-
-		what->open = "[unknown in ";
-		what->name = slash != NULL ? slash + 1
-		    : image.name != NULL   ? image.name
-					   : "?";
-		what->close = "]";
+		hwtdi_function_text(&what->function, &image, what->text);
+		what->name = what->text;
 	}
 }
 

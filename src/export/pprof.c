@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/function_text.h"
 #include "base/fail.h"
 #include "base/text_pool.h"
 #include "export/formats.h"
@@ -465,7 +466,7 @@ put_place(struct hwtd_export *ex, uint32_t place)
 	struct hwtd_profile_function f = { .size = sizeof(f),
 		.image = HWTD_NO_ID };
 	struct hwtd_profile_image image = { .size = sizeof(image) };
-	char text[THREAD_TEXT];
+	char text[HWTDI_FUNCTION_TEXT];
 	const char *name = place < n ? NULL : hwtdi_place_name(place - n);
 	size_t begin, line;
 
@@ -476,14 +477,7 @@ put_place(struct hwtd_export *ex, uint32_t place)
 	if (place < n && f.name != NULL) {
 		name = f.name;
 	} else if (place < n) {
-		const char *slash = image.name != NULL
-		    ? strrchr(image.name, '/')
-		    : NULL;
-
-		(void)snprintf(text, sizeof(text), "[unknown in %.400s]",
-		    slash != NULL	     ? slash + 1
-			: image.name != NULL ? image.name
-					     : "?");
+		hwtdi_function_text(&f, &image, text);
 		name = text;
 	}
 	begin = hwtdi_protobuf_begin(&p->pb, PROFILE_FUNCTION);

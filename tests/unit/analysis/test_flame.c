@@ -297,7 +297,7 @@ what_has_no_name_is_told_by_where_it_is(void **state)
 	    hand_sums(1, 1, 8));
 	assert_string_equal(tell(&now, (struct hwtd_flame_options){ 0 }, NULL),
 	    "all 117 0\n"
-	    ".[unknown in libfoo.so] 117 90\n"
+	    ".libfoo.so+0x0 117 90\n"
 	    "..[syscall] 10 10\n"
 	    "..[interrupt] 9 9\n"
 	    "..[unknown] 8 8\n");
@@ -306,7 +306,7 @@ what_has_no_name_is_told_by_where_it_is(void **state)
 				    .flags = HWTD_FLAME_OFF_TIME },
 				NULL),
 	    "all 1117 0\n"
-	    ".[unknown in libfoo.so] 1117 90\n"
+	    ".libfoo.so+0x0 1117 90\n"
 	    "..[syscall] 1010 10\n"
 	    "...[not running] 1000 1000\n"
 	    "..[interrupt] 9 9\n"
