@@ -29,13 +29,16 @@ percent(uint64_t part, uint64_t whole)
 static void
 text_header(const struct writer *w)
 {
+	const char *what = w->info.value == HWTD_VALUE_TIME
+	    ? "time_ns"
+	    : hwtd_export_value_name(w->info.value);
+
 	if (w->compared)
 		output_format(w->out, "%8s %8s %8s %16s  %s\n", "total",
-		    "before", "change", hwtd_export_value_name(w->info.value),
-		    "stack");
+		    "before", "change", what, "stack");
 	else
 		output_format(w->out, "%8s %8s %16s  %s\n", "total", "self",
-		    hwtd_export_value_name(w->info.value), "stack");
+		    what, "stack");
 }
 
 static void

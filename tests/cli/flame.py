@@ -42,7 +42,7 @@ def test_tree_is_text_for_people(case: Case) -> None:
     write(case)
     run = case.run("flame", "a", "--min-percent=0").want(0, err_has=GAP)
     lines = run.out.splitlines()
-    assert lines[0].split() == ["total", "self", "time", "stack"]
+    assert lines[0].split() == ["total", "self", "time_ns", "stack"]
     # 20 of main itself, 100 of the gap, 40 of f; 70 of g on the other thread.
     assert lines[1:] == [
         " 100.00%    0.00%              230  all",
