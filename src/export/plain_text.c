@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-static const char dots[] = "...";
+/* Bytes of the dots that a name ends in when it is cut off. */
+#define DOTS 3u
 
 static bool
 is_tail(uint8_t c)
@@ -43,7 +44,7 @@ hwtdi_utf8_bytes(const char *text, size_t n)
 size_t
 hwtdi_name_bytes(const char *text, size_t n)
 {
-	size_t at = HWTDI_NAME_MAX - (sizeof(dots) - 1);
+	size_t at = HWTDI_NAME_MAX - DOTS;
 
 	if (n <= HWTDI_NAME_MAX)
 		return (n);
