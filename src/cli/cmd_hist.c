@@ -4,6 +4,7 @@
 #include "cli/call_input.h"
 #include "cli/hist_report.h"
 #include "cli/interrupt.h"
+#include "cli/loss.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 
@@ -65,6 +66,27 @@ create(struct hist_report *report, struct hwtd_context **library_out)
 	return (EXIT_DONE);
 }
 
+/* Rows of CSV have no place for it, and of what was cut off the sums say nothing. */
+static void
+warn_of_loss(const struct hist_report *report, const struct call_input *in,
+    int code)
+{
+	const struct options *o = report->options;
+	struct hwtd_calls_info info = { .size = sizeof(info) };
+	struct hwtd_stats stats = { .size = sizeof(stats) };
+
+	if (code != EXIT_INTERRUPTED && o->format != FORMAT_CSV &&
+	    (o->format != FORMAT_TEXT || !o->no_header))
+		return;
+	if (hwtd_calls_info(in->calls, &info) != HWTD_OK)
+		return;
+	stats.bytes = info.bytes;
+	stats.gap_bytes = info.gap_bytes;
+	stats.file_gap_bytes = info.file_gap_bytes;
+	memcpy(stats.gaps, info.gaps, sizeof(stats.gaps));
+	loss_warn(in->name, &stats);
+}
+
 static int
 add_calls(struct hist_report *report, struct call_input *in)
 {
@@ -85,6 +107,8 @@ add_calls(struct hist_report *report, struct call_input *in)
 	progress_end(&progress);
 	if (code == EXIT_DONE && rc != HWTD_END)
 		code = call_input_say_error(in, &err);
+	if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
+		warn_of_loss(report, in, code);
 	return (code == EXIT_DONE ? call_input_judge(in) : code);
 }
 

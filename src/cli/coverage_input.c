@@ -73,6 +73,9 @@ judge(struct coverage_input *in)
 	stats.gap_bytes = info.gap_bytes;
 	stats.file_gap_bytes = info.file_gap_bytes;
 	memcpy(stats.gaps, info.gaps, sizeof(stats.gaps));
+	/* Neither has a place for it. */
+	if (in->options->format == FORMAT_CSV || in->options->coverage.to_lcov)
+		loss_warn(in->input.name, &stats);
 	if (loss_exit_code(in->input.name, &stats, in->options->max_loss) !=
 	    EXIT_DONE)
 		in->loss = EXIT_LOSS;

@@ -47,6 +47,22 @@ loss_exit_code(const char *name, const struct hwtd_stats *stats,
 	return (EXIT_LOSS);
 }
 
+void
+loss_warn(const char *name, const struct hwtd_stats *stats)
+{
+	unsigned long long gaps = 0;
+
+	if (!loss_any(stats))
+		return;
+	for (size_t i = 0; i < HWTD_GAP_REASONS; i++)
+		gaps += stats->gaps[i];
+	say_warning("%s: %llu of %llu bytes (%.2f%%) in %llu gap%s gave "
+		    "nothing",
+	    name, (unsigned long long)stats->gap_bytes,
+	    (unsigned long long)stats->bytes, loss_percent(stats), gaps,
+	    gaps == 1 ? "" : "s");
+}
+
 const char *
 loss_advice(uint32_t reason)
 {

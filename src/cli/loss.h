@@ -24,6 +24,9 @@ bool loss_exceeds(const struct hwtd_stats *stats, double max_loss);
 int loss_exit_code(const char *name, const struct hwtd_stats *stats,
     double max_loss);
 
+/* A warning, where anything was lost and the output has no room to say so. */
+void loss_warn(const char *name, const struct hwtd_stats *stats);
+
 /* What a user can do about gaps of this reason. */
 const char *loss_advice(uint32_t reason);
 

@@ -293,14 +293,19 @@ static int
 judge(const struct report *r)
 {
 	const struct hwtd_profile_seen *seen = &r->info.seen[r->source];
+	const char *name = r->options->n_operands == 1
+	    ? r->options->operands[0]
+	    : "all of them";
 	struct hwtd_stats stats = { .size = sizeof(stats),
 		.bytes = seen->bytes,
 		.gap_bytes = seen->gap_bytes,
 		.file_gap_bytes = seen->file_gap_bytes };
 
 	memcpy(stats.gaps, seen->gaps, sizeof(stats.gaps));
-	return (loss_exit_code(r->options->operands[0], &stats,
-	    r->options->max_loss));
+	/* Rows have no place for it. */
+	if (r->options->format == FORMAT_CSV)
+		loss_warn(name, &stats);
+	return (loss_exit_code(name, &stats, r->options->max_loss));
 }
 
 int

@@ -750,22 +750,10 @@ write_unseen_json(const struct report *r)
 void
 report_write_unseen(const struct report *r)
 {
-	const struct hwtd_profile_seen *seen = &r->info.seen[r->source];
-
 	if (r->options->format == FORMAT_TEXT)
 		write_unseen_text(r);
 	else if (r->options->format == FORMAT_JSONL)
 		write_unseen_json(r);
-	else if (count_gaps(seen) != 0 || seen->gap_bytes != 0 ||
-	    seen->file_gap_bytes != 0)
-		say_warning("%s: %llu of %llu bytes (%.2f%%) in %llu gap%s "
-			    "gave nothing",
-		    r->options->operands[0],
-		    (unsigned long long)seen->gap_bytes,
-		    (unsigned long long)seen->bytes,
-		    share(seen->gap_bytes, seen->bytes),
-		    (unsigned long long)count_gaps(seen),
-		    count_gaps(seen) == 1 ? "" : "s");
 }
 
 void

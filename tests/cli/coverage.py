@@ -119,3 +119,13 @@ def test_a_full_disk_is_a_failure(case: Case) -> None:
     args = " ".join(str(word) for word in (*options, trace))
     run = case.shell(f'"$T" coverage {args} >/dev/full')
     assert run.code == 1 and "No space left" in run.err
+
+
+def test_tables_without_a_place_for_it_warn_of_loss(case: Case) -> None:
+    trace, options = case.trace(OVERFLOW)
+    what = f"warning: {trace}: 0 of 42 bytes (0.00%) in 1 gap gave nothing"
+    for how in ("csv", "lcov"):
+        case.run("coverage", f"--format={how}", *options, trace).want(
+            0, err_has=what)
+    case.run("coverage", "--no-header", *options, trace).want(
+        0, err="", out_has="not seen: 1 gap of ")

@@ -194,3 +194,13 @@ def test_instructions_of_a_trace_with_a_gap(case: Case) -> None:
         assert row["calls"] == (row["n"] + row["unseen"] + row["gapped"]
                                 + row["switched"] + row["unknown"]
                                 + row["inexact"])
+
+
+def test_tables_without_a_place_for_it_warn_of_loss(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    words = ["--value=insns", *code, trace]
+    what = f"warning: {trace}: 0 of 42 bytes (0.00%) in 1 gap gave nothing"
+    case.run("hist", *words).want(0, err="", out_has="# gaps: 1, 0 of 42")
+    case.run("hist", "--format=jsonl", *words).want(0, err="")
+    case.run("hist", "--format=csv", *words).want(0, err_has=what)
+    case.run("hist", "--no-header", *words).want(0, err_has=what)
