@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/message.h"
+#include "cli/output_guard.h"
 #include "cli/progress.h"
 #include "cli/report_options.h"
 #include "cli/report_table.h"
@@ -52,6 +53,19 @@ step(struct reading *r, struct hwtd_error *err)
 		: hwtd_profile_add_events(profile, r->events, err));
 }
 
+/* Whose time and instructions are those of their callers then. */
+static void
+warn_of_limit(const struct reading *r)
+{
+	struct hwtd_calls_info info = { .size = sizeof(info) };
+
+	if (r->calls != NULL && hwtd_calls_info(r->calls, &info) == HWTD_OK &&
+	    info.limited != 0)
+		say_warning("%s: %llu calls were ended because too many were "
+			    "open",
+		    r->name, (unsigned long long)info.limited);
+}
+
 static int
 read_all(struct reading *r)
 {
@@ -64,6 +78,7 @@ read_all(struct reading *r)
 		if (progress_due(&r->progress))
 			progress_show(&r->progress, bytes_read(r));
 	progress_end(&r->progress);
+	warn_of_limit(r);
 	if (rc == HWTD_OK)
 		code = EXIT_INTERRUPTED;
 	else if (rc != HWTD_END)
@@ -127,11 +142,31 @@ warn_of_lines(const struct reading *r)
 		    (unsigned long long)info.first_bad_line);
 }
 
+/* Counts of code and calls are not of one table. */
+static int
+check_mixture(const struct reading *r, bool is_text)
+{
+	struct report *report = r->report;
+
+	if (is_text)
+		report->has_text = true;
+	else if (!report_follows_calls(r->options))
+		report->has_code = true;
+	if (!report->has_text || !report->has_code)
+		return (EXIT_DONE);
+	say_error("%s: text tells calls, and of traces code is counted",
+	    r->name);
+	say_hint("say --calls, or make a report of each");
+	return (EXIT_BAD_USAGE);
+}
+
 static int
 read_text(struct reading *r)
 {
 	int code = check_text_options(r->options, r->name);
 
+	if (code == EXIT_DONE)
+		code = check_mixture(r, true);
 	if (code == EXIT_DONE)
 		code = read_all(r);
 	if (code == EXIT_DONE)
@@ -176,6 +211,9 @@ read_trace(struct reading *r)
 	r->has_input = true;
 	r->name = r->input.name;
 	code = input_check_streams(&r->input, r->options);
+	if (code != EXIT_DONE)
+		return (code);
+	code = check_mixture(r, false);
 	if (code != EXIT_DONE)
 		return (code);
 	input_events_options(r->options, &events);
@@ -230,7 +268,7 @@ int
 report_read(struct report *report)
 {
 	const struct options *options = report->options;
-	int code = EXIT_DONE;
+	int code = guard_inputs(options);
 
 	for (size_t i = 0; i < options->n_operands && code == EXIT_DONE; i++) {
 		struct options one = *options;

@@ -23,6 +23,8 @@ struct report {
 		WEIGHT_CALLS
 	} weight;
 	bool has_insns, has_time, has_cycles;
+	/* Some of the inputs are text; of some code is counted. */
+	bool has_text, has_code;
 	/* The user ended it: what came later is not in it. */
 	bool interrupted;
 };

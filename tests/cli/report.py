@@ -298,3 +298,33 @@ def test_a_reader_that_went_away_is_no_failure(case: Case) -> None:
                          stderr=subprocess.PIPE, check=False)
     os.close(write)
     assert run.returncode in (0, -13) and run.stderr == b""
+
+
+def test_text_that_is_read_is_not_replaced(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    case.write("b", TEXT.encode())
+    for output in ("a", "./b"):
+        case.run("report", "a", "b", "-o", output).want(
+            2, out="", err_has=f"{output}: is both input and output")
+    assert (case.folder / "b").read_bytes() == TEXT.encode()
+
+
+def test_counts_of_code_and_calls_of_text_are_not_mixed(case: Case) -> None:
+    case.write("a", TEXT.encode())
+    words = program(case)
+    for files in ((*words, "a"), ("a", *words)):
+        case.run("report", *files).want(
+            2, out="", err_has="text tells calls, and of traces code is")
+    rows = rows_of(case.run("report", "--calls", "--format=csv", *words,
+                            "a").want(0, err_has="in 1 gap").out)
+    # Both have what they have alone.
+    assert sum(int(r["self_insns"]) for r in rows) == 13
+    assert {r["function"]: r["total_ns"] for r in rows}["f"] == "40"
+
+
+def test_of_several_files_no_single_one_is_blamed(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    case.run("report", "--format=csv", "--max-loss=0", *code, trace,
+             trace).want(3, err_has=(
+                 "warning: all of them: 0 of 84 bytes (0.00%) in 2 gaps",
+                 "hwtdecode: all of them: "))
