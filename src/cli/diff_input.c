@@ -18,7 +18,7 @@ diff_shows(const struct diff_report *report, unsigned int part)
 static bool
 follows_calls(const struct diff_report *report)
 {
-	const uint32_t by = report->options->diff_by;
+	const uint32_t by = report->by;
 
 	return (by == HWTD_DIFF_BY_TIME || by == HWTD_DIFF_BY_TOTAL_TIME ||
 	    by == HWTD_DIFF_BY_CYCLES || report->sides[0].is_text ||
@@ -42,6 +42,28 @@ open_side(struct diff_report *report, unsigned int no)
 	return (code);
 }
 
+/* Text has no instructions: everything would be as it was, or gone. */
+static int
+choose_measure(struct diff_report *report)
+{
+	const struct diff_side *sides = report->sides;
+	const bool text = sides[0].is_text || sides[1].is_text;
+
+	report->by = report->options->diff_by;
+	if (!text || !diff_shows(report, DIFF_FUNCTIONS) ||
+	    (report->by != HWTD_DIFF_BY_INSNS &&
+		report->by != HWTD_DIFF_BY_CYCLES))
+		return (EXIT_DONE);
+	if (!report->options->has_diff_by) {
+		report->by = HWTD_DIFF_BY_CALLS;
+		return (EXIT_DONE);
+	}
+	say_error("%s: text has no %s", sides[sides[0].is_text ? 0 : 1].name,
+	    hwtd_diff_by_name(report->by));
+	say_hint("say --by calls, time or total-time");
+	return (EXIT_BAD_USAGE);
+}
+
 int
 diff_open(struct diff_report *report)
 {
@@ -60,6 +82,8 @@ diff_open(struct diff_report *report)
 		return (say_library_error("diff", &err));
 	for (unsigned int i = 0; i < 2 && code == EXIT_DONE; i++)
 		code = open_side(report, i);
+	if (code == EXIT_DONE)
+		code = choose_measure(report);
 	/* Counts of code need no calls. */
 	for (unsigned int i = 0; i < 2 && code == EXIT_DONE; i++) {
 		if (follows_calls(report))
@@ -145,6 +169,26 @@ add_calls(struct diff_report *report, struct diff_side *s)
 	return (code);
 }
 
+/* Of calls without time all would be as it was, or gone. */
+static int
+check_measure(const struct diff_report *report, const struct diff_side *s)
+{
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+	const bool by_cycles = report->by == HWTD_DIFF_BY_CYCLES;
+
+	if (report->by != HWTD_DIFF_BY_TIME &&
+	    report->by != HWTD_DIFF_BY_TOTAL_TIME && !by_cycles)
+		return (EXIT_DONE);
+	if (hwtd_profile_info(s->profile, &info) != HWTD_OK ||
+	    info.total.calls == 0 ||
+	    (by_cycles ? info.total.cycles : info.total.ns) != 0)
+		return (EXIT_DONE);
+	say_error("%s: of its calls no %s are known", s->name,
+	    by_cycles ? "cycles" : "times");
+	say_hint("say --by %s", s->is_text ? "calls" : "insns or calls");
+	return (EXIT_FAILED);
+}
+
 int
 diff_read_profiles(struct diff_report *report)
 {
@@ -162,8 +206,18 @@ diff_read_profiles(struct diff_report *report)
 		code = follows_calls(report) ? add_calls(report, s)
 					     : add_runs(report, s);
 		progress_end(&report->progress);
+		if (code == EXIT_DONE)
+			code = check_measure(report, s);
 	}
 	return (code);
+}
+
+/* What was lost of a side is in the lines before the tables. */
+static bool
+says_loss(const struct options *o)
+{
+	return (o->format == FORMAT_JSONL ||
+	    (o->format == FORMAT_TEXT && !o->no_header));
 }
 
 int
@@ -189,6 +243,8 @@ diff_judge(const struct diff_report *report)
 			for (size_t r = 0; r < HWTD_GAP_REASONS; r++)
 				stats.gaps[r] += seen->gaps[r];
 		}
+		if (!says_loss(report->options))
+			loss_warn(s->name, &stats);
 		if (loss_exit_code(s->name, &stats,
 			report->options->max_loss) != EXIT_DONE)
 			code = EXIT_LOSS;

@@ -64,6 +64,7 @@ take_diff_option(struct options *options, const struct option_entry *entry,
 	case OPTION_DIFF_BY:
 		(void)parse_choice(value, entry->choices, &choice);
 		options->diff_by = (uint32_t)choice;
+		options->has_diff_by = true;
 		return (true);
 	case OPTION_NORMALIZE:
 		options->normalize = true;

@@ -29,6 +29,8 @@ struct diff_report {
 	struct hwtd_context *library;
 	struct diff_side sides[2];
 	struct progress progress;
+	/* An hwtd_diff_by. */
+	uint32_t by;
 	/* Something is not the same, of what was asked for. */
 	bool differs;
 };

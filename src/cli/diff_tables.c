@@ -482,7 +482,7 @@ diff_tables(struct diff_report *report)
 	const struct options *o = report->options;
 	const struct hwtd_diff_options how = { .size = sizeof(how),
 		.flags = o->normalize ? HWTD_DIFF_NORMALIZE : 0,
-		.by = o->diff_by };
+		.by = report->by };
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct table t = { .report = report };
 

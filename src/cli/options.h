@@ -482,6 +482,7 @@ struct options {
 	/* Of diff.  Parts: bits of DIFF_PARTS; tids: UINT32_MAX: all. */
 	uint32_t diff_parts;
 	uint32_t diff_by;
+	bool has_diff_by;
 	bool normalize;
 	double threshold;
 	uint32_t divergences;

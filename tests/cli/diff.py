@@ -201,3 +201,37 @@ def test_threads_are_chosen(case: Case) -> None:
     words = loop(case, "a", 6)
     case.run("diff", "--show=flow", "--tid-a=9", *words, "a", "a").want(
         1, err_has="the first trace has no code of thread 9")
+
+
+def test_text_is_compared_by_calls(case: Case) -> None:
+    case.write("a", text(30, 3).encode())
+    case.write("b", text(30, 5).encode())
+    rows = case.run("diff", "--show=functions", "--format=csv", "a",
+                    "b").want(0).table()
+    assert [(r["function"], r["a_calls"], r["b_calls"]) for r in rows] == [
+        ("f", "3", "5")]
+    case.run("diff", "--exit-code", "a", "b").want(
+        1, out_has="Functions, by calls")
+    for by in ("insns", "cycles"):
+        case.run("diff", f"--by={by}", "a", "b").want(
+            2, out="", err_has=f"a: text has no {by}")
+
+
+def test_what_has_no_time_is_not_compared_by_it(case: Case) -> None:
+    words = loop(case, "a", 3)
+    for by, what in (("time", "times"), ("total-time", "times"),
+                     ("cycles", "cycles")):
+        case.run("diff", f"--by={by}", *words, "a", "a").want(
+            1, out="", err_has=(f"a: of its calls no {what} are known",
+                                "--by insns or calls"))
+
+
+def test_tables_without_a_place_for_it_warn_of_loss(case: Case) -> None:
+    words = [*loop(case, "b", 9, gap_at=5), "b", "b"]
+    what = "warning: b: "
+    case.run("diff", *words).want(0, err="", out_has="; 1 gaps, ")
+    for show in ("functions", "flow"):
+        run = case.run("diff", f"--show={show}", "--format=csv", *words)
+        run.want(0, err_has=what)
+        assert run.err.count(" in 1 gap gave nothing") == 2, run.err
+    case.run("diff", "--no-header", *words).want(0, err_has=what)
