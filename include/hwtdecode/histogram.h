@@ -174,7 +174,7 @@ struct hwtd_histogram_info {
 	 */
 	uint64_t restarted;
 	uint64_t unfinished;
-	/** Of all calls that were added to their end: hwtd_calls_info(). */
+	/** Of all calls as far as they were added: hwtd_calls_info(). */
 	uint64_t bytes;
 	uint64_t insns;
 	uint64_t limited;

@@ -375,23 +375,15 @@ hwtdi_histogram_end_calls(struct hwtd_histogram *h)
 	h->calls = NULL;
 	h->trace = NULL;
 	h->seen_calls = 0;
+	memset(&h->reading, 0, sizeof(h->reading));
 }
 
 static void
 finish(struct hwtd_histogram *h)
 {
-	struct hwtd_calls_info info = { .size = sizeof(info) };
-
-	(void)hwtd_calls_info(h->calls, &info);
 	for (size_t i = 0; i < h->n_threads; i++)
 		h->info.unfinished += h->threads[i].open;
-	h->info.bytes += info.bytes;
-	h->info.insns += info.insns;
-	h->info.limited += info.limited;
-	h->info.gap_bytes += info.gap_bytes;
-	h->info.file_gap_bytes += info.file_gap_bytes;
-	for (size_t i = 0; i < HWTD_GAP_REASONS; i++)
-		h->info.gaps[i] += info.gaps[i];
+	hwtdi_histogram_add_reading(h, &h->info);
 	hwtdi_histogram_end_calls(h);
 }
 
@@ -406,6 +398,8 @@ add_rows(struct hwtd_histogram *h, struct hwtd_calls *calls,
 	struct hwtd_calls_info info = { .size = sizeof(info) };
 	int rc = hwtd_calls_read(calls, &batch, err);
 
+	if (hwtd_calls_info(calls, &info) == HWTD_OK)
+		h->reading = info;
 	if (rc != HWTD_OK)
 		return (rc);
 	for (size_t i = 0; rc == HWTD_OK && i < batch.n; i++) {
@@ -414,7 +408,6 @@ add_rows(struct hwtd_histogram *h, struct hwtd_calls *calls,
 		else if (h->rows[i].kind == HWTD_CALL_LEAVE)
 			rc = add_call(h, &h->rows[i], err);
 	}
-	(void)hwtd_calls_info(calls, &info);
 	h->seen_calls = info.calls;
 	return (rc);
 }

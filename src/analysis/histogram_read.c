@@ -123,6 +123,21 @@ hwtd_histogram_sort(struct hwtd_histogram *histogram, uint32_t sort,
 
 /* Reading. */
 
+void
+hwtdi_histogram_add_reading(const struct hwtd_histogram *h,
+    struct hwtd_histogram_info *info)
+{
+	const struct hwtd_calls_info *reading = &h->reading;
+
+	info->bytes += reading->bytes;
+	info->insns += reading->insns;
+	info->limited += reading->limited;
+	info->gap_bytes += reading->gap_bytes;
+	info->file_gap_bytes += reading->file_gap_bytes;
+	for (size_t i = 0; i < HWTD_GAP_REASONS; i++)
+		info->gaps[i] += reading->gaps[i];
+}
+
 int
 hwtd_histogram_info(const struct hwtd_histogram *histogram,
     struct hwtd_histogram_info *out)
@@ -132,6 +147,7 @@ hwtd_histogram_info(const struct hwtd_histogram *histogram,
 	if (histogram == NULL || out == NULL)
 		return (HWTD_E_INVALID);
 	info = histogram->info;
+	hwtdi_histogram_add_reading(histogram, &info);
 	info.size = sizeof(info);
 	info.value = histogram->value;
 	info.n_rows = histogram->n;

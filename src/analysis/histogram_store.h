@@ -85,6 +85,8 @@ struct hwtd_histogram {
 	const struct hwtd_calls *calls;
 	struct hwtd_trace *trace;
 	uint64_t seen_calls;
+	/* What was read of them so far. */
+	struct hwtd_calls_info reading;
 	struct hwtd_call *rows;
 	struct hwtdi_histogram_function *functions;
 	size_t n_functions, cap_functions;
@@ -115,6 +117,10 @@ int hwtdi_histogram_row(struct hwtd_histogram *h,
 /* One value into a row, and into all.  HWTD_E_NOMEM. */
 int hwtdi_histogram_put(struct hwtd_histogram *h, size_t row, uint64_t value,
     enum hwtdi_histogram_worth worth, struct hwtd_error *err);
+
+/* What was read of the calls that are being added, into `info`. */
+void hwtdi_histogram_add_reading(const struct hwtd_histogram *h,
+    struct hwtd_histogram_info *info);
 
 /* Forget the calls that are being added. */
 void hwtdi_histogram_end_calls(struct hwtd_histogram *h);

@@ -66,16 +66,15 @@ create(struct hist_report *report, struct hwtd_context **library_out)
 	return (EXIT_DONE);
 }
 
-/* Rows of CSV have no place for it, and of what was cut off the sums say nothing. */
+/* Rows alone have no place for it. */
 static void
-warn_of_loss(const struct hist_report *report, const struct call_input *in,
-    int code)
+warn_of_loss(const struct hist_report *report, const struct call_input *in)
 {
 	const struct options *o = report->options;
 	struct hwtd_calls_info info = { .size = sizeof(info) };
 	struct hwtd_stats stats = { .size = sizeof(stats) };
 
-	if (code != EXIT_INTERRUPTED && o->format != FORMAT_CSV &&
+	if (o->format != FORMAT_CSV &&
 	    (o->format != FORMAT_TEXT || !o->no_header))
 		return;
 	if (hwtd_calls_info(in->calls, &info) != HWTD_OK)
@@ -108,7 +107,7 @@ add_calls(struct hist_report *report, struct call_input *in)
 	if (code == EXIT_DONE && rc != HWTD_END)
 		code = call_input_say_error(in, &err);
 	if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-		warn_of_loss(report, in, code);
+		warn_of_loss(report, in);
 	return (code == EXIT_DONE ? call_input_judge(in) : code);
 }
 

@@ -449,6 +449,27 @@ write_row(const struct hist_report *report,
 	}
 }
 
+/* Where neither lines before the rows nor behind them say so. */
+static void
+mark_interrupted(const struct hist_report *report)
+{
+	const struct options *o = report->options;
+	size_t columns = o->buckets ? 6 : 20;
+
+	if (!report->interrupted)
+		return;
+	if (o->format == FORMAT_TEXT && o->no_header)
+		output_text(report->out, "\ninterrupted\n");
+	if (o->format != FORMAT_CSV)
+		return;
+	if (report->value == HWTD_HISTOGRAM_BETWEEN)
+		columns += 3;
+	output_text(report->out, "interrupted");
+	while (--columns > 0)
+		output_char(report->out, ',');
+	output_char(report->out, '\n');
+}
+
 int
 hist_report(struct hist_report *report)
 {
@@ -480,5 +501,6 @@ hist_report(struct hist_report *report)
 		json_row(report, &row, HWTD_HISTOGRAM_ALL);
 		json_info(report);
 	}
+	mark_interrupted(report);
 	return (EXIT_DONE);
 }

@@ -123,3 +123,37 @@ def test_progress_on_request(case: Case) -> None:
     _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
     assert b" of 6.1 MB (" in err, err
+
+
+def test_sums_of_a_part_are_marked(case: Case) -> None:
+    trace, code = case.long_trace(60000)
+    words = [str(word) for word in (*code, trace)]
+
+    def stopped(*more: str) -> str:
+        # Too early nothing is set up, too late all is done.
+        for delay in (0.02, 0.04, 0.06, 0.1, 0.2, 0.4, 1, 2):
+            running = subprocess.Popen(
+                [case.tool, *more, *words],
+                cwd=case.folder,
+                env=case.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            time.sleep(delay)
+            running.send_signal(signal.SIGINT)
+            out, _ = running.communicate(timeout=PATIENCE)
+            if running.returncode == 130 and out != b"":
+                return out.decode()
+        raise AssertionError(f"{more}: was not interrupted")
+
+    insns = ("hist", "--value=insns")
+    assert "# interrupted" in stopped(*insns)
+    assert stopped(*insns, "--no-header").endswith("\ninterrupted\n")
+    info = json.loads(stopped(*insns, "--format=jsonl").splitlines()[-1])
+    assert info["interrupted"] and 0 < info["bytes"] < trace.stat().st_size
+    for more in ((), ("--buckets",)):
+        lines = stopped(*insns, "--format=csv", *more).splitlines()
+        assert lines[-1].startswith("interrupted,")
+        assert lines[-1].count(",") == lines[0].count(",")
+    assert "interrupted: what was" in stopped("report", "--calls")

@@ -408,6 +408,7 @@ calls_are_added_one_after_the_other(void **state)
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_histogram *h = cl_histogram(NULL);
 	struct hwtd_histogram *other = cl_histogram(NULL);
+	struct hwtd_histogram_info info = { .size = sizeof(info) };
 	struct hwtd_histogram_row row;
 	struct hwtd_context *ctx = cl_context();
 	struct hwtd_calls *a, *b;
@@ -425,7 +426,9 @@ calls_are_added_one_after_the_other(void **state)
 	assert_int_equal(hwtd_histogram_add_calls(h, a, &err), HWTD_OK);
 	assert_int_equal(hwtd_histogram_add_calls(h, b, &err), HWTD_E_STATE);
 	assert_int_equal(hwtd_histogram_merge(h, other, &err), HWTD_E_STATE);
-	/* What there is can be read. */
+	/* What there is can be read, and how much of the text it is of. */
+	assert_int_equal(hwtd_histogram_info(h, &info), HWTD_OK);
+	assert_int_equal(info.bytes, strlen(ways));
 	assert_int_equal(hwtd_histogram_sort(h, 0, &err), HWTD_OK);
 	assert_int_equal(hwtd_histogram_rows(h, HWTD_HISTOGRAM_ALL, &row,
 			     sizeof(row), 1, &n),
@@ -433,6 +436,8 @@ calls_are_added_one_after_the_other(void **state)
 	/* Nothing was spoilt. */
 	cl_add(h, a);
 	cl_add(h, b);
+	assert_int_equal(hwtd_histogram_info(h, &info), HWTD_OK);
+	assert_int_equal(info.bytes, 2 * strlen(ways));
 	hwtd_histogram_destroy(other);
 	hwtd_histogram_destroy(h);
 	h = cl_histogram(&ways_of);
