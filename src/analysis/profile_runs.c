@@ -23,7 +23,8 @@ struct span {
 enum state {
 	COUNT,
 	NAME,
-	LINK
+	LINK,
+	DONE
 };
 
 struct adding {
@@ -311,16 +312,32 @@ link_some(struct adding *a, struct hwtd_profile *p, struct hwtd_error *err)
 	return (rc);
 }
 
+/* All that is left of what was counted.  HWTD_OK if nothing is. */
+static int
+name_rest(struct adding *a, struct hwtd_profile *p, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	while (rc == HWTD_OK)
+		rc = a->state == NAME ? name_some(a, p, err)
+				      : link_some(a, p, err);
+	return (rc == HWTD_END ? HWTD_OK : rc);
+}
+
+/* Code that was counted is added as a whole, or else not at all. */
 static int
 end(struct hwtd_profile *p, struct hwtdi_profile_adding *head, bool keep,
     struct hwtd_error *err)
 {
 	struct adding *a = (struct adding *)(void *)head;
 	struct hwtd_context *library = p->library;
+	int rc = HWTD_OK;
 
-	(void)err;
-	if (keep && a->state != COUNT)
-		add_seen(p, a->counted);
+	if (keep && a->state != COUNT) {
+		rc = a->state != DONE ? name_rest(a, p, err) : HWTD_OK;
+		if (rc == HWTD_OK)
+			add_seen(p, a->counted);
+	}
 	hwtdi_profile_coder_fini(&a->coder);
 	hwtd_symbolizer_close(a->own);
 	hwtdi_array_free(library, a->runs, a->cap_runs, sizeof(*a->runs));
@@ -329,7 +346,7 @@ end(struct hwtd_profile *p, struct hwtdi_profile_adding *head, bool keep,
 	hwtdi_array_free(library, a->lasts, a->cap_lasts, sizeof(*a->lasts));
 	hwtdi_free(library, a->spans, a->n_spans * sizeof(*a->spans));
 	hwtdi_free(library, a, sizeof(*a));
-	return (HWTD_OK);
+	return (rc);
 }
 
 static int
@@ -380,6 +397,7 @@ work(struct hwtd_profile *p, struct adding *a, struct hwtd_error *err)
 		rc = link_some(a, p, err);
 		if (rc != HWTD_END)
 			return (rc);
+		a->state = DONE;
 		p->adding = NULL;
 		rc = end(p, &a->head, true, err);
 		return (rc == HWTD_OK ? HWTD_END : rc);

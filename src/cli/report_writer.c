@@ -763,7 +763,10 @@ report_write_interrupted(const struct report *r)
 		return;
 	if (r->options->format == FORMAT_TEXT)
 		output_text(r->out,
-		    "\ninterrupted: what was executed later is missing\n");
+		    r->info.seen[r->source].added == 0
+			? "\ninterrupted before all was counted\n"
+			: "\ninterrupted: what was executed later is "
+			  "missing\n");
 	else if (r->options->format == FORMAT_JSONL) {
 		json_begin(r->out, "interrupted");
 		json_end(r->out);

@@ -550,6 +550,47 @@ calls_that_are_given_up_are_counted_as_far_as_they_ended(void **state)
 	hwtd_trace_close(trace);
 }
 
+/* However far it came: seen is what the blocks have, and all edges are there. */
+static void
+code_is_added_as_a_whole_or_not_at_all(void **state)
+{
+	const struct hwtd_runs_options opts = { .size = sizeof(opts),
+		.flags = HWTD_RUNS_EDGES };
+	struct hwtd_profile_info info = { .size = sizeof(info) };
+	struct hwtd_trace *trace = mt_seal(make_trace(NULL, HWTD_NO_ID,
+	    HWTD_NO_ID));
+	uint64_t edges = 0;
+	int rc = HWTD_OK;
+
+	(void)state;
+	for (unsigned int steps = 1; rc == HWTD_OK; steps++) {
+		struct hwtd_profile *p = pa_create(trace, 0);
+		struct hwtd_profile_block block;
+		struct hwtd_runs *runs;
+		uint64_t insns = 0;
+		size_t n;
+
+		assert_int_equal(hwtd_runs_open(trace, &opts, &runs, NULL),
+		    HWTD_OK);
+		for (unsigned int i = 0; i < steps && rc == HWTD_OK; i++)
+			rc = hwtd_profile_add_runs(p, runs, NULL, NULL);
+		assert_int_equal(hwtd_profile_info(p, &info), HWTD_OK);
+		for (uint64_t i = 0; hwtd_profile_blocks(p, i, &block,
+					 sizeof(block), 1, &n) == HWTD_OK;
+		     i++)
+			insns += block.count * block.insns;
+		assert_int_equal(insns, info.seen[HWTD_PROFILE_RUNS].insns);
+		assert_true(insns == 0 || insns == 23);
+		assert_true(insns == 0 || edges == 0 || info.n_edges == edges);
+		edges = info.n_edges;
+		hwtd_profile_destroy(p);
+		hwtd_runs_close(runs);
+	}
+	assert_int_equal(rc, HWTD_END);
+	assert_true(edges != 0);
+	hwtd_trace_close(trace);
+}
+
 /* Memory that is refused. */
 
 static int
@@ -635,6 +676,7 @@ main(void)
 		cmocka_unit_test(
 		    callers_that_become_known_late_are_around_what_there_was),
 		cmocka_unit_test(nodes_add_up_to_what_calls_say),
+		cmocka_unit_test(code_is_added_as_a_whole_or_not_at_all),
 		cmocka_unit_test(few_nodes_have_all_there_was),
 		cmocka_unit_test(blocks_are_the_instructions_of_rows),
 		cmocka_unit_test(traces_are_added_up),
