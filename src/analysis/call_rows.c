@@ -446,6 +446,19 @@ add_async(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 	arrive_at(s, &step, row->target);
 }
 
+/*
+ * Packets of time that wait for room come out with the word of the overflow, and
+ * count what was lost, too: what ran last was before that.
+ */
+static uint64_t
+begin_of_gap(const struct hwtdi_call_stream *s, const struct hwtd_gap *gap)
+{
+	if (gap->reason == HWTD_GAP_OVERFLOW && s->has_time &&
+	    s->last_ns < gap->time_before_ns)
+		return (s->last_ns);
+	return (gap->time_before_ns);
+}
+
 static int
 add_gap(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
     const struct hwtd_event *row, struct hwtd_error *err)
@@ -463,7 +476,7 @@ add_gap(struct hwtdi_call_stream *s, const struct hwtd_batch *batch,
 	step.gap_reason = gap->reason;
 	if ((gap->flags & HWTD_GAPF_TIME_BEFORE) != 0) {
 		step.flags |= HWTDI_STEP_TIME;
-		step.time_ns = gap->time_before_ns;
+		step.time_ns = begin_of_gap(s, gap);
 	}
 	if ((gap->flags & HWTD_GAPF_TIME_AFTER) != 0) {
 		step.flags |= HWTDI_STEP_UNTIL;

@@ -5,7 +5,7 @@ import io
 import subprocess
 from collections import Counter
 
-from runner import BRANCHES, OVERFLOW, Case
+from runner import BRANCHES, OVERFLOW, PSB, PSBEND, Case
 
 # A call that takes 40 ns, one of 10 in it, and a gap.
 TEXT = """\
@@ -263,6 +263,39 @@ def test_calls_are_those_of_the_branches(case: Case) -> None:
         assert len(asynchronous) == (20 if "interrupts" in how else 0)
         assert not [row for row in rows if row["stack"] != 0 or
                     row["ended_by"] == "unwound"]
+
+
+def tsc(ticks: int) -> bytes:
+    return b"\x19" + ticks.to_bytes(7, "little")
+
+
+def cyc(cycles: int) -> bytes:
+    """Encode a cycle count that takes three bytes."""
+    return bytes(((cycles & 31) << 3 | 7, (cycles >> 5 & 127) << 1 | 1,
+                  cycles >> 12 << 1))
+
+
+def test_what_was_lost_takes_no_time_of_a_function(case: Case) -> None:
+    # 3 ticks and 3 cycles in each ns.  The packet of cycles comes out with that of
+    # the overflow, 1000 ns behind the last branch.
+    fup = b"\x7d" + (0x1000).to_bytes(6, "little")
+    at = b"\x7d" + (0x1006).to_bytes(6, "little")
+    begin = PSB + tsc(3_000_000) + b"\x02\x03\x1e\x00" + fup + b"\x99\x01"
+    not_taken = b"\x04"
+    case.write("code", b"\x75\x00" * 8 + b"\x90")
+    case.write("a.pt", begin + PSBEND + cyc(300) + not_taken * 2 + cyc(3000)
+               + b"\x02\xf3" + at + tsc(3_003_300) + not_taken + cyc(600) + not_taken)
+    trace = ["--tech=pt", "--pt-nom-freq=30", "--pt-cpuid-15h=2/250", "--pt-mtc-freq=3",
+             "--image=code@0x1000", "a.pt"]
+    run = case.run("calls", "--format=jsonl", *trace).want(0)
+    calls = [r for r in run.objects() if r["type"] == "call"]
+    gaps = [r for r in run.objects() if r["type"] == "call_gap"]
+    # Parts of a ns are lost where ticks become time.
+    assert len(gaps) == 1, gaps
+    assert abs(gaps[0]["begin_ns"] - 1_000_100) <= 1, gaps
+    assert abs(gaps[0]["end_ns"] - 1_001_100) <= 1, gaps
+    assert abs(sum(r["gap_ns"] for r in calls) - 1000) <= 1, calls
+    assert abs(sum(r["self_ns"] for r in calls) - 200) <= 1, calls
 
 
 def test_a_trace_has_its_instructions(case: Case) -> None:
