@@ -99,6 +99,14 @@ say_what_to_do(const struct exporting *x, const struct hwtd_export_info *info)
 	const char *file = x->options->output != NULL ? x->options->output
 						      : "standard output";
 
+	if (info->rows == 0)
+		say_warning("%s: nothing of it is in the file: %s", x->name,
+		    f->source == HWTD_SOURCE_COVERAGE
+			? "no code of it has lines of source files"
+			: x->how.value != 0 ? "it has none of what --value "
+					      "names"
+					    : "it has nothing that the format "
+					      "tells of");
 	if ((info->flags & HWTD_EXPORTF_INSNS_AS_TIME) != 0 &&
 	    x->how.value != HWTD_VALUE_INSNS)
 		say_warning("%s: there is no time in it, or not everywhere: "
@@ -240,6 +248,8 @@ cmd_export(const struct options *options)
 		return (EXIT_BAD_USAGE);
 	}
 	code = export_target_of(options, &target);
+	if (code == EXIT_DONE)
+		code = export_check_fit(options, &target);
 	if (code == EXIT_DONE)
 		code = check_output(options, &target);
 	if (code != EXIT_DONE)

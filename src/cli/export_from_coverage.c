@@ -73,13 +73,16 @@ judge_coverage(const void *state)
 {
 	const struct coverage_source *s = state;
 	struct hwtd_coverage_info info = { .size = sizeof(info) };
+	uint64_t gaps = 0;
 
-	if (hwtd_coverage_info(s->in.coverage, &info, NULL) == HWTD_OK &&
-	    info.gap_bytes != 0)
-		say_warning("%s: %llu bytes of trace gave nothing: what ran "
-			    "there is not in it",
-		    coverage_input_name(&s->in),
-		    (unsigned long long)info.gap_bytes);
+	if (hwtd_coverage_info(s->in.coverage, &info, NULL) == HWTD_OK)
+		for (size_t i = 0; i < HWTD_GAP_REASONS; i++)
+			gaps += info.gaps[i];
+	if (gaps != 0)
+		say_warning("%s: %llu gap%s of %llu bytes: what ran there is "
+			    "not in it",
+		    coverage_input_name(&s->in), (unsigned long long)gaps,
+		    gaps == 1 ? "" : "s", (unsigned long long)info.gap_bytes);
 	return (s->in.loss);
 }
 

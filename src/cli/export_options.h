@@ -24,6 +24,10 @@ struct export_target {
 /* EXIT_DONE, or an exit code after a message. */
 int export_target_of(const struct options *options, struct export_target *out);
 
+/* EXIT_DONE, or an exit code after a message: the format has no such thing. */
+int export_check_fit(const struct options *options,
+    const struct export_target *target);
+
 /* A table of all formats, for people. */
 void export_list_formats(struct output *out);
 

@@ -130,7 +130,7 @@ def test_wrong_values_are_told(case: Case) -> None:
         2, err_has="--value: 'x' is not"
     )
     case.run("export", "--to=chrome", "--value=cycles", "a").want(
-        1, err_has="format chrome draws time or instructions"
+        2, err_has="format chrome draws time or instructions"
     )
     case.run("export", "--to=chrome", "--time=1-2", "a").want(
         2, err_has="of text all rows are read"
@@ -160,6 +160,61 @@ def test_gaps_and_the_lack_of_time_are_told(case: Case) -> None:
         "export", "--to=chrome", "--value=insns", "--tech=pt", *code, raw
     )
     assert "there is no time" not in run.err
+
+
+def test_what_a_format_has_no_use_for_is_refused(case: Case) -> None:
+    case.write("a", TEXT)
+    for option, name, whose in (
+        ("--min-duration=1us", "folded", "calls"),
+        ("--resolution=1us", "pprof", "calls"),
+        ("--details", "flame-svg", "calls"),
+        ("--counters", "callgrind", "calls"),
+        ("--max-depth=2", "callgrind", "calls and most of profiles"),
+        ("--max-depth=2", "lcov", "calls and most of profiles"),
+        ("--value=insns", "lcov", "calls and profiles"),
+        ("--value=insns", "csv", "calls and profiles"),
+        ("--text", "bolt", "calls and profiles"),
+        ("--text", "jsonl", "calls and profiles"),
+        ("--no-interpolation", "perf-script", "calls and profiles"),
+        ("--program=p", "perfetto", "code and branches"),
+        ("--only-image=p", "chrome", "coverage"),
+        ("--source=p", "folded", "coverage"),
+        ("--exclude=p", "autofdo", "coverage"),
+        ("--map=a=b", "firefox", "coverage"),
+    ):
+        what = "csv and jsonl" if name in ("csv", "jsonl") else name
+        case.run("export", f"--to={name}", option, "-o", "x", "a").want(
+            2,
+            err_has=(
+                option.split("=")[0],
+                f": {what} has no use for it",
+                f"formats made of {whose} have",
+            ),
+        )
+        assert not (case.folder / "x").exists()
+    for value in "cycles", "calls":
+        case.run("export", "--to=chrome", f"--value={value}", "a").want(
+            2, err_has="--value: format chrome draws time or instructions"
+        )
+    case.run("export", "--to=folded", "--max-depth=1", "a").want(0)
+
+
+def test_a_file_with_nothing_in_it_is_told(case: Case) -> None:
+    case.write("a", TEXT)
+    case.run("export", "--to=folded", "--value=insns", "a").want(
+        0, out="", err_has="nothing of it is in the file: it has none"
+    )
+    # Code without debug information, and a gap in which no bytes were lost.
+    raw, code = case.trace(OVERFLOW)
+    run = case.run("export", "--to=lcov", "--tech=pt", *code, raw)
+    run.want(
+        0,
+        out="",
+        err_has=(
+            "no code of it has lines of source files",
+            "1 gap of 0 bytes: what ran there is not in it",
+        ),
+    )
 
 
 def test_a_viewer_that_is_given_too_much_is_named(case: Case) -> None:
