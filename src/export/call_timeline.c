@@ -567,8 +567,11 @@ static int
 cut_line(struct hwtdi_timeline *tl, struct hwtdi_line *line,
     struct hwtd_error *err)
 {
-	int rc = flush_run(tl, line, run_around(line, line->n_shown), err);
+	/* What is short so far is in both files: it goes on where its callers do. */
+	int rc = settle(tl, line, line->last, true, err);
 
+	if (rc == HWTD_OK)
+		rc = flush_run(tl, line, run_around(line, line->n_shown), err);
 	for (size_t i = line->n_shown; i > 0 && rc == HWTD_OK; i--) {
 		rc = flush_run(tl, line, &line->open[i - 1].run, err);
 		if (rc == HWTD_OK)

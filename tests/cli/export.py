@@ -121,6 +121,51 @@ def test_several_files_have_numbers(case: Case) -> None:
     assert (case.folder / "d.chrome.json.2").read_text() == text
 
 
+def test_calls_nest_in_each_of_several_files(case: Case) -> None:
+    # What is short at first is not drawn before it is long enough.  The other
+    # thread fills files then.
+    lines = []
+    for i in range(400):
+        for at, tid, branch in (
+            (0, 8, "call 1000 main+0x0 (p) => 2000 f+0x0 (p)"),
+            (10, 8, "call 2000 f+0x0 (p) => 3000 g+0x0 (p)"),
+            (20, 9, "return 6008 k+0x8 (p) => 5005 other+0x5 (p)"),
+            (30, 8, "call 3000 g+0x0 (p) => 4000 h+0x0 (p)"),
+            (50, 8, "return 4008 h+0x8 (p) => 3005 g+0x5 (p)"),
+            (60, 9, "call 5000 other+0x0 (p) => 6000 k+0x0 (p)"),
+            (80, 8, "return 3008 g+0x8 (p) => 2005 f+0x5 (p)"),
+            (100, 8, "return 2008 f+0x8 (p) => 1005 main+0x5 (p)"),
+        ):
+            if (i, at) != (0, 20):
+                lines.append(f"7/{tid} 1.{i * 110 + at:09}: 1 branches:u: "
+                             f"{branch}\n")
+    case.write("a", "".join(lines))
+    case.run("export", "--resolution=50ns", "--split-size=2K", "-o",
+             "b.chrome.json", "a").want(0)
+    files = list(case.folder.glob("b.chrome.json*"))
+    assert len(files) > 20
+    sums = {"f": 0, "g": 0, "k": 0}
+    for path in files:
+        stacks: dict[int, list[tuple[str, float]]] = {8: [], 9: []}
+        last = {8: 0.0, 9: 0.0}
+        for event in json.loads(path.read_bytes())["traceEvents"]:
+            if event["ph"] not in "BE":
+                continue
+            tid = event["tid"]
+            assert event["ts"] >= last[tid], (path, event)
+            last[tid] = event["ts"]
+            if event["ph"] == "B":
+                stacks[tid].append((event["name"], last[tid]))
+                continue
+            name, begin = stacks[tid].pop()
+            assert name == event["name"], (path, event)
+            if name in sums:
+                sums[name] += round((last[tid] - begin) * 1000)
+        assert stacks == {8: [], 9: []}, path
+    # The last k is not over: the text ends before it.
+    assert sums == {"f": 400 * 100, "g": 400 * 70, "k": 399 * 70}, sums
+
+
 def test_wrong_values_are_told(case: Case) -> None:
     case.write("a", TEXT)
     case.run("export", "--to=chrome", "--resolution=x", "a").want(
