@@ -208,7 +208,8 @@ struct hwtd_export_format_info {
  * @return HWTD_OK, or
  *         HWTD_E_INVALID   a pointer is NULL, an option is wrong, or the
  *                          format is not one of calls;
- *         HWTD_E_STATE     calls were opened without these rows;
+ *         HWTD_E_STATE     calls were opened without these rows, or some were
+ *                          read;
  *         HWTD_E_NOMEM     out of memory;
  *         HWTD_E_TOO_NEW   `opts` has fields that this library does not know.
  *

@@ -19,6 +19,10 @@ hwtd_export_open_calls(struct hwtd_calls *calls,
 	if ((hwtdi_calls_flags(calls) & needed) != needed)
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "calls were opened without rows of begins or of gaps"));
+	if (hwtdi_calls_begun(calls))
+		return (hwtdi_fail(err, HWTD_E_STATE,
+		    "rows of the calls were read already: they would be "
+		    "missing"));
 	return (hwtdi_export_open(hwtdi_calls_library(calls),
 	    HWTD_SOURCE_CALLS, &source, opts, export_out, err));
 }

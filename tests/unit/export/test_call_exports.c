@@ -208,6 +208,15 @@ options_that_are_wrong_are_refused(void **state)
 	calls = open_calls(HWTD_CALLS_GAPS);
 	REFUSED(HWTD_E_STATE);
 	hwtd_calls_close(calls);
+
+	/* What was read would be missing. */
+	calls = open_calls(ROWS);
+	assert_int_equal(hwtd_export_open_calls(calls, &o, &ex, &err),
+	    HWTD_OK);
+	assert_int_equal(write_all(ex, &err), HWTD_END);
+	hwtd_export_close(ex);
+	REFUSED(HWTD_E_STATE);
+	hwtd_calls_close(calls);
 	assert_int_equal(hwtd_export_write(NULL, &err), HWTD_E_INVALID);
 	assert_int_equal(hwtd_export_info(NULL, NULL), HWTD_E_INVALID);
 	hwtd_export_stop(NULL);
