@@ -107,6 +107,13 @@ say_what_to_do(const struct exporting *x, const struct hwtd_export_info *info)
 					      "names"
 					    : "it has nothing that the format "
 					      "tells of");
+	/* Of stacks the file has a frame for it. */
+	if (f->source == HWTD_SOURCE_CALLS &&
+	    info->dropped + info->merged != 0)
+		say_note(
+		    "%s: %llu calls are left out, %llu are part of others",
+		    x->name, (unsigned long long)info->dropped,
+		    (unsigned long long)info->merged);
 	if ((info->flags & HWTD_EXPORTF_INSNS_AS_TIME) != 0 &&
 	    x->how.value != HWTD_VALUE_INSNS)
 		say_warning("%s: there is no time in it, or not everywhere: "
@@ -144,6 +151,10 @@ write_export(struct exporting *x)
 		(code == EXIT_DONE || code == EXIT_INTERRUPTED) &&
 		    x->export != NULL))
 		code = EXIT_FAILED;
+	if (code == EXIT_INTERRUPTED)
+		say_warning("%s: interrupted: %s", x->name,
+		    x->export != NULL ? "only what was read by then is written"
+				      : "nothing is written");
 	if ((code == EXIT_DONE || code == EXIT_INTERRUPTED) &&
 	    hwtd_export_info(x->export, &info) == HWTD_OK)
 		say_what_to_do(x, &info);

@@ -164,6 +164,10 @@ def test_calls_nest_in_each_of_several_files(case: Case) -> None:
         assert stacks == {8: [], 9: []}, path
     # The last k is not over: the text ends before it.
     assert sums == {"f": 400 * 100, "g": 400 * 70, "k": 399 * 70}, sums
+    # What is not there is counted: each h takes 20 ns, and of the last k nothing
+    # is seen.
+    case.run("export", "--min-duration=30ns", "-o", "c.pftrace", "a").want(
+        0, err_has="a: 401 calls are left out, 0 are part of others")
 
 
 def test_wrong_values_are_told(case: Case) -> None:
@@ -292,15 +296,18 @@ def test_an_interrupt_leaves_a_file_that_is_whole(case: Case) -> None:
         [case.tool, "export", "--to=chrome", "-j1", "-o", "a.json"]
         + ["--tech=pt", *map(str, code), str(raw)],
         cwd=case.folder,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     end = time.monotonic() + 10
     while not list(case.folder.glob("a.json.part*")):
         assert time.monotonic() < end and job.poll() is None
         time.sleep(0.01)
     job.send_signal(signal.SIGINT)
-    code_of_job = job.wait(timeout=60)
+    said = job.communicate(timeout=60)[1]
+    code_of_job = job.returncode
     assert code_of_job in (130, 0), code_of_job
+    told = b"interrupted: only what was read by then is written" in said
+    assert told == (code_of_job == 130), said
     events = json.loads((case.folder / "a.json").read_text())["traceEvents"]
     begins = sum(e["ph"] == "B" for e in events)
     assert begins == sum(e["ph"] == "E" for e in events)
