@@ -34,6 +34,8 @@ open_side(struct diff_report *report, unsigned int no)
 	s->options = *report->options;
 	s->options.operands = report->options->operands + no;
 	s->options.n_operands = 1;
+	/* diff_judge() does, when all is written. */
+	s->options.max_loss = -1;
 	/* It says what it is. */
 	code = call_input_open(&s->input, &s->options,
 	    HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS);

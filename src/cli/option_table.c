@@ -278,7 +278,7 @@ const struct option_entry option_table[] = {
 	{ OPTION_DIFF_BY, "by", 0, GROUP_COMMAND, COMMAND_DIFF, "NAME",
 	    DIFF_BYS,
 	    "What changes of functions are measured by; times and cycles "
-	    "follow calls.  Default: insns." },
+	    "follow calls.  Default: insns; of text calls." },
 	{ OPTION_NORMALIZE, "normalize", 0, GROUP_COMMAND, COMMAND_DIFF, NULL,
 	    NULL, "Compare shares: B counts as much as A in all." },
 	{ OPTION_THRESHOLD, "threshold", 0, GROUP_COMMAND, COMMAND_DIFF,

@@ -235,3 +235,13 @@ def test_tables_without_a_place_for_it_warn_of_loss(case: Case) -> None:
         run.want(0, err_has=what)
         assert run.err.count(" in 1 gap gave nothing") == 2, run.err
     case.run("diff", "--no-header", *words).want(0, err_has=what)
+
+
+def test_loss_in_text_is_judged_behind_the_table(case: Case) -> None:
+    error = (" instruction trace error type 1 time 1.000009000 cpu -1 pid 7 "
+             "tid 8 ip 0 code 7: Overflow packet\n")
+    case.write("a", (text(30, 3) + error).encode())
+    case.write("b", text(30, 5).encode())
+    run = case.run("diff", "--max-loss=0", "a", "b").want(
+        3, out_has="Functions, by calls", err_has="a: 0% of the bytes")
+    assert run.err.count("--max-loss is 0%") == 1, run.err
