@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/image_report.h"
-#include "cli/message.h"
-#include "cli/save.h"
+#include "cli/print/image_report.h"
+#include "cli/output/message.h"
+#include "cli/output/save.h"
 
 static bool
 options_fit(const struct options *options)

@@ -3,11 +3,11 @@
  */
 #include <stdlib.h>
 
-#include "cli/call_input.h"
-#include "cli/call_writer.h"
-#include "cli/interrupt.h"
-#include "cli/message.h"
-#include "cli/progress.h"
+#include "cli/input/call_input.h"
+#include "cli/print/call_writer.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/message.h"
+#include "cli/output/progress.h"
 
 #define BATCH_ROWS 512
 

@@ -2,12 +2,12 @@
  * hwtdecode check: decodes everything, accounts for every byte and compares
  * with a stored expectation.
  */
-#include "cli/check_report.h"
-#include "cli/color.h"
-#include "cli/expectation.h"
-#include "cli/image_report.h"
-#include "cli/loss.h"
-#include "cli/message.h"
+#include "cli/print/check_report.h"
+#include "cli/output/color.h"
+#include "cli/input/expectation.h"
+#include "cli/print/image_report.h"
+#include "cli/output/loss.h"
+#include "cli/output/message.h"
 
 static int
 compare(struct check_report *report, const struct expectation *found,

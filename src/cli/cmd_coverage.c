@@ -3,12 +3,12 @@
  */
 #include <stdio.h>
 
-#include "cli/coverage_input.h"
-#include "cli/coverage_report.h"
-#include "cli/export_files.h"
-#include "cli/interrupt.h"
-#include "cli/message.h"
-#include "cli/progress.h"
+#include "cli/input/coverage_input.h"
+#include "cli/print/coverage_report.h"
+#include "cli/export/export_files.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/message.h"
+#include "cli/output/progress.h"
 
 static int
 write_lcov(struct coverage_input *in, struct output *out)

@@ -1,9 +1,9 @@
 /*
  * hwtdecode diff: how two traces differ.
  */
-#include "cli/diff_options.h"
-#include "cli/diff_report.h"
-#include "cli/message.h"
+#include "cli/options/diff_options.h"
+#include "cli/print/diff_report.h"
+#include "cli/output/message.h"
 
 static int
 check_options(const struct diff_report *report)

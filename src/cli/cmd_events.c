@@ -1,7 +1,7 @@
 /*
  * hwtdecode events: every event as one row, code as blocks.
  */
-#include "cli/print_rows.h"
+#include "cli/print/print_rows.h"
 
 int
 cmd_events(const struct options *options)

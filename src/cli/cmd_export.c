@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/export_files.h"
-#include "cli/export_options.h"
-#include "cli/export_source.h"
-#include "cli/interrupt.h"
-#include "cli/message.h"
-#include "cli/progress.h"
+#include "cli/export/export_files.h"
+#include "cli/options/export_options.h"
+#include "cli/export/export_source.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/message.h"
+#include "cli/output/progress.h"
 
 /* By hwtd_export_source; NULL: there is no format of it. */
 static const struct export_source *const sources[] = {

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/export_files.h"
-#include "cli/flame_writer.h"
-#include "cli/interrupt.h"
-#include "cli/message.h"
-#include "cli/profile_input.h"
+#include "cli/export/export_files.h"
+#include "cli/print/flame_writer.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/message.h"
+#include "cli/input/profile_input.h"
 
 /* Parts of a million: what people do not read; what would be too much to hold. */
 #define TEXT_PPM 5000u

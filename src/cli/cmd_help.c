@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli/message.h"
-#include "cli/option_values.h"
-#include "cli/output.h"
-#include "cli/packet_options.h"
+#include "cli/output/message.h"
+#include "cli/options/option_values.h"
+#include "cli/output/output.h"
+#include "cli/options/packet_options.h"
 
 #define HELP_COLUMN 26
 

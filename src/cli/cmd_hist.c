@@ -1,12 +1,12 @@
 /*
  * hwtdecode hist: how times of calls, or other values, are distributed.
  */
-#include "cli/call_input.h"
-#include "cli/hist_report.h"
-#include "cli/interrupt.h"
-#include "cli/loss.h"
-#include "cli/message.h"
-#include "cli/progress.h"
+#include "cli/input/call_input.h"
+#include "cli/print/hist_report.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/loss.h"
+#include "cli/output/message.h"
+#include "cli/output/progress.h"
 
 static int
 check_options(const struct options *o)

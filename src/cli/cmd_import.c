@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "cli/message.h"
-#include "cli/save.h"
+#include "cli/output/message.h"
+#include "cli/output/save.h"
 
 static bool
 options_fit(const struct options *options)

@@ -4,16 +4,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/color.h"
-#include "cli/coresight_report.h"
-#include "cli/damage_writer.h"
-#include "cli/image_report.h"
-#include "cli/input.h"
-#include "cli/interrupt.h"
-#include "cli/json_line.h"
-#include "cli/loss.h"
-#include "cli/message.h"
-#include "cli/progress.h"
+#include "cli/output/color.h"
+#include "cli/print/coresight_report.h"
+#include "cli/print/damage_writer.h"
+#include "cli/print/image_report.h"
+#include "cli/input/input.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/json_line.h"
+#include "cli/output/loss.h"
+#include "cli/output/message.h"
+#include "cli/output/progress.h"
 
 /* Of more damaged places hwtd_trace_damage() lists no others. */
 #define DAMAGES_LISTED 65536

@@ -1,7 +1,7 @@
 /*
  * hwtdecode insns: every executed instruction as one row.
  */
-#include "cli/print_rows.h"
+#include "cli/print/print_rows.h"
 
 int
 cmd_insns(const struct options *options)

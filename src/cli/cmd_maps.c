@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cli/color.h"
-#include "cli/image_report.h"
-#include "cli/input.h"
-#include "cli/json_line.h"
-#include "cli/message.h"
+#include "cli/output/color.h"
+#include "cli/print/image_report.h"
+#include "cli/input/input.h"
+#include "cli/output/json_line.h"
+#include "cli/output/message.h"
 
 struct listing {
 	const struct input *input;

@@ -1,11 +1,11 @@
 /*
  * hwtdecode mem: tables of the samples of one trace or several.
  */
-#include "cli/mem_report.h"
-#include "cli/message.h"
-#include "cli/read_rows.h"
-#include "cli/sample_options.h"
-#include "cli/where.h"
+#include "cli/print/mem_report.h"
+#include "cli/output/message.h"
+#include "cli/input/read_rows.h"
+#include "cli/options/sample_options.h"
+#include "cli/print/where.h"
 
 /* One input on its way into the tables. */
 struct adding {

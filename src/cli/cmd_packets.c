@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cli/input.h"
-#include "cli/interrupt.h"
-#include "cli/loss.h"
-#include "cli/message.h"
-#include "cli/packet_writer.h"
-#include "cli/progress.h"
+#include "cli/input/input.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/loss.h"
+#include "cli/output/message.h"
+#include "cli/print/packet_writer.h"
+#include "cli/output/progress.h"
 
 struct listing {
 	const struct input *input;

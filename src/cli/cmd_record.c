@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/input.h"
-#include "cli/interrupt.h"
-#include "cli/message.h"
-#include "cli/progress.h"
-#include "cli/record_options.h"
-#include "cli/record_report.h"
+#include "cli/input/input.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/message.h"
+#include "cli/output/progress.h"
+#include "cli/options/record_options.h"
+#include "cli/print/record_report.h"
 
 /* How long is waited for the capture before looking for signals. */
 #define WAIT_NS UINT64_C(100000000)

@@ -3,12 +3,12 @@
  */
 #include <inttypes.h>
 
-#include "cli/image_report.h"
-#include "cli/input.h"
-#include "cli/interrupt.h"
-#include "cli/json_line.h"
-#include "cli/message.h"
-#include "cli/record_writer.h"
+#include "cli/print/image_report.h"
+#include "cli/input/input.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/json_line.h"
+#include "cli/output/message.h"
+#include "cli/print/record_writer.h"
 
 struct listing {
 	const struct input *input;

@@ -1,10 +1,10 @@
 /*
  * hwtdecode report: what was executed, added up.
  */
-#include "cli/input.h"
-#include "cli/message.h"
-#include "cli/report_options.h"
-#include "cli/report_table.h"
+#include "cli/input/input.h"
+#include "cli/output/message.h"
+#include "cli/options/report_options.h"
+#include "cli/print/report_table.h"
 
 static int
 create(struct report *report)

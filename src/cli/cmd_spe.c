@@ -1,7 +1,7 @@
 /*
  * hwtdecode spe: the samples of Arm SPE, every field of them.
  */
-#include "cli/print_rows.h"
+#include "cli/print/print_rows.h"
 
 int
 cmd_spe(const struct options *options)

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/input.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "cli/input/input.h"
+#include "cli/output/message.h"
+#include "cli/options/options.h"
+#include "cli/output/output.h"
 
 #define STRING_OF(x) #x
 #define STRING(x) STRING_OF(x)

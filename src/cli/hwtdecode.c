@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
-#include "cli/message.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "cli/output/interrupt.h"
+#include "cli/output/message.h"
+#include "cli/options/options.h"
+#include "cli/output/output.h"
 
 /*
  * A file opened later must not become standard output or error because the

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "export/code_export.h"
+#include "export/compilers/code_export.h"
 #include "export/formats.h"
 #include "export/lcov.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/coverage_internal.h"
+#include "analysis/coverage/coverage_internal.h"
 #include "base/fail.h"
 #include "export/export.h"
 #include "export/lcov.h"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "analysis/call_stack.h"
+#include "analysis/calls/call_stack.h"
 #include "fuzz.h"
 #include "support/call_check.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/coverage_internal.h"
-#include "analysis/coverage_unit.h"
+#include "analysis/coverage/coverage_internal.h"
+#include "analysis/coverage/coverage_unit.h"
 #include "fuzz.h"
 #include "support/coverage_text.h"
 #include "trace/symbolizer.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile_store.h"
+#include "analysis/profile/profile_store.h"
 #include "fuzz.h"
 #include "support/profile_text.h"
 

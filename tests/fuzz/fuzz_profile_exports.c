@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/profile_store.h"
+#include "analysis/profile/profile_store.h"
 #include "fuzz.h"
 #include "profile_export_check.h"
 #include "support/written_export.h"

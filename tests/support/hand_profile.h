@@ -4,7 +4,7 @@
 #ifndef TEST_HAND_PROFILE_H
 #define TEST_HAND_PROFILE_H
 
-#include "analysis/profile_store.h"
+#include "analysis/profile/profile_store.h"
 #include "support/failing_allocator.h"
 
 struct hand_profile {

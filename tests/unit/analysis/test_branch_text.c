@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/branch_text.h"
+#include "analysis/calls/branch_text.h"
 #include <hwtdecode/trace.h>
 
 #define NONE HWTD_NO_ID

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/call_stack.h"
+#include "analysis/calls/call_stack.h"
 #include "support/random_program.h"
 
 #define FUNCTIONS 12u

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/call_stack.h"
+#include "analysis/calls/call_stack.h"
 #include "support/failing_allocator.h"
 
 /*

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/code_counts.h"
+#include "analysis/runs/code_counts.h"
 #include "support/memory_trace.h"
 #include "trace/trace_model.h"
 

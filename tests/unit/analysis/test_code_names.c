@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/memory_code.h"
+#include "analysis/memory/memory_code.h"
 #include "support/failing_allocator.h"
 #include "support/mapped_trace.h"
 #include "support/saved_trace.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/coverage_internal.h"
+#include "analysis/coverage/coverage_internal.h"
 #include "support/coverage_text.h"
 #include "support/failing_allocator.h"
 #include "support/mapped_trace.h"

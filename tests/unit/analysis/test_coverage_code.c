@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/coverage_code.h"
+#include "analysis/coverage/coverage_code.h"
 #include "support/code_file.h"
 
 #define BASE 0x8000u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/coverage_paths.h"
+#include "analysis/coverage/coverage_paths.h"
 
 static void
 paths_are_shortened_and_mapped(void **state)

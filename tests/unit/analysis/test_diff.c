@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/profile_store.h"
+#include "analysis/profile/profile_store.h"
 #include "support/failing_allocator.h"
 
 #include <hwtdecode/diff.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/flow_block.h"
+#include "analysis/diff/flow_block.h"
 #include "support/random_program.h"
 
 #define MOST 64u

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/histogram_store.h"
+#include "analysis/histogram/histogram_store.h"
 #include "support/call_lines.h"
 #include "support/failing_allocator.h"
 #include "support/temp_dir.h"

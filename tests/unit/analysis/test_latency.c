@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/latency.h"
+#include "analysis/histogram/latency.h"
 
 static struct hwtd_context *
 new_context(void)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/memory_producer.h"
+#include "analysis/memory/memory_producer.h"
 #include "support/memory_samples.h"
 
 #define ALPHA UINT64_C(0x400100)

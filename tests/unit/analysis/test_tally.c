@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/tally.h"
+#include "analysis/runs/tally.h"
 
 /* nop; dec %eax; jne back to the nop; then nop; jmp *%rax. */
 static const uint8_t code[] = { 0x90, 0xff, 0xc8, 0x75, 0xfb, 0x90, 0xff,

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "export/branch_stack.h"
+#include "export/compilers/branch_stack.h"
 #include "support/memory_trace.h"
 #include "trace/trace_model.h"
 

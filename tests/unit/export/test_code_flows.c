@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "export/code_flows.h"
+#include "export/compilers/code_flows.h"
 
 #define PIECES 40
 #define EDGES 120

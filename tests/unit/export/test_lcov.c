@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "analysis/coverage_internal.h"
+#include "analysis/coverage/coverage_internal.h"
 #include "support/failing_allocator.h"
 
 struct text {
