@@ -115,6 +115,11 @@ print(struct reading *r, struct output *out)
 	    !writer.triggered && writer.rows < r->options->limit)
 		say_warning("%s: no call of '%s' was seen", r->in.name,
 		    r->options->trigger);
+	if (writer.untimed != 0)
+		say_warning("%s: how long %llu call%s took is not known; "
+			    "--min-duration leaves them out",
+		    r->in.name, (unsigned long long)writer.untimed,
+		    writer.untimed == 1 ? "" : "s");
 	call_writer_fini(&writer);
 	if (code != EXIT_DONE)
 		return (code);

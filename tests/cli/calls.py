@@ -34,6 +34,14 @@ def test_text_is_indented(case: Case) -> None:
     assert lines[1].startswith("1.000000100 ")
 
 
+def test_calls_of_unknown_length_are_not_left_out_silently(case: Case) -> None:
+    trace, code = case.trace(OVERFLOW)
+    run = case.run("calls", *code, trace).want(0)
+    assert run.out.strip() != "" and "known" not in run.err
+    case.run("calls", "--min-duration=1ns", *code, trace).want(
+        0, err_has="--min-duration leaves them out")
+
+
 def test_calls_are_chosen(case: Case) -> None:
     case.write("a", TEXT.encode())
     run = case.run("calls", "--min-duration=40ns", "a").want(0)

@@ -537,17 +537,20 @@ call_write_header(struct call_writer *writer)
 
 /* Long enough, if that is known, and not too deep. */
 static bool
-is_shown(const struct call_writer *writer, const struct hwtd_call *row,
-    size_t level)
+is_shown(struct call_writer *writer, const struct hwtd_call *row, size_t level)
 {
 	const struct options *o = writer->options;
 	const uint32_t both = HWTD_CALLF_BEGIN_TIME | HWTD_CALLF_END_TIME;
 
 	if (o->max_depth != 0 && level >= o->max_depth)
 		return (false);
-	return (o->min_duration_ns == 0 ||
-	    ((row->flags & both) == both &&
-		row->end_ns - row->begin_ns >= o->min_duration_ns));
+	if (o->min_duration_ns == 0)
+		return (true);
+	if ((row->flags & both) != both) {
+		writer->untimed++;
+		return (false);
+	}
+	return (row->end_ns - row->begin_ns >= o->min_duration_ns);
 }
 
 /* Begins of calls around the highest one: the outer ones are printed. */

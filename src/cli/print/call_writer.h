@@ -44,6 +44,8 @@ struct call_writer {
 	uint64_t rows;
 	/* There was a call of the trigger. */
 	bool triggered;
+	/* Calls that --min-duration left out: how long they took is not known. */
+	uint64_t untimed;
 };
 
 void call_writer_init(struct call_writer *writer, struct output *out,
