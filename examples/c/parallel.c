@@ -1,0 +1,133 @@
+/*
+ * Two ways to use more than one processor: jobs of one cursor, which still gives
+ * all rows in order of time; and a thread with a cursor of its own for each stream.
+ *
+ * usage: parallel TRACE [ROOT]
+ */
+#include <hwtdecode/hwtdecode.h>
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define JOBS 4
+#define THREADS 64
+#define ROWS 256
+
+/* What one cursor is to read, and what it saw. */
+struct part {
+	struct hwtd_trace *trace;
+	struct hwtd_events_options options;
+	struct hwtd_stats stats;
+	struct hwtd_error err;
+	uint32_t stream;
+	int rc;
+};
+
+/* A sealed trace is never written: threads share it without a lock. */
+static void *
+count(void *arg)
+{
+	struct part *part = arg;
+	/* Cursor, rows and error belong to this thread alone. */
+	struct hwtd_event rows[ROWS];
+	struct hwtd_batch batch = { .size = sizeof(batch),
+		.events = rows,
+		.stride = sizeof(rows[0]),
+		.cap = ROWS };
+	struct hwtd_events *ev = NULL;
+	int rc;
+
+	part->err.size = sizeof(part->err);
+	part->stats.size = sizeof(part->stats);
+	part->options.size = sizeof(part->options);
+	rc = hwtd_events_open(part->trace, &part->options, &ev, &part->err);
+	while (rc == HWTD_OK)
+		rc = hwtd_events_read(ev, &batch, &part->err);
+	if (rc == HWTD_END)
+		rc = hwtd_events_stats(ev, &part->stats);
+	hwtd_events_close(ev);
+	part->rc = rc;
+	return (NULL);
+}
+
+static void
+print_part(const char *what, const struct part *part)
+{
+	if (part->rc == HWTD_OK)
+		printf("%s: %" PRIu64 " instructions, %" PRIu64 " of %" PRIu64
+		       " bytes lost\n",
+		    what, part->stats.insns, part->stats.gap_bytes,
+		    part->stats.bytes);
+	else
+		fprintf(stderr, "parallel: %s: %s\n", what, part->err.message);
+}
+
+/* A thread for each stream; one that cannot be started runs here. */
+static int
+count_streams(struct hwtd_trace *trace, uint32_t n)
+{
+	static struct part parts[THREADS];
+	pthread_t threads[THREADS];
+	int started[THREADS];
+	char what[32];
+	int rc = HWTD_OK;
+
+	for (uint32_t i = 0; i < n; i++) {
+		parts[i].trace = trace;
+		parts[i].stream = i;
+		parts[i].options.streams = &parts[i].stream;
+		parts[i].options.n_streams = 1;
+		started[i] = pthread_create(&threads[i], NULL, count,
+				 &parts[i]) == 0;
+		if (!started[i])
+			count(&parts[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (started[i])
+			pthread_join(threads[i], NULL);
+		snprintf(what, sizeof(what), "stream %" PRIu32, i);
+		print_part(what, &parts[i]);
+		if (parts[i].rc != HWTD_OK)
+			rc = parts[i].rc;
+	}
+	return (rc);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct part whole = { .options = { .jobs = JOBS } };
+	const char *const roots[1] = { argc > 2 ? argv[2] : NULL };
+	const struct hwtd_search search = { .size = sizeof(search),
+		.roots = roots,
+		.n_roots = argc > 2 ? 1 : 0 };
+	const struct hwtd_open_options opts = { .size = sizeof(opts),
+		.search = &search };
+	struct hwtd_trace_info info = { .size = sizeof(info) };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct hwtd_context *ctx = NULL;
+	struct hwtd_trace *trace = NULL;
+	int rc;
+
+	rc = hwtd_context_create(NULL, &ctx, &err);
+	if (rc == HWTD_OK)
+		rc = hwtd_trace_open(ctx, argc > 1 ? argv[1] : "", &opts,
+		    &trace, &err);
+	if (rc == HWTD_OK)
+		rc = hwtd_trace_info(trace, &info);
+	if (rc != HWTD_OK) {
+		fprintf(stderr, "parallel: %s\n", err.message);
+	} else {
+		whole.trace = trace;
+		count(&whole);
+		print_part("all", &whole);
+		rc = count_streams(trace,
+		    info.n_streams < THREADS ? info.n_streams : THREADS);
+		if (rc == HWTD_OK)
+			rc = whole.rc;
+	}
+	hwtd_trace_close(trace);
+	hwtd_context_destroy(ctx);
+	return (rc == HWTD_OK ? 0 : 1);
+}
