@@ -3,7 +3,8 @@
 usage: consumers.py pkgconfig|cmake BUILD_DIR CMAKE CC CXX VERSION GENERATOR
 
 A consumer must find headers and library wherever the tree went, with
-pkg-config and with find_package, shared and static, in C and C++.
+pkg-config and with find_package, shared and static, in C and C++.  So must all
+examples with pkg-config.
 """
 
 import os
@@ -14,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "consumer"
+EXAMPLES = HERE.parents[2] / "examples" / "c"
 
 
 def run(*command, env=None):
@@ -68,6 +70,14 @@ def pkgconfig(stage, work, cc, cxx, version, env):
         run(cxx, "-x", "c++", "-std=c++17", *cflags, source, "-x", "none",
             *libs, "-o", work / "x")  # fmt: skip
         built.append("x")
+    # Examples are programs of users: they may know no more than is installed.
+    examples = sorted(EXAMPLES.glob("*.c"))
+    if not examples:
+        raise SystemExit(f"{EXAMPLES}: no examples")
+    for source in examples:
+        run(cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-pthread",
+            *cflags, source, *libs, "-o", work / source.stem)  # fmt: skip
+    built.append("build_in_memory")
     return [work / name for name in built]
 
 
