@@ -598,7 +598,7 @@ restart_line(struct hwtdi_line *line)
 	line->start = line->last;
 	line->mark = 0;
 	line->n_late = 0;
-	line->late_room = LATE_ROOM;
+	line->late_room = line->start < LATE_ROOM ? line->start : LATE_ROOM;
 }
 
 static int
