@@ -61,8 +61,7 @@ struct hwtd_compiler_info {
  * HWTD_FORMAT_BOLT or HWTD_FORMAT_BOLT_LEGACY.
  *
  * @param[in]  runs        Opened with HWTD_RUNS_EDGES.  What was not counted yet
- *                         is, by hwtd_export_write().  Has to stay open until
- *                         the export is closed.
+ *                         is, by hwtd_export_write().  Kept alive.
  * @param[in]  image       Image id; HWTD_NO_ID: the program that executed most
  *                         instructions.
  * @param[in]  opts        `format` and `write` have to be set.  Copied.
@@ -95,8 +94,8 @@ HWTD_MUST int hwtd_export_open_runs(struct hwtd_runs *runs, uint32_t image,
  * the next one, so that no range of code is lost between them.
  *
  * @param[in]  events      With rows of code and of gaps, of which nothing was
- *                         read yet; read by the export from now on.  Has to
- *                         stay open until that is closed.
+ *                         read yet; read by the export from now on.  Kept
+ *                         alive.
  * @param[in]  image       Image id: only branches that come from it or lead to
  *                         it.  HWTD_NO_ID: all.
  * @param[in]  opts        `format` and `write` have to be set.  Copied.

@@ -313,7 +313,8 @@ HWTD_MUST int hwtd_coverage_create(struct hwtd_context *ctx,
  *
  * @param[in,out] coverage  Open.
  * @param[in,out] runs      Opened with HWTD_RUNS_EDGES.  What is not counted
- *                          yet is counted first.  The same until HWTD_END.
+ *                          yet is counted first.  The same until HWTD_END;
+ *                          kept alive until then.
  * @param[out]    err       Filled on failure.  May be NULL.
  *
  * @return HWTD_OK, HWTD_END, or
@@ -428,7 +429,7 @@ HWTD_MUST int hwtd_coverage_edges(struct hwtd_coverage *coverage,
  * Functions are called as the linker knows them; one that is hit and was not
  * entered has count 1 there.
  *
- * @param[in]  coverage    Has to stay open, and as it is, until the export is
+ * @param[in]  coverage    Kept alive; has to stay as it is until the export is
  *                         closed.
  * @param[in]  opts        `format` and `write` have to be set.  Copied.
  * @param[out] export_out  Set on success.

@@ -263,7 +263,7 @@ HWTD_MUST int hwtd_export_open_profile(struct hwtd_profile *profile,
  * Lines of one that is compared have two numbers, that of what it is compared
  * with first; pictures have colours.
  *
- * @param[in]  flame       Stays open until the export is closed.
+ * @param[in]  flame       Kept alive.
  * @param[in]  opts        `format` and `write` have to be set.  Copied.
  * @param[out] export_out  Set on success.
  * @param[out] err         Filled on failure.  May be NULL.

@@ -199,8 +199,7 @@ struct hwtd_export_format_info {
  * Begin to write calls, of which nothing was read yet and which were opened
  * with HWTD_CALLS_ENTERS and HWTD_CALLS_GAPS.
  *
- * @param[in]  calls       Read by the export from now on; has to stay open
- *                         until that is closed.
+ * @param[in]  calls       Read by the export from now on; kept alive.
  * @param[in]  opts        `format` and `write` have to be set.  Copied.
  * @param[out] export_out  Set on success.
  * @param[out] err         Filled on failure.  May be NULL.

@@ -206,7 +206,7 @@ HWTD_MUST int hwtd_histogram_create(struct hwtd_context *ctx,
  *
  * @param[in,out] histogram  A histogram.
  * @param[in,out] calls      Open, with nothing read yet; of a trace or of text.
- *                           It stays open until all was added.  BETWEEN needs
+ *                           Kept alive until all was added.  BETWEEN needs
  *                           HWTD_CALLS_ENTERS and HWTD_CALLS_GAPS.
  * @param[out]    err        Filled on failure.  May be NULL.
  *

@@ -391,9 +391,9 @@ HWTD_MUST int hwtd_profile_create(struct hwtd_context *ctx,
  *
  * @param[in,out] profile  A profile.
  * @param[in,out] calls    Open, with HWTD_CALLS_ENTERS and HWTD_CALLS_GAPS, and
- *                         nothing read yet; of a trace or of text.  It stays
- *                         open until all was added, or until something else
- *                         is done with the profile.
+ *                         nothing read yet; of a trace or of text.  Kept alive
+ *                         until all was added, or until something else is done
+ *                         with the profile.
  * @param[out]    err      Filled on failure.  May be NULL.
  *
  * @return HWTD_OK, HWTD_END: all was added, or as hwtd_calls_read(), or
@@ -413,7 +413,7 @@ HWTD_MUST int hwtd_profile_add_calls(struct hwtd_profile *profile,
  *
  * @param[in,out] profile     A profile.
  * @param[in,out] runs        Open; counted to the end here if it is not yet.
- *                            It stays open as calls do.
+ *                            Kept alive as calls are, and `symbolizer` too.
  * @param[in,out] symbolizer  Of the same trace.  NULL: one is made.
  * @param[out]    err         Filled on failure.  May be NULL.
  *
@@ -430,7 +430,7 @@ HWTD_MUST int hwtd_profile_add_runs(struct hwtd_profile *profile,
  *
  * @param[in,out] profile  A profile.
  * @param[in,out] events   Open, with rows of HWTD_EV_BLOCK or HWTD_EV_INSN, and
- *                         none read yet.  It stays open as calls do.
+ *                         none read yet.  Kept alive as calls are.
  * @param[out]    err      Filled on failure.  May be NULL.
  *
  * @return as hwtd_profile_add_calls(), hwtd_events_read().

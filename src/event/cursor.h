@@ -6,6 +6,9 @@
 
 #include "event/filter.h"
 
+/* Closed once more. */
+struct hwtd_events *hwtdi_events_hold(struct hwtd_events *ev);
+
 /* Borrowed while the cursor is open. */
 struct hwtd_context *hwtdi_events_library(const struct hwtd_events *ev);
 struct hwtd_trace *hwtdi_events_trace(const struct hwtd_events *ev);

@@ -109,13 +109,20 @@ hwtd_events_open(struct hwtd_trace *trace,
 	return (HWTD_OK);
 }
 
+struct hwtd_events *
+hwtdi_events_hold(struct hwtd_events *ev)
+{
+	hwtdi_users_add(&ev->users);
+	return (ev);
+}
+
 void
 hwtd_events_close(struct hwtd_events *ev)
 {
 	struct hwtd_trace_info info = { .size = sizeof(info) };
 	struct hwtd_trace *trace;
 
-	if (ev == NULL)
+	if (ev == NULL || !hwtdi_users_drop(&ev->users))
 		return;
 	trace = ev->trace;
 	(void)hwtd_trace_info(trace, &info);

@@ -4,6 +4,7 @@
 #ifndef HWTDI_EVENTS_INTERNAL_H
 #define HWTDI_EVENTS_INTERNAL_H
 
+#include "base/users.h"
 #include "event/cursor.h"
 #include "event/lane.h"
 
@@ -15,6 +16,7 @@ struct hwtdi_head {
 
 struct hwtd_events {
 	struct hwtd_context *library;
+	struct hwtdi_users users;
 	struct hwtd_trace *trace;
 	struct hwtdi_filter filter;
 	struct hwtdi_pool *pool;

@@ -5,10 +5,17 @@
 
 #include <string.h>
 
+#include "analysis/calls/call_source.h"
+#include "analysis/coverage/coverage_internal.h"
+#include "analysis/profile/flame_tree.h"
+#include "analysis/profile/profile_store.h"
+#include "analysis/runs/run_source.h"
 #include "base/fail.h"
+#include "event/cursor.h"
 #include "export/compilers/code_export.h"
 #include "export/formats.h"
 #include "export/lcov.h"
+#include "trace/trace_model.h"
 
 /* One line for each format, in the order that users see; NULL ends it. */
 static const struct hwtdi_exporter_ops *const exporters[] = {
@@ -114,10 +121,44 @@ make(struct hwtd_export *ex, const struct hwtd_format_options *o,
 	    err));
 }
 
+/* What it writes of stays while it is there. */
+static void
+hold_source(struct hwtdi_export_source *source)
+{
+	if (source->calls != NULL)
+		(void)hwtdi_calls_hold(source->calls);
+	if (source->runs != NULL)
+		(void)hwtdi_runs_hold(source->runs);
+	if (source->events != NULL)
+		(void)hwtdi_events_hold(source->events);
+	if (source->trace != NULL)
+		(void)hwtdi_trace_hold(source->trace);
+	if (source->profile != NULL)
+		(void)hwtdi_profile_hold(source->profile);
+	if (source->flame != NULL)
+		(void)hwtdi_flame_hold(source->flame);
+	if (source->coverage != NULL)
+		(void)hwtdi_coverage_hold(source->coverage);
+}
+
+static void
+drop_source(struct hwtdi_export_source *source)
+{
+	hwtd_calls_close(source->calls);
+	hwtd_runs_close(source->runs);
+	hwtd_events_close(source->events);
+	hwtd_trace_close(source->trace);
+	hwtd_profile_destroy(source->profile);
+	hwtd_flame_close(source->flame);
+	hwtd_coverage_close(source->coverage);
+}
+
 static void
 unmake(struct hwtd_export *ex)
 {
 	struct hwtd_context *ctx = ex->ctx;
+
+	drop_source(&ex->source);
 
 	hwtdi_sink_fini(&ex->sink);
 	if (ex->state != NULL)
@@ -154,6 +195,7 @@ hwtdi_export_open(struct hwtd_context *ctx, uint32_t kind,
 	ex->ctx = hwtdi_context_hold(ctx);
 	ex->ops = ops;
 	ex->source = *source;
+	hold_source(&ex->source);
 	ex->info.format = ops->format;
 	ex->info.viewer_bytes = ops->viewer_bytes;
 	rc = make(ex, &o, err);

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/text_pool.h"
+#include "base/users.h"
 #include "image/dwarf_walk.h"
 #include "image/symbol_text.h"
 #include "trace/search_copy.h"
@@ -51,6 +52,7 @@ struct chain {
 };
 
 struct hwtd_symbolizer {
+	struct hwtdi_users users;
 	struct hwtd_trace *trace;
 	struct hwtd_context *library;
 	pthread_mutex_t lock;
@@ -620,6 +622,13 @@ hwtd_symbolizer_open(struct hwtd_trace *trace,
 	return (HWTD_OK);
 }
 
+struct hwtd_symbolizer *
+hwtdi_symbolizer_hold(struct hwtd_symbolizer *symbolizer)
+{
+	hwtdi_users_add(&symbolizer->users);
+	return (symbolizer);
+}
+
 void
 hwtd_symbolizer_close(struct hwtd_symbolizer *symbolizer)
 {
@@ -627,7 +636,7 @@ hwtd_symbolizer_close(struct hwtd_symbolizer *symbolizer)
 	struct hwtd_context *library;
 	struct hwtd_trace *trace;
 
-	if (s == NULL)
+	if (s == NULL || !hwtdi_users_drop(&s->users))
 		return;
 	library = s->library;
 	trace = s->trace;

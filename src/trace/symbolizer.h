@@ -8,6 +8,10 @@
 
 #include "trace/symbol_image.h"
 
+/* Closed once more. */
+struct hwtd_symbolizer *hwtdi_symbolizer_hold(struct hwtd_symbolizer
+	*symbolizer);
+
 /*
  * As hwtd_symbolize(), of one place of a process at a moment (NULL: the end of
  * the trace).  HWTD_E_NOMEM, HWTD_E_LIMIT.

@@ -9,6 +9,9 @@
 
 #include "base/library.h"
 
+/* Closed once more. */
+struct hwtd_calls *hwtdi_calls_hold(struct hwtd_calls *calls);
+
 struct hwtd_context *hwtdi_calls_library(const struct hwtd_calls *calls);
 
 /* NULL: they are of text. */

@@ -7,6 +7,7 @@
 #include "analysis/calls/call_source.h"
 #include "analysis/calls/call_text.h"
 #include "base/fail.h"
+#include "base/users.h"
 #include "event/cursor.h"
 #include "trace/trace_model.h"
 
@@ -23,6 +24,7 @@
 
 struct hwtd_calls {
 	struct hwtd_context *library;
+	struct hwtdi_users users;
 	/* NULL: text. */
 	struct hwtd_trace *trace;
 	struct hwtd_events *events;
@@ -259,13 +261,20 @@ hwtd_calls_open_text(struct hwtd_context *ctx, const char *path,
 	return (HWTD_OK);
 }
 
+struct hwtd_calls *
+hwtdi_calls_hold(struct hwtd_calls *calls)
+{
+	hwtdi_users_add(&calls->users);
+	return (calls);
+}
+
 void
 hwtd_calls_close(struct hwtd_calls *calls)
 {
 	struct hwtd_context *library;
 	struct hwtd_trace *trace;
 
-	if (calls == NULL)
+	if (calls == NULL || !hwtdi_users_drop(&calls->users))
 		return;
 	library = calls->library;
 	trace = calls->trace;

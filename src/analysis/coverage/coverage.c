@@ -56,12 +56,19 @@ end_adding(struct hwtd_coverage *c)
 	c->adding = NULL;
 }
 
+struct hwtd_coverage *
+hwtdi_coverage_hold(struct hwtd_coverage *coverage)
+{
+	hwtdi_users_add(&coverage->users);
+	return (coverage);
+}
+
 void
 hwtd_coverage_close(struct hwtd_coverage *coverage)
 {
 	struct hwtd_context *library;
 
-	if (coverage == NULL)
+	if (coverage == NULL || !hwtdi_users_drop(&coverage->users))
 		return;
 	library = coverage->library;
 	end_adding(coverage);

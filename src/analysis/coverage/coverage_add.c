@@ -74,7 +74,7 @@ hwtdi_cov_adding_create(const struct hwtd_coverage *coverage,
 		return (hwtdi_fail_nomem(err, sizeof(*a)));
 	a->library = coverage->library;
 	a->coverage = coverage;
-	a->runs = runs;
+	a->runs = hwtdi_runs_hold(runs);
 	a->trace = hwtdi_trace_hold(hwtdi_runs_trace(runs));
 	a->part.library = a->library;
 	a->n_images = a->trace->n_images;
@@ -129,6 +129,7 @@ hwtdi_cov_adding_destroy(struct hwtdi_cov_adding *adding)
 	hwtd_symbolizer_close(a->symbolizer);
 	hwtdi_free(library, a->images, a->n_images * sizeof(*a->images));
 	hwtd_trace_close(a->trace);
+	hwtd_runs_close(a->runs);
 	hwtdi_free(library, a, sizeof(*a));
 }
 

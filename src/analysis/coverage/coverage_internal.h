@@ -6,12 +6,14 @@
 
 #include "analysis/coverage/coverage_paths.h"
 #include "analysis/coverage/coverage_sums.h"
+#include "base/users.h"
 #include "trace/search_copy.h"
 
 struct hwtdi_cov_adding;
 
 struct hwtd_coverage {
 	struct hwtd_context *library;
+	struct hwtdi_users users;
 	uint32_t flags;
 	bool has_search;
 	struct hwtdi_search search;
@@ -40,6 +42,7 @@ bool hwtdi_cov_adding_is_of(const struct hwtdi_cov_adding *adding,
 void hwtdi_cov_adding_destroy(struct hwtdi_cov_adding *adding);
 
 /* coverage.c, for exporters: make the tables.  HWTD_E_STATE, HWTD_E_NOMEM. */
+struct hwtd_coverage *hwtdi_coverage_hold(struct hwtd_coverage *coverage);
 int hwtdi_coverage_sums(struct hwtd_coverage *coverage,
     const struct hwtdi_cov_sums **out, struct hwtd_error *err);
 

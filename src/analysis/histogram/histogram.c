@@ -328,7 +328,7 @@ add_way(struct hwtd_histogram *h, const struct hwtd_call *row,
 /* Reading calls. */
 
 static int
-begin(struct hwtd_histogram *h, const struct hwtd_calls *calls,
+begin(struct hwtd_histogram *h, struct hwtd_calls *calls,
     struct hwtd_error *err)
 {
 	const uint32_t want = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS;
@@ -353,7 +353,7 @@ begin(struct hwtd_histogram *h, const struct hwtd_calls *calls,
 	if (h->rows == NULL)
 		return (hwtdi_fail_nomem(err,
 		    ROWS_AT_ONCE * sizeof(*h->rows)));
-	h->calls = calls;
+	h->calls = hwtdi_calls_hold(calls);
 	h->trace = hwtdi_calls_trace(calls);
 	return (HWTD_OK);
 }
@@ -372,6 +372,7 @@ hwtdi_histogram_end_calls(struct hwtd_histogram *h)
 	h->n_functions = h->cap_functions = 0;
 	h->threads = NULL;
 	h->n_threads = h->cap_threads = 0;
+	hwtd_calls_close(h->calls);
 	h->calls = NULL;
 	h->trace = NULL;
 	h->seen_calls = 0;

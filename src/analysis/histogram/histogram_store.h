@@ -82,7 +82,7 @@ struct hwtd_histogram {
 	size_t n_order, cap_order;
 
 	/* The calls that are being added, or NULL. */
-	const struct hwtd_calls *calls;
+	struct hwtd_calls *calls;
 	struct hwtd_trace *trace;
 	uint64_t seen_calls;
 	/* What was read of them so far. */

@@ -96,12 +96,19 @@ hwtd_flame_open(struct hwtd_profile *profile,
 	return (HWTD_OK);
 }
 
+struct hwtd_flame *
+hwtdi_flame_hold(struct hwtd_flame *flame)
+{
+	hwtdi_users_add(&flame->users);
+	return (flame);
+}
+
 void
 hwtd_flame_close(struct hwtd_flame *flame)
 {
 	struct hwtd_context *library;
 
-	if (flame == NULL)
+	if (flame == NULL || !hwtdi_users_drop(&flame->users))
 		return;
 	library = flame->library;
 	hwtdi_free(library, flame->nodes,

@@ -8,6 +8,7 @@
 #include <hwtdecode/flame.h>
 
 #include "base/text_pool.h"
+#include "base/users.h"
 
 /* What is looked at, and what it is compared with. */
 #define HWTDI_FLAME_SIDES 2
@@ -37,6 +38,7 @@ struct hwtdi_flame_spot {
 
 struct hwtd_flame {
 	struct hwtd_context *library;
+	struct hwtdi_users users;
 	struct hwtd_flame_options options;
 	struct hwtd_flame_info info;
 	uint64_t total[HWTDI_FLAME_SIDES];
@@ -87,6 +89,9 @@ int hwtdi_flame_drop(struct hwtd_flame *f, uint32_t spot,
 
 /* The last part of a path; "" of NULL. */
 const char *hwtdi_flame_base_name(const char *path);
+
+/* Closed once more. */
+struct hwtd_flame *hwtdi_flame_hold(struct hwtd_flame *flame);
 
 /* Read profiles into the tree: profiles[1] may be NULL. */
 int hwtdi_flame_feed(struct hwtd_flame *f,

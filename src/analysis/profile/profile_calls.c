@@ -314,6 +314,7 @@ drop(struct adding *a, struct hwtd_context *library)
 	    sizeof(*a->functions));
 	hwtdi_profile_names_fini(&a->names);
 	hwtd_symbolizer_close(a->symbolizer);
+	hwtd_calls_close(a->calls);
 	hwtdi_free(library, a, sizeof(*a));
 }
 
@@ -391,7 +392,7 @@ begin(struct hwtd_profile *p, struct hwtd_calls *calls, struct hwtd_error *err)
 		return (hwtdi_fail_nomem(err, sizeof(*a)));
 	a->head.by = calls;
 	a->head.end = end;
-	a->calls = calls;
+	a->calls = hwtdi_calls_hold(calls);
 	rc = hwtdi_profile_names_init(&a->names, p, trace, err);
 	if (rc == HWTD_OK && trace != NULL &&
 	    (p->options.flags & HWTD_PROFILE_LINES) != 0 &&

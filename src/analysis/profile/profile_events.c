@@ -113,6 +113,7 @@ end(struct hwtd_profile *p, struct hwtdi_profile_adding *head, bool keep,
 		add_seen(a, p);
 	}
 	hwtdi_profile_names_fini(&a->names);
+	hwtd_events_close(a->events);
 	hwtdi_free(p->library, a, sizeof(*a));
 	return (rc);
 }
@@ -128,7 +129,7 @@ begin(struct hwtd_profile *p, struct hwtd_events *events,
 		return (hwtdi_fail_nomem(err, sizeof(*a)));
 	a->head.by = events;
 	a->head.end = end;
-	a->events = events;
+	a->events = hwtdi_events_hold(events);
 	rc = hwtdi_profile_names_init(&a->names, p, hwtdi_events_trace(events),
 	    err);
 	if (rc != HWTD_OK) {

@@ -7,6 +7,7 @@
 #include "analysis/profile/profile_code.h"
 #include "analysis/runs/run_source.h"
 #include "base/fail.h"
+#include "trace/symbolizer.h"
 
 /* Runs and edges that one step names. */
 #define STEP 2048u
@@ -30,7 +31,7 @@ enum state {
 struct adding {
 	struct hwtdi_profile_adding head;
 	struct hwtd_runs *counted;
-	struct hwtd_symbolizer *own;
+	struct hwtd_symbolizer *symbolizer;
 	struct hwtdi_profile_coder coder;
 	enum state state;
 	/* All runs, and functions of their first and last instruction. */
@@ -339,7 +340,8 @@ end(struct hwtd_profile *p, struct hwtdi_profile_adding *head, bool keep,
 			add_seen(p, a->counted);
 	}
 	hwtdi_profile_coder_fini(&a->coder);
-	hwtd_symbolizer_close(a->own);
+	hwtd_symbolizer_close(a->symbolizer);
+	hwtd_runs_close(a->counted);
 	hwtdi_array_free(library, a->runs, a->cap_runs, sizeof(*a->runs));
 	hwtdi_array_free(library, a->firsts, a->cap_firsts,
 	    sizeof(*a->firsts));
@@ -366,14 +368,16 @@ begin(struct hwtd_profile *p, struct hwtd_runs *counted,
 		return (hwtdi_fail_nomem(err, sizeof(*a)));
 	a->head.by = counted;
 	a->head.end = end;
-	a->counted = counted;
+	a->counted = hwtdi_runs_hold(counted);
 	if ((p->options.flags & HWTD_PROFILE_NO_SYMBOLS) != 0)
 		symbolizer = NULL;
 	else if (symbolizer == NULL)
-		rc = hwtd_symbolizer_open(trace, &opts, &a->own, err);
+		rc = hwtd_symbolizer_open(trace, &opts, &a->symbolizer, err);
+	else
+		a->symbolizer = hwtdi_symbolizer_hold(symbolizer);
 	if (rc == HWTD_OK)
 		rc = hwtdi_profile_coder_init(&a->coder, p, trace,
-		    symbolizer != NULL ? symbolizer : a->own, err);
+		    a->symbolizer, err);
 	if (rc != HWTD_OK) {
 		(void)end(p, &a->head, false, NULL);
 		return (rc);

@@ -86,12 +86,19 @@ hwtd_profile_create(struct hwtd_context *ctx,
 	hwtdi_array_free((p)->library, (p)->what, (p)->cap_##what,            \
 	    sizeof(*(p)->what))
 
+struct hwtd_profile *
+hwtdi_profile_hold(struct hwtd_profile *p)
+{
+	hwtdi_users_add(&p->users);
+	return (p);
+}
+
 void
 hwtd_profile_destroy(struct hwtd_profile *p)
 {
 	struct hwtd_context *library;
 
-	if (p == NULL)
+	if (p == NULL || !hwtdi_users_drop(&p->users))
 		return;
 	library = p->library;
 	if (p->adding != NULL)

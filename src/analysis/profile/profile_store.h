@@ -11,6 +11,7 @@
 #include <hwtdecode/profile.h>
 
 #include "base/text_pool.h"
+#include "base/users.h"
 
 /* Numbers of texts are of the profile's pool; 0: none. */
 struct hwtdi_profile_image {
@@ -92,6 +93,7 @@ struct hwtdi_profile_adding {
 
 struct hwtd_profile {
 	struct hwtd_context *library;
+	struct hwtdi_users users;
 	struct hwtd_profile_options options;
 	struct hwtdi_text_pool texts;
 
@@ -188,6 +190,9 @@ void hwtdi_profile_add_sums(struct hwtd_profile_sums *to,
     const struct hwtd_profile_sums *from);
 /* Counts stay at their greatest rather than begin anew. */
 uint64_t hwtdi_profile_sum(uint64_t a, uint64_t b);
+
+/* Destroyed once more. */
+struct hwtd_profile *hwtdi_profile_hold(struct hwtd_profile *p);
 
 /*
  * Something is added next: a source that is not at its end ends, unless it is `by`,

@@ -7,6 +7,9 @@
 #include <hwtdecode/runs.h>
 #include <stdbool.h>
 
+/* Closed once more. */
+struct hwtd_runs *hwtdi_runs_hold(struct hwtd_runs *runs);
+
 /* Borrowed while the runs are open. */
 struct hwtd_trace *hwtdi_runs_trace(const struct hwtd_runs *runs);
 

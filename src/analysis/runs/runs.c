@@ -9,12 +9,14 @@
 #include "analysis/runs/row_counts.h"
 #include "analysis/runs/tally_crew.h"
 #include "base/fail.h"
+#include "base/users.h"
 #include "event/cursor.h"
 #include "event/rows.h"
 #include "trace/trace_model.h"
 
 struct hwtd_runs {
 	struct hwtd_context *library;
+	struct hwtdi_users users;
 	struct hwtd_trace *trace;
 	struct hwtdi_filter filter;
 	bool with_edges;
@@ -109,12 +111,19 @@ end_counting(struct hwtd_runs *runs)
 	hwtdi_row_counts_fini(&runs->rows);
 }
 
+struct hwtd_runs *
+hwtdi_runs_hold(struct hwtd_runs *runs)
+{
+	hwtdi_users_add(&runs->users);
+	return (runs);
+}
+
 void
 hwtd_runs_close(struct hwtd_runs *runs)
 {
 	struct hwtd_trace *trace;
 
-	if (runs == NULL)
+	if (runs == NULL || !hwtdi_users_drop(&runs->users))
 		return;
 	trace = runs->trace;
 	end_counting(runs);
