@@ -1,5 +1,5 @@
 /*
- * Events as columns: rows of a cursor as an Arrow C stream, which pyarrow,
+ * Events, calls, packets and records as columns: an Arrow C stream, which pyarrow,
  * polars, DuckDB, pandas and others read without copies.  Nothing of Arrow is
  * needed to build or to use the library.
  */
@@ -7,7 +7,8 @@
 #define HWTDECODE_EXPORT_H
 
 #ifndef HWTD_CDEF
-#include <hwtdecode/event.h>
+#include <hwtdecode/calls.h>
+#include <hwtdecode/packet.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -142,6 +143,12 @@ struct ArrowArrayStream {
  */
 #define HWTD_COL_SAMPLES 0x2000000000
 
+/**
+ * "function", "image", "file" and "line" of the code at `ip`: text, line a number.
+ * They are looked up for each row, and are there only if they are asked for.
+ */
+#define HWTD_COL_NAMES 0x4000000000
+
 /** Rows in an Arrow array that an export may be asked for, at most. */
 #define HWTD_EXPORT_MAX_ROWS 0x1000000
 
@@ -149,12 +156,24 @@ struct ArrowArrayStream {
 struct hwtd_export_options {
 	/** sizeof(struct hwtd_export_options). */
 	size_t size;
-	/** HWTD_COL_* bits.  0: all columns that the library has. */
+	/**
+	 * Events: HWTD_COL_* bits.  0: all columns that the library has but
+	 * HWTD_COL_NAMES; and 0 for rows that are no events.
+	 */
 	uint64_t columns;
-	/** Rows in each array but the last.  0: 65536. */
+	/**
+	 * Rows in each array but the last; fewer where they have more than a
+	 * GiB of text.  0: 65536.
+	 */
 	uint32_t rows;
 	/** 0. */
 	uint32_t reserved;
+	/**
+	 * Shape [n_names]: columns by name, in the order that they are wanted in,
+	 * each once.  None: as `columns` says; else that has to be 0.
+	 */
+	const char *const *names;
+	size_t n_names;
 };
 
 /**
@@ -177,7 +196,8 @@ struct hwtd_export_options {
  * @param[out]    err         Filled on failure.  May be NULL.
  *
  * @return HWTD_OK, or
- *         HWTD_E_INVALID  a pointer is NULL, or too many rows are asked for;
+ *         HWTD_E_INVALID  a pointer is NULL, too many rows are asked for, or a
+ *                         column that there is not;
  *         HWTD_E_NOMEM    out of memory;
  *         HWTD_E_TOO_NEW  `opts` has fields or columns that this library does
  *                         not know.
@@ -191,6 +211,69 @@ struct hwtd_export_options {
  * Since:  0.1
  */
 HWTD_MUST int hwtd_events_export(struct hwtd_events *ev,
+    const struct hwtd_export_options *opts,
+    struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+
+/**
+ * Turn calls into an Arrow C stream of their rows, as hwtd_events_export() does
+ * for events.  Columns are those of struct hwtd_call, each flag one of its own,
+ * with `function`, `image`, `pid` and `tid` in place of ids.  What only an ended
+ * call has is null in other rows.
+ *
+ * @param[in,out] calls       Open.  On success they belong to the stream, which
+ *                            closes them; on failure they are as they were.
+ * @param[in]     opts        NULL: defaults.
+ * @param[out]    stream_out  Set on success.
+ * @param[out]    err         Filled on failure.  May be NULL.
+ *
+ * @return as hwtd_events_export().
+ *
+ * Units:  in the metadata of each field.
+ * Lives:  as hwtd_events_export() says.
+ * Source: Apache Arrow, "The Arrow C stream interface".
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_calls_export(struct hwtd_calls *calls,
+    const struct hwtd_export_options *opts,
+    struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+
+/**
+ * The same of packets: the fields of struct hwtd_packet, `name` in its protocol,
+ * and `text`, its fields in words.
+ *
+ * @param[in,out] packets     Open.  On success they belong to the stream, which
+ *                            closes them; on failure they are as they were.
+ * @param[in]     opts        NULL: defaults.
+ * @param[out]    stream_out  Set on success.
+ * @param[out]    err         Filled on failure.  May be NULL.
+ *
+ * @return as hwtd_events_export().
+ *
+ * Units:  in the metadata of each field.
+ * Lives:  as hwtd_events_export() says.
+ * Source: Apache Arrow, "The Arrow C stream interface".
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_packets_export(struct hwtd_packets *packets,
+    const struct hwtd_export_options *opts,
+    struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+
+/**
+ * The same of all records of a trace: the fields of struct hwtd_record.
+ *
+ * @param[in]  trace       Sealed; kept alive.
+ * @param[in]  opts        NULL: defaults.
+ * @param[out] stream_out  Set on success.
+ * @param[out] err         Filled on failure.  May be NULL.
+ *
+ * @return as hwtd_events_export(), or HWTD_E_STATE: it is not sealed.
+ *
+ * Units:  in the metadata of each field.
+ * Lives:  as hwtd_events_export() says.
+ * Source: Apache Arrow, "The Arrow C stream interface".
+ * Since:  0.1
+ */
+HWTD_MUST int hwtd_records_export(struct hwtd_trace *trace,
     const struct hwtd_export_options *opts,
     struct ArrowArrayStream *stream_out, struct hwtd_error *err);
 

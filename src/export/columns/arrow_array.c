@@ -110,7 +110,7 @@ static void
 init_column(struct array_block *block, struct column_array *to,
     const struct hwtdi_column_buffer *from)
 {
-	const bool is_text = from->column->type == HWTDI_TEXT;
+	const bool is_text = hwtdi_column_is_text(from->column);
 	const size_t n = block->head.batch.n;
 	const uint8_t *zeros = block->head.zeros;
 

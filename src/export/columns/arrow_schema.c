@@ -129,6 +129,8 @@ format_of(enum hwtdi_column_type type)
 		return ("L");
 	case HWTDI_U32:
 		return ("I");
+	case HWTDI_I32:
+		return ("i");
 	case HWTDI_U8:
 		return ("C");
 	case HWTDI_BOOL:
@@ -137,6 +139,7 @@ format_of(enum hwtdi_column_type type)
 		/* Of the indices, int8. */
 		return ("c");
 	case HWTDI_TEXT:
+	case HWTDI_STRING:
 	default:
 		return ("u");
 	}

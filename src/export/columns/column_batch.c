@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "export/plain_text.h"
 
 /* Names. */
 
@@ -48,10 +49,12 @@ values_bytes(const struct hwtdi_column *column, size_t cap)
 	case HWTDI_U64:
 		return (cap * sizeof(uint64_t));
 	case HWTDI_U32:
+	case HWTDI_I32:
 		return (cap * sizeof(uint32_t));
 	case HWTDI_BOOL:
 		return ((cap + 7) / 8);
 	case HWTDI_TEXT:
+	case HWTDI_STRING:
 		return ((cap + 1) * sizeof(int32_t));
 	case HWTDI_U8:
 	case HWTDI_NAME:
@@ -178,122 +181,11 @@ hwtdi_column_batch_trim(struct hwtdi_column_batch *batch)
 
 /* Where values come from. */
 
-static const struct hwtd_event *
-row_at(const struct hwtd_batch *rows, size_t i)
-{
-	return ((const void *)((const uint8_t *)rows->events +
-	    i * rows->stride));
-}
-
-static void
-put(struct hwtdi_column_filler *f, const void *from, size_t row)
+void
+hwtdi_rows_put(struct hwtdi_column_filler *f, const void *from, size_t row)
 {
 	f->from[f->n_from] = from;
 	f->at[f->n_from++] = (uint16_t)row;
-}
-
-/* A row of a record names a byte only if the record does. */
-static bool
-record_is_placed(const struct hwtdi_column_filler *f, uint64_t index)
-{
-	struct hwtd_record record = { .size = sizeof(record) };
-
-	return (hwtd_trace_record(f->trace, index, &record) == HWTD_OK &&
-	    (record.flags & HWTD_RECF_STREAM_OFF) != 0);
-}
-
-static bool
-is_placed(const struct hwtdi_column_filler *f, const struct hwtd_event *row)
-{
-	if (row->stream == HWTD_NO_ID)
-		return (false);
-	return (row->kind != HWTD_EV_RECORD || row->stream_off != 0 ||
-	    record_is_placed(f, row->value));
-}
-
-static void
-gather_details(struct hwtdi_column_filler *f, const struct hwtd_batch *rows,
-    uint8_t kind, const void *details, size_t stride, size_t n)
-{
-	if (n == 0)
-		return;
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct hwtd_event *row = row_at(rows, i);
-
-		if (row->kind == kind && (row->flags & HWTD_EVF_VALUE) != 0 &&
-		    row->value < n)
-			put(f, (const uint8_t *)details + row->value * stride,
-			    i);
-	}
-}
-
-static void
-gather(struct hwtdi_column_filler *f, const struct hwtd_batch *rows,
-    enum hwtdi_column_source source)
-{
-	f->n_from = 0;
-	f->loaded.bytes = 0;
-	switch (source) {
-	case HWTDI_FROM_ROW:
-		for (size_t i = 0; i < rows->n; i++)
-			put(f, row_at(rows, i), i);
-		break;
-	case HWTDI_FROM_PLACED_ROW:
-		for (size_t i = 0; i < rows->n; i++)
-			if (is_placed(f, row_at(rows, i)))
-				put(f, row_at(rows, i), i);
-		break;
-	case HWTDI_FROM_CONTEXT:
-		for (size_t i = 0; i < rows->n; i++)
-			put(f, &f->contexts[row_at(rows, i)->context], i);
-		break;
-	case HWTDI_FROM_GAP:
-		gather_details(f, rows, HWTD_EV_GAP, rows->gaps,
-		    rows->gap_stride, rows->n_gaps);
-		break;
-	case HWTDI_FROM_MARKER:
-		gather_details(f, rows, HWTD_EV_MARKER, rows->markers,
-		    rows->marker_stride, rows->n_markers);
-		break;
-	case HWTDI_FROM_POWER:
-		gather_details(f, rows, HWTD_EV_POWER, rows->powers,
-		    rows->power_stride, rows->n_powers);
-		break;
-	case HWTDI_FROM_ASYNC:
-		gather_details(f, rows, HWTD_EV_ASYNC, rows->asyncs,
-		    rows->async_stride, rows->n_asyncs);
-		break;
-	case HWTDI_FROM_SAMPLE:
-		gather_details(f, rows, HWTD_EV_SAMPLE, rows->samples,
-		    rows->sample_stride, rows->n_samples);
-		break;
-	}
-}
-
-/* Contexts never change and their ids count from 0, so copies are kept. */
-static int
-know_contexts(struct hwtdi_column_filler *f, struct hwtd_context *library,
-    const struct hwtd_batch *rows, struct hwtd_error *err)
-{
-	size_t n = f->n_contexts;
-	int rc;
-
-	for (size_t i = 0; i < rows->n; i++)
-		if (row_at(rows, i)->context >= n)
-			n = (size_t)row_at(rows, i)->context + 1;
-	rc = hwtdi_array_grow(library, &f->contexts, &f->cap_contexts, n,
-	    sizeof(*f->contexts), err);
-	for (; rc == HWTD_OK && f->n_contexts < n; f->n_contexts++) {
-		struct hwtd_exec_context *c = &f->contexts[f->n_contexts];
-
-		c->size = sizeof(*c);
-		rc = hwtd_trace_exec_context(f->trace, (uint32_t)f->n_contexts,
-		    c);
-		if (rc != HWTD_OK)
-			return (hwtdi_fail(err, rc, "no context %zu",
-			    f->n_contexts));
-	}
-	return (rc);
 }
 
 /* Values. */
@@ -356,6 +248,14 @@ apply(struct hwtdi_column_filler *f, const struct hwtdi_condition *c)
 	case HWTDI_IF_ID:
 		for (size_t i = 0; i < n; i++)
 			known[i] &= v[i] != HWTD_NO_ID;
+		break;
+	case HWTDI_IF_SET:
+		for (size_t i = 0; i < n; i++)
+			known[i] &= v[i] != 0;
+		break;
+	case HWTDI_IF_NOT_MAX:
+		for (size_t i = 0; i < n; i++)
+			known[i] &= v[i] != UINT64_MAX;
 		break;
 	}
 }
@@ -465,6 +365,89 @@ store_text(struct hwtdi_column_filler *f, struct hwtdi_column_batch *batch,
 	return (HWTD_OK);
 }
 
+/* Bytes that take U+FFFD instead of one that is no UTF-8. */
+#define REPLACED "\xef\xbf\xbd"
+#define REPLACED_BYTES 3
+
+static size_t
+put_utf8(char *to, const char *text, size_t n)
+{
+	size_t done = 0, written = 0;
+
+	while (done < n) {
+		const size_t k = hwtdi_utf8_bytes(text + done, n - done);
+
+		if (k == 0)
+			memcpy(to + written, REPLACED, REPLACED_BYTES);
+		else
+			memcpy(to + written, text + done, k);
+		written += k == 0 ? REPLACED_BYTES : k;
+		done += k == 0 ? 1 : k;
+	}
+	return (written);
+}
+
+static int
+store_strings(struct hwtdi_column_filler *f, struct hwtdi_column_batch *batch,
+    struct hwtdi_column_buffer *b, size_t n, struct hwtd_error *err)
+{
+	int32_t *offsets = (void *)b->values;
+	const char *last = NULL;
+	size_t k = 0, last_at = 0, last_n = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = NULL;
+		size_t bytes;
+		int rc;
+
+		if (k < f->n_from && f->at[k] == i) {
+			if (f->known[k] != 0)
+				memcpy(&text,
+				    f->from[k] + b->column->field.off,
+				    sizeof(text));
+			k++;
+		}
+		if (text == NULL) {
+			offsets[batch->n + i + 1] = (int32_t)b->n_text;
+			continue;
+		}
+		/* Rows that follow on one another are often of one thing. */
+		bytes = text == last ? last_n : REPLACED_BYTES * strlen(text);
+		if (b->n_text + bytes > INT32_MAX)
+			return (hwtdi_fail(err, HWTD_E_LIMIT,
+			    "more than 2 GiB of text in column %s of an "
+			    "array; "
+			    "ask for fewer rows",
+			    b->column->name));
+		rc = hwtdi_array_grow(batch->library, &b->text, &b->cap_text,
+		    b->n_text + bytes, 1, err);
+		if (rc != HWTD_OK)
+			return (rc);
+		if (text == last)
+			memcpy(b->text + b->n_text, b->text + last_at, bytes);
+		else
+			bytes = put_utf8(b->text + b->n_text, text,
+			    strlen(text));
+		last = text;
+		last_at = b->n_text;
+		last_n = bytes;
+		b->n_text += bytes;
+		offsets[batch->n + i + 1] = (int32_t)b->n_text;
+	}
+	return (HWTD_OK);
+}
+
+size_t
+hwtdi_column_batch_text(const struct hwtdi_column_batch *batch)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < batch->n_columns; i++)
+		if (batch->columns[i].n_text > most)
+			most = batch->columns[i].n_text;
+	return (most);
+}
+
 /* Mostly there is something for each row. */
 #define STORE(type)                                                           \
 	do {                                                                  \
@@ -506,12 +489,15 @@ store(struct hwtdi_column_filler *f, const struct hwtdi_column_plan *plan,
 
 	if (b->column->type == HWTDI_TEXT)
 		return (store_text(f, batch, b, n, err));
+	if (b->column->type == HWTDI_STRING)
+		return (store_strings(f, batch, b, n, err));
 	load(f, b->column->field);
 	switch (b->column->type) {
 	case HWTDI_U64:
 		STORE(uint64_t);
 		break;
 	case HWTDI_U32:
+	case HWTDI_I32:
 		STORE(uint32_t);
 		break;
 	case HWTDI_NAME:
@@ -552,24 +538,28 @@ add_to_column(struct hwtdi_column_batch *batch, struct hwtdi_column_filler *f,
 
 int
 hwtdi_column_batch_add(struct hwtdi_column_batch *batch,
-    struct hwtdi_column_filler *f, const struct hwtd_batch *rows,
+    struct hwtdi_column_filler *f, struct hwtdi_rows *rows, size_t n,
     struct hwtd_error *err)
 {
-	int rc = know_contexts(f, batch->library, rows, err);
+	int rc = HWTD_OK;
 
-	for (unsigned int s = 0; s < HWTDI_COLUMN_SOURCES; s++) {
+	for (unsigned int s = 0; s < rows->ops->n_sources; s++) {
 		bool gathered = false;
 
 		for (size_t i = 0; rc == HWTD_OK && i < batch->n_columns;
 		     i++) {
 			if (f->plan[i].column->source != s)
 				continue;
-			if (!gathered)
-				gather(f, rows, (enum hwtdi_column_source)s);
+			if (!gathered) {
+				f->n_from = 0;
+				f->loaded.bytes = 0;
+				rc = rows->ops->gather(rows, s, f, err);
+			}
 			gathered = true;
-			rc = add_to_column(batch, f, i, rows->n, err);
+			if (rc == HWTD_OK)
+				rc = add_to_column(batch, f, i, n, err);
 		}
 	}
-	batch->n += rows->n;
+	batch->n += n;
 	return (rc);
 }

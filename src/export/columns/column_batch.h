@@ -7,12 +7,13 @@
 
 #include "base/library.h"
 #include "export/columns/columns.h"
+#include "export/columns/row_source.h"
 
 /* Rows that are added at once, at most. */
 #define HWTDI_CHUNK 1024
 
 /* Numbers below it have names of their own; the rest has that of the last. */
-#define HWTDI_NUMBERS 64
+#define HWTDI_NUMBERS 96
 #define HWTDI_NAMES_BYTES 1024
 
 /* The names of a column, each once, in the order of their numbers. */
@@ -57,11 +58,7 @@ struct hwtdi_column_batch {
 
 /* What is needed to fill batches, one after the other. */
 struct hwtdi_column_filler {
-	struct hwtd_trace *trace;
 	const struct hwtdi_column_plan *plan;
-	/* All contexts up to the highest id that was seen. */
-	struct hwtd_exec_context *contexts;
-	size_t n_contexts, cap_contexts;
 
 	/* What the source at hand has for a chunk, and for which rows. */
 	const uint8_t *from[HWTDI_CHUNK];
@@ -85,10 +82,16 @@ void hwtdi_column_batch_fini(struct hwtdi_column_batch *batch);
 int hwtdi_column_batch_reserve(struct hwtdi_column_batch *batch, size_t cap,
     struct hwtd_error *err);
 
-/* Append the rows, which there is room for.  After a failure: give it up. */
+/*
+ * Append the `n` rows that were read last, which there is room for.  After a
+ * failure: give it up.
+ */
 int hwtdi_column_batch_add(struct hwtdi_column_batch *batch,
-    struct hwtdi_column_filler *filler, const struct hwtd_batch *rows,
+    struct hwtdi_column_filler *filler, struct hwtdi_rows *rows, size_t n,
     struct hwtd_error *err);
+
+/* Bytes of the text of the column that has most. */
+size_t hwtdi_column_batch_text(const struct hwtdi_column_batch *batch);
 
 /* Give back room that was not needed. */
 void hwtdi_column_batch_trim(struct hwtdi_column_batch *batch);

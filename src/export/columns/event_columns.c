@@ -3,66 +3,71 @@
  */
 #include "export/columns/columns.h"
 
-#define FIELD(type, member)                                                   \
-	{                                                                     \
-		(uint16_t) offsetof(struct type, member),                     \
-		    (uint16_t)sizeof(((struct type *)0)->member)              \
-	}
-
 /* Values, with the struct that they stand in. */
 #define ROW(t, m)                                                             \
-	.source = HWTDI_FROM_ROW, .type = (t), .field = FIELD(hwtd_event, m)
+	.source = HWTDI_FROM_ROW, .type = (t),                                \
+	.field = HWTDI_FIELD(hwtd_event, m)
 #define PLACED(t, m)                                                          \
-	.source = HWTDI_FROM_PLACED_ROW, .type = (t),                         \
-	.field = FIELD(hwtd_event, m)
+	.source = HWTDI_FROM_PLACED_ROW, .sparse = true, .type = (t),         \
+	.field = HWTDI_FIELD(hwtd_event, m)
 #define CONTEXT(t, m)                                                         \
 	.source = HWTDI_FROM_CONTEXT, .type = (t),                            \
-	.field = FIELD(hwtd_exec_context, m)
+	.field = HWTDI_FIELD(hwtd_exec_context, m)
 #define GAP(t, m)                                                             \
-	.source = HWTDI_FROM_GAP, .type = (t), .field = FIELD(hwtd_gap, m)
+	.source = HWTDI_FROM_GAP, .sparse = true, .type = (t),                \
+	.field = HWTDI_FIELD(hwtd_gap, m)
 #define MARKER(t, m)                                                          \
-	.source = HWTDI_FROM_MARKER, .type = (t),                             \
-	.field = FIELD(hwtd_marker, m)
+	.source = HWTDI_FROM_MARKER, .sparse = true, .type = (t),             \
+	.field = HWTDI_FIELD(hwtd_marker, m)
 #define POWER(t, m)                                                           \
-	.source = HWTDI_FROM_POWER, .type = (t), .field = FIELD(hwtd_power, m)
+	.source = HWTDI_FROM_POWER, .sparse = true, .type = (t),              \
+	.field = HWTDI_FIELD(hwtd_power, m)
 #define TRANSFER(t, m)                                                        \
-	.source = HWTDI_FROM_ASYNC, .type = (t), .field = FIELD(hwtd_async, m)
+	.source = HWTDI_FROM_ASYNC, .sparse = true, .type = (t),              \
+	.field = HWTDI_FIELD(hwtd_async, m)
+#define CODE_NAME(t, m)                                                       \
+	.source = HWTDI_FROM_NAME, .sparse = true, .type = (t),               \
+	.field = HWTDI_FIELD(hwtdi_code_name, m)
 #define SAMPLE(t, m)                                                          \
-	.source = HWTDI_FROM_SAMPLE, .type = (t),                             \
-	.field = FIELD(hwtd_sample, m)
+	.source = HWTDI_FROM_SAMPLE, .sparse = true, .type = (t),             \
+	.field = HWTDI_FIELD(hwtd_sample, m)
 
 /* Conditions. */
 #define IF_FLAGS(type, set)                                                   \
 	{                                                                     \
-		HWTDI_IF_BITS, FIELD(type, flags), (set)                      \
+		HWTDI_IF_BITS, HWTDI_FIELD(type, flags), (set)                \
 	}
 #define IF_ID(type, member)                                                   \
 	{                                                                     \
-		HWTDI_IF_ID, FIELD(type, member), 0                           \
+		HWTDI_IF_ID, HWTDI_FIELD(type, member), 0                     \
+	}
+#define IF_SET(type, member)                                                  \
+	{                                                                     \
+		HWTDI_IF_SET, HWTDI_FIELD(type, member), 0                    \
 	}
 #define IF_KIND(set)                                                          \
 	{                                                                     \
-		HWTDI_IF_ONE_OF, FIELD(hwtd_event, kind), (set)               \
+		HWTDI_IF_ONE_OF, HWTDI_FIELD(hwtd_event, kind), (set)         \
 	}
 #define IF_MODE(set)                                                          \
 	{                                                                     \
-		HWTDI_IF_BITS, FIELD(hwtd_event, value), (set)                \
+		HWTDI_IF_BITS, HWTDI_FIELD(hwtd_event, value), (set)          \
 	}
 #define IF_SOURCE(set)                                                        \
 	{                                                                     \
-		HWTDI_IF_ONE_OF, FIELD(hwtd_marker, source), (set)            \
+		HWTDI_IF_ONE_OF, HWTDI_FIELD(hwtd_marker, source), (set)      \
 	}
 #define IF_POWER(set)                                                         \
 	{                                                                     \
-		HWTDI_IF_ONE_OF, FIELD(hwtd_power, what), (set)               \
+		HWTDI_IF_ONE_OF, HWTDI_FIELD(hwtd_power, what), (set)         \
 	}
 #define IF_PRESENT(set)                                                       \
 	{                                                                     \
-		HWTDI_IF_BITS, FIELD(hwtd_sample, present), (set)             \
+		HWTDI_IF_BITS, HWTDI_FIELD(hwtd_sample, present), (set)       \
 	}
 #define IF_CLASS(set)                                                         \
 	{                                                                     \
-		HWTDI_IF_ONE_OF, FIELD(hwtd_sample, op_class), (set)          \
+		HWTDI_IF_ONE_OF, HWTDI_FIELD(hwtd_sample, op_class), (set)    \
 	}
 
 #define BIT(n) (UINT32_C(1) << (n))
@@ -432,31 +437,38 @@ static const struct hwtdi_column columns[] = {
 	{ "sample_count", HWTD_COL_SAMPLES, SAMPLE(HWTDI_U64, count),
 	    .conditions = { IF_PRESENT(HWTD_SAMPLE_COUNT) },
 	    .meaning = "raw count of the timer", .unit = "ticks" },
+
+	{ "function", HWTD_COL_NAMES, CODE_NAME(HWTDI_STRING, function),
+	    .conditions = { IF_SET(hwtdi_code_name, function) },
+	    .meaning = "function that ip lies in, the innermost if it was "
+		       "inlined" },
+	{ "image", HWTD_COL_NAMES, CODE_NAME(HWTDI_STRING, image),
+	    .conditions = { IF_SET(hwtdi_code_name, image) },
+	    .meaning = "file, or part of the kernel, that ip lies in" },
+	{ "file", HWTD_COL_NAMES, CODE_NAME(HWTDI_STRING, file),
+	    .conditions = { IF_SET(hwtdi_code_name, file) },
+	    .meaning = "source file of ip" },
+	{ "line", HWTD_COL_NAMES, CODE_NAME(HWTDI_U32, line),
+	    .conditions = { IF_SET(hwtdi_code_name, line) },
+	    .meaning = "line in the source file" },
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-const struct hwtdi_column *
-hwtdi_columns(size_t *n_out)
-{
-	*n_out = N_COLUMNS;
-	return (columns);
-}
+/* All that are pinned in the public header. */
+#define USUAL ((HWTD_COL_SAMPLES << 1) - 1)
 
-uint64_t
-hwtdi_columns_all(void)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		all |= columns[i].column;
-	return (all);
-}
+const struct hwtdi_column_table hwtdi_event_columns = { columns, N_COLUMNS,
+	USUAL | HWTD_COL_NAMES, USUAL };
 
 bool
 hwtdi_column_nullable(const struct hwtdi_column *column)
 {
-	return (column->conditions[0].type != HWTDI_ALWAYS ||
-	    (column->source != HWTDI_FROM_ROW &&
-		column->source != HWTDI_FROM_CONTEXT));
+	return (column->sparse || column->conditions[0].type != HWTDI_ALWAYS);
+}
+
+bool
+hwtdi_column_is_text(const struct hwtdi_column *column)
+{
+	return (column->type == HWTDI_TEXT || column->type == HWTDI_STRING);
 }
