@@ -434,6 +434,7 @@ ar_value(const struct ArrowSchema *field, const struct ArrowArray *column,
 	case 'L':
 		v.number = ((const uint64_t *)column->buffers[1])[row];
 		break;
+	case 'i':
 	case 'I':
 		v.number = ((const uint32_t *)column->buffers[1])[row];
 		break;
