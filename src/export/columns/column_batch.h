@@ -56,6 +56,18 @@ struct hwtdi_column_batch {
 	size_t n, cap;
 };
 
+/* Members of a chunk that are summed up, at most. */
+#define HWTDI_SUMMARIES 6
+
+/* What all values of a member have in common. */
+struct hwtdi_summary {
+	struct hwtdi_field field;
+	/* Bits that are set in all, and in any. */
+	uint64_t all, any;
+	/* Of bytes: bit (1 << n) where there is a number n, below 64. */
+	uint64_t numbers;
+};
+
 /* What is needed to fill batches, one after the other. */
 struct hwtdi_column_filler {
 	const struct hwtdi_column_plan *plan;
@@ -64,6 +76,14 @@ struct hwtdi_column_filler {
 	const uint8_t *from[HWTDI_CHUNK];
 	uint16_t at[HWTDI_CHUNK];
 	size_t n_from;
+	/*
+	 * Instead of these two, where there is something for each row: it stands
+	 * here, so many bytes apart; 0: it is the same for all.
+	 */
+	const uint8_t *base;
+	size_t stride;
+	struct hwtdi_summary summaries[HWTDI_SUMMARIES];
+	size_t n_summaries;
 	/* Numbers of a member of it; no bytes: of none. */
 	struct hwtdi_field loaded;
 	uint64_t numbers[HWTDI_CHUNK];
@@ -77,6 +97,10 @@ int hwtdi_column_batch_init(struct hwtdi_column_batch *batch,
     struct hwtd_context *library, const struct hwtdi_column_plan *plan,
     size_t n_columns, struct hwtd_error *err);
 void hwtdi_column_batch_fini(struct hwtdi_column_batch *batch);
+
+/* Change the room of a column, which has no more rows than that. */
+int hwtdi_column_buffer_room(struct hwtdi_column_batch *batch,
+    struct hwtdi_column_buffer *buffer, size_t cap, struct hwtd_error *err);
 
 /* Have room for so many rows in all. */
 int hwtdi_column_batch_reserve(struct hwtdi_column_batch *batch, size_t cap,

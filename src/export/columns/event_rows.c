@@ -58,6 +58,35 @@ is_placed(const struct hwtd_trace *trace, const struct hwtd_event *row)
 	    record_is_placed(trace, row->value));
 }
 
+static bool
+all_are_placed(const struct hwtd_batch *rows)
+{
+	unsigned int others = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		others |= (row_at(rows, i)->kind == HWTD_EV_RECORD) |
+		    (row_at(rows, i)->stream == HWTD_NO_ID);
+	return (others == 0);
+}
+
+/* Mostly one context executes for long. */
+static void
+gather_contexts(const struct event_rows *r, struct hwtdi_column_filler *f)
+{
+	const struct hwtd_batch *rows = &r->batch;
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		others |= row_at(rows, i)->context ^ row_at(rows, 0)->context;
+	if (others == 0) {
+		hwtdi_rows_put_all(f, &r->contexts[row_at(rows, 0)->context],
+		    0, rows->n);
+		return;
+	}
+	for (size_t i = 0; i < rows->n; i++)
+		hwtdi_rows_put(f, &r->contexts[row_at(rows, i)->context], i);
+}
+
 static void
 gather_details(struct hwtdi_column_filler *f, const struct hwtd_batch *rows,
     uint8_t kind, const void *details, size_t stride, size_t n)
@@ -80,8 +109,12 @@ gather_rows(const struct event_rows *r, struct hwtdi_column_filler *f,
 {
 	const struct hwtd_batch *rows = &r->batch;
 
+	if (!placed || all_are_placed(rows)) {
+		hwtdi_rows_put_all(f, rows->events, rows->stride, rows->n);
+		return;
+	}
 	for (size_t i = 0; i < rows->n; i++)
-		if (!placed || is_placed(r->trace, row_at(rows, i)))
+		if (is_placed(r->trace, row_at(rows, i)))
 			hwtdi_rows_put(f, row_at(rows, i), i);
 }
 
@@ -156,9 +189,7 @@ gather(struct hwtdi_rows *head, unsigned int source,
 		gather_rows(r, f, source == HWTDI_FROM_PLACED_ROW);
 		break;
 	case HWTDI_FROM_CONTEXT:
-		for (size_t i = 0; i < rows->n; i++)
-			hwtdi_rows_put(f,
-			    &r->contexts[row_at(rows, i)->context], i);
+		gather_contexts(r, f);
 		break;
 	case HWTDI_FROM_GAP:
 		gather_details(f, rows, HWTD_EV_GAP, rows->gaps,

@@ -140,16 +140,17 @@ gather(struct hwtdi_rows *head, unsigned int source,
 	struct packet_rows *r = (struct packet_rows *)(void *)head;
 
 	(void)err;
+	if (source == FROM_PACKET) {
+		hwtdi_rows_put_all(filler, r->rows, sizeof(r->rows[0]),
+		    head->n);
+		return (HWTD_OK);
+	}
 	for (size_t i = 0; i < head->n; i++) {
-		if (source == FROM_PACKET) {
-			hwtdi_rows_put(filler, &r->rows[i], i);
-			continue;
-		}
 		r->texts[i].text[0] = '\0';
 		(void)hwtd_packet_text(&r->rows[i].packet, r->texts[i].text,
 		    sizeof(r->texts[i].text));
-		hwtdi_rows_put(filler, &r->texts[i], i);
 	}
+	hwtdi_rows_put_all(filler, r->texts, sizeof(r->texts[0]), head->n);
 	return (HWTD_OK);
 }
 

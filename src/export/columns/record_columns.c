@@ -156,8 +156,7 @@ gather(struct hwtdi_rows *head, unsigned int source,
 
 	(void)source;
 	(void)err;
-	for (size_t i = 0; i < head->n; i++)
-		hwtdi_rows_put(filler, &r->rows[i], i);
+	hwtdi_rows_put_all(filler, r->rows, sizeof(r->rows[0]), head->n);
 	return (HWTD_OK);
 }
 

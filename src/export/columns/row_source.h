@@ -44,6 +44,10 @@ void hwtdi_rows_destroy(struct hwtdi_rows *rows, size_t bytes);
 void hwtdi_rows_put(struct hwtdi_column_filler *filler, const void *from,
     size_t row);
 
+/* Of each of `n` rows, from `base` on so many bytes apart; 0: one for all. */
+void hwtdi_rows_put_all(struct hwtdi_column_filler *filler, const void *base,
+    size_t stride, size_t n);
+
 /*
  * A stream of columns of rows, which belong to it then; on failure they are as
  * they were.  The options are a copy that was checked for its size.
