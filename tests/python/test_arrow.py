@@ -304,6 +304,118 @@ def test_chosen_columns_are_all_there_is(library: Library) -> None:
     assert table.column_names == ["time_ns", "kind", "ip"]
 
 
+def named(library: Library, *names: str) -> dict[str, Any]:
+    """Columns by name, with what keeps their names alive."""
+    ffi = library.ffi
+    texts = [ffi.new("char[]", name.encode()) for name in names]
+    array = ffi.new("char *[]", texts)
+    return {"names": array, "n_names": len(names), "keep": texts}
+
+
+def exported(
+    library: Library, function: str, source: Any, *names: str, rows: int = 0
+) -> Any:
+    """The table of calls, packets, records or events."""
+    stream = library.ffi.new("struct ArrowArrayStream *")
+    fields = named(library, *names)
+    keep = fields.pop("keep")
+    options = library.options("hwtd_export_options", rows=rows)
+    if keep:
+        options.names = fields["names"]
+        options.n_names = fields["n_names"]
+    library.call(function, source, options, stream)
+    address = int(library.ffi.cast("uintptr_t", stream))
+    table = pa.RecordBatchReader._import_from_c(address).read_all()
+    table.validate(full=True)
+    return table
+
+
+def test_named_columns_come_in_their_order(library: Library) -> None:
+    trace = library.trace("overflow-resumes-at-fup")
+    want = list(library.rows(trace))
+    names = ["gap_reason", "ip", "kind", "function"]
+    table = exported(
+        library, "hwtd_events_export", library.events(trace), *names
+    )
+    library.lib.hwtd_trace_close(trace)
+    assert table.column_names == names
+    assert table["kind"].to_pylist() == [row["kind"] for row in want]
+    assert table["ip"].to_pylist() == [row["ip"] for row in want]
+    reasons = table["gap_reason"].to_pylist()
+    assert reasons == [row["gap_reason"] for row in want]
+    assert "overflow" in reasons
+    # The code is bare bytes: nothing has a name.
+    assert table["function"].null_count == len(want)
+
+
+@pytest.mark.parametrize("rows", [1, 0])
+@pytest.mark.parametrize("case", CASES)
+def test_packets_cover_all_bytes_of_the_trace(
+    library: Library, case: str, rows: int
+) -> None:
+    trace = library.trace(case)
+    packets = library.made(
+        "hwtd_packets_open", "hwtd_packets", trace,
+        library.options("hwtd_packets_options"),
+    )  # fmt: skip
+    table = exported(library, "hwtd_packets_export", packets, rows=rows)
+    library.lib.hwtd_trace_close(trace)
+    raw = (GOOD / case / "trace.pt").read_bytes()
+    offsets = table["stream_off"].to_pylist()
+    sizes = table["bytes"].to_pylist()
+    assert sum(sizes) == len(raw)
+    assert offsets == [sum(sizes[:i]) for i in range(len(sizes))]
+    # PSB is 02 82, eight times.
+    at = raw.index(bytes([2, 0x82] * 8))
+    assert table["kind"].to_pylist()[offsets.index(at)] == "psb"
+    assert table.schema.field("bytes").metadata[b"unit"] == b"bytes"
+    assert "text" not in table.column_names
+
+
+def test_calls_of_code_without_symbols_have_no_numbers_made_up(
+    library: Library,
+) -> None:
+    trace = library.trace("timing-packets-never-change-the-flow")
+    calls = library.made(
+        "hwtd_calls_open", "hwtd_calls", trace,
+        library.options("hwtd_calls_options", flags=3),
+    )  # fmt: skip
+    table = exported(library, "hwtd_calls_export", calls)
+    library.lib.hwtd_trace_close(trace)
+    assert table.num_rows > 0
+    for field in table.schema:
+        assert field.metadata[b"meaning"], field.name
+    for row in table.to_pylist():
+        assert row["tid"] == 8
+        assert row["pid"] is None
+        if row["kind"] == "enter":
+            assert row["end"] is None
+            assert row["ns"] is None
+            assert row["insns"] is None
+
+
+def test_records_are_a_table(library: Library) -> None:
+    ffi = library.ffi
+    ctx = library.made("hwtd_context_create", "hwtd_context", ffi.NULL)
+    trace = library.made("hwtd_trace_create", "hwtd_trace", ctx, ffi.NULL)
+    library.lib.hwtd_context_destroy(ctx)
+    for name, pid in ((b"", 7), (b"a\n\"\xff;", NO_ID)):
+        path = ffi.new("char[]", name)
+        record = library.options(
+            "hwtd_record", type=1, flags=0x1, cpu=NO_ID, pid=pid, tid=NO_ID,
+            stream=NO_ID, image=NO_ID, time_ns=5,
+        )  # fmt: skip
+        record.name = path
+        library.call("hwtd_trace_add_record", trace, record)
+    library.call("hwtd_trace_seal", trace)
+    table = exported(library, "hwtd_records_export", trace)
+    library.lib.hwtd_trace_close(trace)
+    assert table["name"].to_pylist() == ["", 'a\n"\ufffd;']
+    assert table["pid"].to_pylist() == [7, None]
+    assert table["addr"].to_pylist() == [None, None]
+    assert table["index"].to_pylist() == [0, 1]
+
+
 def test_capsule_makes_a_table_that_outlives_everything(
     library: Library,
 ) -> None:

@@ -13,6 +13,7 @@ struct event_rows {
 	struct hwtdi_rows head;
 	struct hwtd_events *events;
 	struct hwtd_trace *trace;
+	bool with_contexts;
 	/* All contexts up to the highest id that was seen. */
 	struct hwtd_exec_context *contexts;
 	size_t n_contexts, cap_contexts;
@@ -223,11 +224,18 @@ know_contexts(struct event_rows *r, struct hwtd_error *err)
 {
 	const struct hwtd_batch *rows = &r->batch;
 	size_t n = r->n_contexts;
+	uint32_t most = 0;
 	int rc;
 
-	for (size_t i = 0; i < rows->n; i++)
-		if (row_at(rows, i)->context >= n)
-			n = (size_t)row_at(rows, i)->context + 1;
+	if (!r->with_contexts)
+		return (HWTD_OK);
+	for (size_t i = 0; i < rows->n; i++) {
+		const uint32_t context = row_at(rows, i)->context;
+
+		most = context > most ? context : most;
+	}
+	if (rows->n > 0 && most >= n)
+		n = (size_t)most + 1;
 	rc = hwtdi_array_grow(r->head.library, &r->contexts, &r->cap_contexts,
 	    n, sizeof(*r->contexts), err);
 	for (; rc == HWTD_OK && r->n_contexts < n; r->n_contexts++) {
@@ -325,6 +333,9 @@ hwtd_events_export(struct hwtd_events *ev,
 	r->events = ev;
 	r->trace = hwtdi_events_trace(ev);
 	rc = hwtdi_column_stream(&r->head, &o, stream_out, err);
+	if (rc == HWTD_OK)
+		r->with_contexts = hwtdi_columns_need(ops.table, &o,
+		    HWTDI_FROM_CONTEXT);
 	if (rc == HWTD_OK &&
 	    hwtdi_columns_need(ops.table, &o, HWTDI_FROM_NAME)) {
 		rc = make_names(r, err);
