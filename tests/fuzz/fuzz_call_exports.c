@@ -12,6 +12,7 @@
 #include <hwtdecode/format.h>
 
 #include "fuzz.h"
+#include "fuzz_columns.h"
 #include "support/json_check.h"
 #include "support/slices.h"
 
@@ -131,6 +132,22 @@ export_one(struct hwtd_context *ctx, const char *path, uint32_t format,
 	return (true);
 }
 
+/* Calls as columns, with names of anybody's making. */
+static void
+export_columns(struct hwtd_context *ctx, const char *path)
+{
+	const struct hwtd_calls_options how = { .size = sizeof(how),
+		.flags = HWTD_CALLS_ENTERS | HWTD_CALLS_GAPS };
+	struct ArrowArrayStream stream;
+	struct hwtd_calls *calls;
+
+	if (hwtd_calls_open_text(ctx, path, &how, &calls, NULL) != HWTD_OK)
+		return;
+	FUZZ_CHECK(hwtd_calls_export(calls, NULL, &stream, NULL) == HWTD_OK,
+	    "no columns of calls");
+	(void)fuzz_columns_read(&stream);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -149,6 +166,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (!export_one(ctx, file.path, formats[i], data))
 			break;
+	export_columns(ctx, file.path);
 	hwtd_context_memory(ctx, &now, &peak);
 	FUZZ_CHECK(now == 0, "%llu bytes are held", (unsigned long long)now);
 	hwtd_context_destroy(ctx);

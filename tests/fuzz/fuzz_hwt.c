@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "fuzz.h"
+#include "fuzz_columns.h"
 #include "fuzz_rows.h"
 #include "hwt_layout.h"
 
@@ -433,6 +434,19 @@ check_save(struct hwtd_context *ctx, struct hwtd_trace *trace,
 }
 
 static void
+check_columns(struct hwtd_trace *trace, uint64_t n)
+{
+	struct ArrowArrayStream stream;
+	uint64_t rows;
+
+	FUZZ_CHECK(hwtd_records_export(trace, NULL, &stream, NULL) == HWTD_OK,
+	    "no columns of records");
+	rows = fuzz_columns_read(&stream);
+	FUZZ_CHECK(rows == n, "%" PRIu64 " records in columns, not %" PRIu64,
+	    rows, n);
+}
+
+static void
 run(struct hwtd_context *ctx, uint8_t tries, struct file *f)
 {
 	struct hwtd_error err = { .size = sizeof(err) };
@@ -463,6 +477,7 @@ run(struct hwtd_context *ctx, uint8_t tries, struct file *f)
 		for (uint32_t i = 0; i < info.n_streams && i < 4; i++)
 			check_events(trace, i);
 		check_records(trace, &info);
+		check_columns(trace, info.n_records);
 	}
 	hwtd_trace_close(trace);
 	for (size_t i = 0; i < f->n_chunks; i++)
