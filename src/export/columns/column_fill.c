@@ -413,7 +413,8 @@ store_strings(struct hwtdi_column_filler *f, struct hwtdi_column_batch *batch,
 				    sizeof(text));
 			k++;
 		}
-		if (text == NULL) {
+		/* Without any text there may be no memory for it yet. */
+		if (text == NULL || text[0] == '\0') {
 			offsets[batch->n + i + 1] = (int32_t)b->n_text;
 			continue;
 		}

@@ -390,6 +390,99 @@ records_are_what_they_say(void **state)
 }
 
 static void
+names_without_text_are_known(void **state)
+{
+	static const char *const names[] = { "name" };
+	const struct hwtd_export_options o = { .size = sizeof(o),
+		.names = names,
+		.n_names = 1 };
+	const struct hwtd_record record = { .size = sizeof(record),
+		.type = HWTD_REC_EXEC,
+		.cpu = HWTD_NO_ID,
+		.pid = 7,
+		.tid = HWTD_NO_ID,
+		.stream = HWTD_NO_ID,
+		.image = HWTD_NO_ID,
+		.name = "" };
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+	struct reader r;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_create(ctx, NULL, &trace, NULL), HWTD_OK);
+	hwtd_context_destroy(ctx);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(hwtd_trace_add_record(trace, &record, NULL),
+		    HWTD_OK);
+	assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+	assert_int_equal(hwtd_records_export(trace, &o, &r.stream, NULL),
+	    HWTD_OK);
+	hwtd_trace_close(trace);
+	begin(&r);
+	for (int i = 0; i < 3; i++) {
+		assert_true(next_row(&r));
+		assert_text(&r, "name", "");
+	}
+	end(&r);
+}
+
+/* As many as bits of a byte, of a chunk and of an array do not fit into. */
+static void
+records_keep_their_places_in_long_arrays(void **state)
+{
+	static const uint32_t sizes[] = { 1, 1023, 1025, 2050, 0 };
+	struct hwtd_context *ctx;
+	struct hwtd_trace *trace;
+
+	(void)state;
+	assert_int_equal(hwtd_context_create(NULL, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_trace_create(ctx, NULL, &trace, NULL), HWTD_OK);
+	hwtd_context_destroy(ctx);
+	/* Chunks of which all, none and some are known, in turns. */
+	for (uint32_t i = 0; i < 5003; i++) {
+		const bool known = i < 2100 || (i > 4000 && i % 3 == 0);
+		const struct hwtd_record record = { .size = sizeof(record),
+			.type = i % 700 == 0 ? HWTD_REC_EXIT : HWTD_REC_EXEC,
+			.flags = (known ? HWTD_RECF_TIME : 0) |
+			    (i < 3000 ? HWTD_RECF_JIT : 0),
+			.cpu = i < 3000 ? HWTD_NO_ID : i,
+			.pid = 7,
+			.tid = i,
+			.stream = HWTD_NO_ID,
+			.image = HWTD_NO_ID,
+			.time_ns = 10 + i };
+
+		assert_int_equal(hwtd_trace_add_record(trace, &record, NULL),
+		    HWTD_OK);
+	}
+	assert_int_equal(hwtd_trace_seal(trace, NULL), HWTD_OK);
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		const struct hwtd_export_options o = { .size = sizeof(o),
+			.rows = sizes[k] };
+		struct reader r;
+
+		assert_int_equal(hwtd_records_export(trace, &o, &r.stream,
+				     NULL),
+		    HWTD_OK);
+		begin(&r);
+		for (uint32_t i = 0; i < 5003; i++) {
+			assert_true(next_row(&r));
+			assert_number(&r, "index", true, i);
+			assert_number(&r, "tid", true, i);
+			assert_number(&r, "time_ns",
+			    i < 2100 || (i > 4000 && i % 3 == 0), 10 + i);
+			assert_number(&r, "cpu", i >= 3000, i);
+			assert_number(&r, "jit", true, i < 3000);
+			assert_text(&r, "kind",
+			    i % 700 == 0 ? "exit" : "exec");
+		}
+		end(&r);
+	}
+	hwtd_trace_close(trace);
+}
+
+static void
 records_of_a_trace_that_grows_are_not_read(void **state)
 {
 	struct hwtd_context *ctx;
@@ -622,6 +715,8 @@ main(void)
 		cmocka_unit_test(packets_are_what_their_rows_say),
 		cmocka_unit_test(kinds_of_packets_have_their_names),
 		cmocka_unit_test(records_are_what_they_say),
+		cmocka_unit_test(names_without_text_are_known),
+		cmocka_unit_test(records_keep_their_places_in_long_arrays),
 		cmocka_unit_test(records_of_a_trace_that_grows_are_not_read),
 		cmocka_unit_test(events_have_names_if_they_are_asked_for),
 		cmocka_unit_test(columns_that_are_not_there_are_refused),
