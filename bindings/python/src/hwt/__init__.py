@@ -1,0 +1,58 @@
+"""Hardware traces: what a program executed, as tables.
+
+``hwt.open(path)`` opens a trace; its methods give plans and tables, which
+pandas, polars, pyarrow and DuckDB read.  See :class:`hwt.Trace`.
+"""
+
+from __future__ import annotations
+
+from hwt._native import lib as _lib, text as _text
+from hwt.errors import (
+    ClosedError,
+    CorruptTraceError,
+    EngineError,
+    HwtError,
+    InvalidError,
+    LimitError,
+    NotFoundError,
+    StateError,
+    TooNewError,
+    TraceIOError,
+    UnrecognizedError,
+    UnsupportedError,
+)
+
+__distribution__ = "hwtdecode"
+__version__ = "0.1.0"
+
+__all__ = [
+    "ClosedError",
+    "CorruptTraceError",
+    "EngineError",
+    "HwtError",
+    "InvalidError",
+    "LimitError",
+    "NotFoundError",
+    "StateError",
+    "TooNewError",
+    "TraceIOError",
+    "UnrecognizedError",
+    "UnsupportedError",
+    "library_version",
+]
+
+
+def library_version() -> str:
+    """Version of the C library in the package.
+
+    Returns
+    -------
+    str
+        For instance ``"0.1.0"``.
+
+    Examples
+    --------
+    >>> hwt.library_version() == hwt.__version__
+    True
+    """
+    return _text(_lib.hwtd_version())

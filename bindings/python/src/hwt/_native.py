@@ -1,0 +1,226 @@
+"""The compiled module, and what every call of it needs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from typing import Any, Callable, Optional, Union
+
+from hwt import _log, errors
+from hwt._hwtdecode import ffi, lib
+
+__all__ = [
+    "Context",
+    "Handle",
+    "check",
+    "context",
+    "error",
+    "ffi",
+    "lib",
+    "new",
+    "optional_id",
+    "path_bytes",
+    "run_steps",
+    "text",
+    "text_or_none",
+]
+
+NO_ID = 0xFFFFFFFF
+NO_OFFSET = 0xFFFFFFFFFFFFFFFF
+
+StrPath = Union[str, "os.PathLike[str]"]
+Progress = Union[None, bool, Callable[[int, int], object]]
+
+_EXCEPTIONS = {
+    lib.HWTD_E_INVALID: errors.InvalidError,
+    lib.HWTD_E_IO: errors.TraceIOError,
+    lib.HWTD_E_LIMIT: errors.LimitError,
+    lib.HWTD_E_TOO_NEW: errors.TooNewError,
+    lib.HWTD_E_NOT_FOUND: errors.NotFoundError,
+    lib.HWTD_E_STATE: errors.StateError,
+    lib.HWTD_E_CORRUPT: errors.CorruptTraceError,
+    lib.HWTD_E_UNRECOGNIZED: errors.UnrecognizedError,
+    lib.HWTD_E_UNSUPPORTED: errors.UnsupportedError,
+    lib.HWTD_E_ENGINE: errors.EngineError,
+}
+
+
+def new(ctype: str) -> Any:
+    """A zeroed struct whose ``size`` is set, for instance ``struct hwtd_stats``."""
+    made = ffi.new(f"{ctype} *")
+    made.size = ffi.sizeof(made[0])
+    return made
+
+
+def error() -> Any:
+    """A fresh ``struct hwtd_error``."""
+    return new("struct hwtd_error")
+
+
+def text(chars: Any) -> str:
+    """Text of the library; "" of NULL.  What is no UTF-8 is told as ``\\xNN``."""
+    if chars == ffi.NULL:
+        return ""
+    return bytes(ffi.string(chars)).decode("utf-8", "backslashreplace")
+
+
+def text_or_none(chars: Any) -> Optional[str]:
+    """The same; None of NULL."""
+    return None if chars == ffi.NULL else text(chars)
+
+
+def optional_id(number: int) -> Optional[int]:
+    """None of ``HWTD_NO_ID``."""
+    return None if number == NO_ID else number
+
+
+def path_bytes(path: StrPath) -> bytes:
+    """A path as the operating system takes it."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise errors.InvalidError(
+            f"a NUL in the path {os.fspath(path)!r}", lib.HWTD_E_INVALID
+        )
+    return encoded
+
+
+def failure(
+    code: int, err: Any = None, file: Optional[str] = None
+) -> BaseException:
+    """The exception for a code below 0."""
+    message = text(lib.hwtd_code_text(code))
+    offset = address = number = None
+    if err is not None and err.code != 0:
+        message = text(err.message) or message
+        offset = None if err.offset == NO_OFFSET else int(err.offset)
+        address = None if err.addr == NO_OFFSET else int(err.addr)
+        number = int(err.sys_errno) or None
+    if file is not None and file not in message:
+        message = f"{file}: {message}"
+    if code == lib.HWTD_E_NOMEM:
+        return MemoryError(message)
+    return _EXCEPTIONS.get(code, errors.HwtError)(
+        message, code, offset, address, file, number
+    )
+
+
+def check(code: int, err: Any = None, *, file: Optional[str] = None) -> int:
+    """Hand through what is no failure; raise what is one."""
+    _log.drain()
+    if code < 0:
+        raise failure(code, err, file)
+    return code
+
+
+class Handle:
+    """An object of the library.
+
+    ``Handle(cdata, closer, keeps=...)``: `closer` is called once, by
+    :meth:`close` or when nobody has the handle any more; `keeps` lives longer.
+    """
+
+    def __init__(
+        self,
+        cdata: Any,
+        closer: Callable[[Any], object],
+        keeps: Any = (),
+        name: str = "object",
+    ) -> None:
+        self._c = cdata
+        self._keeps = keeps
+        self.name = name
+        # Of calls on what the library wants used by one thread at a time.
+        self.lock = threading.RLock()
+        self._finalizer = weakref.finalize(self, closer, cdata)
+        self._finalizer.atexit = False
+
+    @property
+    def c(self) -> Any:
+        """The pointer; it may be used while the handle is there and open."""
+        if not self._finalizer.alive:
+            raise errors.ClosedError(f"the {self.name} is closed")
+        return self._c
+
+    @property
+    def closed(self) -> bool:
+        """It was closed."""
+        return not self._finalizer.alive
+
+    def close(self) -> None:
+        """Give it up; once more does nothing."""
+        with self.lock:
+            self._finalizer()
+            self._keeps = ()
+
+    def __enter__(self) -> "Handle":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+class Context(Handle):
+    """A context of the library with the logger ``hwt``."""
+
+    def __init__(self, max_memory: Optional[int] = None) -> None:
+        options = new("struct hwtd_context_options")
+        if max_memory is not None:
+            options.max_memory = max_memory
+        _log.connect(options)
+        out = ffi.new("struct hwtd_context **")
+        err = error()
+        check(lib.hwtd_context_create(options, out, err), err)
+        super().__init__(out[0], lib.hwtd_context_destroy, name="context")
+
+
+_default: Optional[Context] = None
+_default_lock = threading.Lock()
+
+
+def context(max_memory: Optional[int] = None) -> Context:
+    """The context of all; with a limit one of its own."""
+    global _default
+    if max_memory is not None:
+        return Context(max_memory)
+    with _default_lock:
+        if _default is None:
+            _default = Context()
+        return _default
+
+
+def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
+    """What is called with (done, total); None: nothing."""
+    if progress is None or progress is False:
+        return None
+    if progress is not True:
+        return progress
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        share = 100.0 * done / total if total else 100.0
+        end = "\n" if total and done >= total else ""
+        sys.stderr.write(f"\r{min(share, 100.0):5.1f} %{end}")
+        sys.stderr.flush()
+
+    return show
+
+
+def run_steps(
+    step: Callable[[], int],
+    progress: Progress = None,
+    done: Callable[[], "tuple[int, int]"] = lambda: (0, 0),
+) -> None:
+    """Call `step` until it returns ``HWTD_END``.
+
+    Signals are seen in between.  `done` says how far it is, in bytes.
+    """
+    tell = reporter(progress)
+    while step() != lib.HWTD_END:
+        if tell is not None:
+            tell(*done())
+    if tell is not None:
+        _, total = done()
+        tell(total, total)
