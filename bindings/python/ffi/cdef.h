@@ -3,2352 +3,2367 @@
  * "build.py --cdef"; not to be edited.
  */
 struct hwtd_component {
-	char name[32];
-	char version[32];
-	char built_with[32];
+ char name[32];
+ char version[32];
+ char built_with[32];
 };
-const char *hwtd_version(void);
-int hwtd_version_component(size_t index, struct hwtd_component *out);
+ const char *hwtd_version(void);
+ int hwtd_version_component(size_t index, struct hwtd_component *out);
 enum hwtd_code {
-	HWTD_OK = 0,
-	HWTD_END = 1,
-	HWTD_AGAIN = 2,
-	HWTD_E_INVALID = -1,
-	HWTD_E_NOMEM = -2,
-	HWTD_E_IO = -3,
-	HWTD_E_LIMIT = -4,
-	HWTD_E_TOO_NEW = -5,
-	HWTD_E_NOT_FOUND = -6,
-	HWTD_E_STATE = -7,
-	HWTD_E_CORRUPT = -20,
-	HWTD_E_UNRECOGNIZED = -21,
-	HWTD_E_UNSUPPORTED = -40,
-	HWTD_E_ENGINE = -41
+ HWTD_OK = 0,
+ HWTD_END = 1,
+ HWTD_AGAIN = 2,
+ HWTD_E_INVALID = -1,
+ HWTD_E_NOMEM = -2,
+ HWTD_E_IO = -3,
+ HWTD_E_LIMIT = -4,
+ HWTD_E_TOO_NEW = -5,
+ HWTD_E_NOT_FOUND = -6,
+ HWTD_E_STATE = -7,
+ HWTD_E_CORRUPT = -20,
+ HWTD_E_UNRECOGNIZED = -21,
+ HWTD_E_UNSUPPORTED = -40,
+ HWTD_E_ENGINE = -41
 };
 struct hwtd_error {
-	size_t size;
-	int32_t code;
-	int32_t sys_errno;
-	uint64_t offset;
-	uint64_t addr;
-	char message[224];
+ size_t size;
+ int32_t code;
+ int32_t sys_errno;
+ uint64_t offset;
+ uint64_t addr;
+ char message[224];
 };
-const char *hwtd_code_text(int code);
+ const char *hwtd_code_text(int code);
 struct hwtd_context;
 enum hwtd_log_level {
-	HWTD_LOG_ERROR = 1,
-	HWTD_LOG_WARNING = 2,
-	HWTD_LOG_INFO = 3,
-	HWTD_LOG_DEBUG = 4
+ HWTD_LOG_ERROR = 1,
+ HWTD_LOG_WARNING = 2,
+ HWTD_LOG_INFO = 3,
+ HWTD_LOG_DEBUG = 4
 };
 struct hwtd_log_record {
-	size_t size;
-	int32_t level;
-	int32_t reserved;
-	const char *area;
-	const char *message;
+ size_t size;
+ int32_t level;
+ int32_t reserved;
+ const char *area;
+ const char *message;
 };
 typedef void (*hwtd_log_fn)(void *arg, const struct hwtd_log_record *record);
 struct hwtd_allocator {
-	size_t size;
-	void *arg;
-	void *(*alloc)(void *arg, size_t bytes);
-	void *(*resize)(void *arg, void *old, size_t old_bytes, size_t bytes);
-	void (*free)(void *arg, void *memory, size_t bytes);
+ size_t size;
+ void *arg;
+ void *(*alloc)(void *arg, size_t bytes);
+ void *(*resize)(void *arg, void *old, size_t old_bytes, size_t bytes);
+ void (*free)(void *arg, void *memory, size_t bytes);
 };
 struct hwtd_context_options {
-	size_t size;
-	const struct hwtd_allocator *allocator;
-	hwtd_log_fn log;
-	void *log_arg;
-	int32_t log_level;
-	int32_t reserved;
-	uint64_t max_memory;
-	uint64_t max_alloc;
-	uint64_t max_image;
+ size_t size;
+ const struct hwtd_allocator *allocator;
+ hwtd_log_fn log;
+ void *log_arg;
+ int32_t log_level;
+ int32_t reserved;
+ uint64_t max_memory;
+ uint64_t max_alloc;
+ uint64_t max_image;
 };
-int hwtd_context_create(const struct hwtd_context_options *opts,
+ int hwtd_context_create(const struct hwtd_context_options *opts,
     struct hwtd_context **ctx_out, struct hwtd_error *err);
-void hwtd_context_destroy(struct hwtd_context *ctx);
-void hwtd_context_memory(const struct hwtd_context *ctx, uint64_t *now_out,
-    uint64_t *peak_out);
+ void hwtd_context_destroy(struct hwtd_context *ctx);
+ void hwtd_context_memory(const struct hwtd_context *ctx,
+    uint64_t *now_out, uint64_t *peak_out);
 enum hwtd_record_type {
-	HWTD_REC_UNKNOWN = 0,
-	HWTD_REC_EXEC = 1,
-	HWTD_REC_MMAP = 2,
-	HWTD_REC_MUNMAP = 3,
-	HWTD_REC_PROTECT = 4,
-	HWTD_REC_KERNEL = 5,
-	HWTD_REC_MODULE_LOAD = 6,
-	HWTD_REC_MODULE_UNLOAD = 7,
-	HWTD_REC_THREAD_CREATE = 8,
-	HWTD_REC_THREAD_NAME = 9,
-	HWTD_REC_THREAD_EXIT = 10,
-	HWTD_REC_FORK = 11,
-	HWTD_REC_EXIT = 12,
-	HWTD_REC_SWITCH = 13,
-	HWTD_REC_BUFFER = 14,
-	HWTD_REC_LOST = 15,
-	HWTD_REC_CODE = 16,
-	HWTD_REC_CLOCK = 17
+ HWTD_REC_UNKNOWN = 0,
+ HWTD_REC_EXEC = 1,
+ HWTD_REC_MMAP = 2,
+ HWTD_REC_MUNMAP = 3,
+ HWTD_REC_PROTECT = 4,
+ HWTD_REC_KERNEL = 5,
+ HWTD_REC_MODULE_LOAD = 6,
+ HWTD_REC_MODULE_UNLOAD = 7,
+ HWTD_REC_THREAD_CREATE = 8,
+ HWTD_REC_THREAD_NAME = 9,
+ HWTD_REC_THREAD_EXIT = 10,
+ HWTD_REC_FORK = 11,
+ HWTD_REC_EXIT = 12,
+ HWTD_REC_SWITCH = 13,
+ HWTD_REC_BUFFER = 14,
+ HWTD_REC_LOST = 15,
+ HWTD_REC_CODE = 16,
+ HWTD_REC_CLOCK = 17
 };
 struct hwtd_record {
-	size_t size;
-	uint32_t type;
-	uint32_t flags;
-	uint32_t cpu;
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t stream;
-	uint32_t image;
-	uint32_t n_build_id;
-	uint64_t time_ns;
-	uint64_t stream_off;
-	uint64_t addr;
-	uint64_t len;
-	uint64_t file_off;
-	uint64_t base;
-	uint64_t value;
-	const char *name;
-	uint8_t build_id[32];
-	uint32_t vmid;
-	uint32_t reserved;
+ size_t size;
+ uint32_t type;
+ uint32_t flags;
+ uint32_t cpu;
+ uint32_t pid;
+ uint32_t tid;
+ uint32_t stream;
+ uint32_t image;
+ uint32_t n_build_id;
+ uint64_t time_ns;
+ uint64_t stream_off;
+ uint64_t addr;
+ uint64_t len;
+ uint64_t file_off;
+ uint64_t base;
+ uint64_t value;
+ const char *name;
+ uint8_t build_id[32];
+ uint32_t vmid;
+ uint32_t reserved;
 };
-const char *hwtd_record_type_name(uint32_t type);
+ const char *hwtd_record_type_name(uint32_t type);
 enum hwtd_cs_protocol {
-	HWTD_CS_UNKNOWN = 0,
-	HWTD_CS_ETMV3 = 1,
-	HWTD_CS_PTM = 2,
-	HWTD_CS_ETMV4 = 3,
-	HWTD_CS_ETE = 4,
-	HWTD_CS_STM = 5,
-	HWTD_CS_ITM = 6
+ HWTD_CS_UNKNOWN = 0,
+ HWTD_CS_ETMV3 = 1,
+ HWTD_CS_PTM = 2,
+ HWTD_CS_ETMV4 = 3,
+ HWTD_CS_ETE = 4,
+ HWTD_CS_STM = 5,
+ HWTD_CS_ITM = 6
 };
 enum hwtd_arm_arch {
-	HWTD_ARM_ARCH_UNKNOWN = 0,
-	HWTD_ARM_ARCH_V7 = 1,
-	HWTD_ARM_ARCH_V8 = 2,
-	HWTD_ARM_ARCH_V8_3 = 3
+ HWTD_ARM_ARCH_UNKNOWN = 0,
+ HWTD_ARM_ARCH_V7 = 1,
+ HWTD_ARM_ARCH_V8 = 2,
+ HWTD_ARM_ARCH_V8_3 = 3
 };
 enum hwtd_arm_profile {
-	HWTD_ARM_PROFILE_UNKNOWN = 0,
-	HWTD_ARM_PROFILE_A = 1,
-	HWTD_ARM_PROFILE_R = 2,
-	HWTD_ARM_PROFILE_M = 3
+ HWTD_ARM_PROFILE_UNKNOWN = 0,
+ HWTD_ARM_PROFILE_A = 1,
+ HWTD_ARM_PROFILE_R = 2,
+ HWTD_ARM_PROFILE_M = 3
 };
 enum hwtd_cs_ids {
-	HWTD_CS_IDS_ONE = 0,
-	HWTD_CS_IDS_OTHERS = 1,
-	HWTD_CS_IDS_CPUS = 2
+ HWTD_CS_IDS_ONE = 0,
+ HWTD_CS_IDS_OTHERS = 1,
+ HWTD_CS_IDS_CPUS = 2
 };
 enum hwtd_framing {
-	HWTD_FRAMING_NONE = 0,
-	HWTD_FRAMING_MEMORY = 1,
-	HWTD_FRAMING_TPIU = 2,
-	HWTD_FRAMING_DSTREAM = 3
+ HWTD_FRAMING_NONE = 0,
+ HWTD_FRAMING_MEMORY = 1,
+ HWTD_FRAMING_TPIU = 2,
+ HWTD_FRAMING_DSTREAM = 3
 };
 struct hwtd_coresight_config {
-	size_t size;
-	uint32_t protocol;
-	uint32_t arch;
-	uint32_t profile;
-	uint32_t trace_id;
-	uint32_t configr;
-	uint32_t devarch;
-	uint32_t idr[14];
-	uint32_t etmcr;
-	uint32_t etmidr;
-	uint32_t etmccer;
-	uint32_t stmtcsr;
-	uint32_t stmfeat1r;
-	uint32_t stmfeat3r;
-	uint32_t stmdevid;
-	uint32_t stmhemastr;
-	uint32_t itmtcr;
-	uint32_t ids;
+ size_t size;
+ uint32_t protocol;
+ uint32_t arch;
+ uint32_t profile;
+ uint32_t trace_id;
+ uint32_t configr;
+ uint32_t devarch;
+ uint32_t idr[14];
+ uint32_t etmcr;
+ uint32_t etmidr;
+ uint32_t etmccer;
+ uint32_t stmtcsr;
+ uint32_t stmfeat1r;
+ uint32_t stmfeat3r;
+ uint32_t stmdevid;
+ uint32_t stmhemastr;
+ uint32_t itmtcr;
+ uint32_t ids;
 };
 struct hwtd_sink_info {
-	size_t size;
-	uint32_t framing;
-	uint32_t reserved;
-	uint64_t n_frames;
-	uint64_t overhead_bytes;
-	uint64_t sync_bytes;
-	uint64_t footer_bytes;
-	uint64_t n_barriers;
-	uint64_t lost_bytes;
-	uint64_t untold_bytes;
-	uint64_t turned_off;
-	uint64_t id_bytes[128];
+ size_t size;
+ uint32_t framing;
+ uint32_t reserved;
+ uint64_t n_frames;
+ uint64_t overhead_bytes;
+ uint64_t sync_bytes;
+ uint64_t footer_bytes;
+ uint64_t n_barriers;
+ uint64_t lost_bytes;
+ uint64_t untold_bytes;
+ uint64_t turned_off;
+ uint64_t id_bytes[128];
 };
-const char *hwtd_cs_protocol_name(uint32_t protocol);
-const char *hwtd_arm_arch_name(uint32_t arch);
-const char *hwtd_arm_profile_name(uint32_t profile);
-const char *hwtd_framing_name(uint32_t framing);
-int hwtd_coresight_parse(const char *text, size_t n,
+ const char *hwtd_cs_protocol_name(uint32_t protocol);
+ const char *hwtd_arm_arch_name(uint32_t arch);
+ const char *hwtd_arm_profile_name(uint32_t profile);
+ const char *hwtd_framing_name(uint32_t framing);
+ int hwtd_coresight_parse(const char *text, size_t n,
     struct hwtd_coresight_config *out, struct hwtd_error *err);
-int hwtd_coresight_register(const struct hwtd_coresight_config *config,
+ int hwtd_coresight_register(const struct hwtd_coresight_config
+      *config,
     size_t index, const char **name_out, uint32_t *value_out);
-int hwtd_coresight_doubt(const struct hwtd_coresight_config *config,
+ int hwtd_coresight_doubt(const struct hwtd_coresight_config *config,
     size_t index, const char **name_out, const char **text_out);
 enum hwtd_spe_owner {
-	HWTD_SPE_OWNER_UNKNOWN = 0,
-	HWTD_SPE_OWNER_THREAD = 1,
-	HWTD_SPE_OWNER_PROCESS = 2,
-	HWTD_SPE_OWNER_CPU = 3
+ HWTD_SPE_OWNER_UNKNOWN = 0,
+ HWTD_SPE_OWNER_THREAD = 1,
+ HWTD_SPE_OWNER_PROCESS = 2,
+ HWTD_SPE_OWNER_CPU = 3
 };
 struct hwtd_spe_config {
-	size_t size;
-	uint32_t midr;
-	uint32_t version;
-	uint32_t owner;
-	uint32_t counter_bits;
-	uint64_t interval;
+ size_t size;
+ uint32_t midr;
+ uint32_t version;
+ uint32_t owner;
+ uint32_t counter_bits;
+ uint64_t interval;
 };
-const char *hwtd_spe_cpu_name(uint32_t midr);
-uint32_t hwtd_spe_cpu_midr(const char *name);
-const char *hwtd_spe_cpu_at(size_t index);
-const char *hwtd_spe_owner_name(uint32_t owner);
+ const char *hwtd_spe_cpu_name(uint32_t midr);
+ uint32_t hwtd_spe_cpu_midr(const char *name);
+ const char *hwtd_spe_cpu_at(size_t index);
+ const char *hwtd_spe_owner_name(uint32_t owner);
 struct hwtd_image_desc {
-	size_t size;
-	const char *path;
-	const void *bytes;
-	uint64_t n_bytes;
-	uint64_t offset;
-	uint64_t length;
-	uint32_t flags;
-	uint32_t reserved;
-	uint64_t address;
+ size_t size;
+ const char *path;
+ const void *bytes;
+ uint64_t n_bytes;
+ uint64_t offset;
+ uint64_t length;
+ uint32_t flags;
+ uint32_t reserved;
+ uint64_t address;
 };
 struct hwtd_section {
-	size_t size;
-	uint32_t image;
-	uint32_t generation;
-	uint64_t address;
-	uint64_t length;
-	uint64_t file_off;
-	const char *path;
+ size_t size;
+ uint32_t image;
+ uint32_t generation;
+ uint64_t address;
+ uint64_t length;
+ uint64_t file_off;
+ const char *path;
 };
 enum hwtd_image_state {
-	HWTD_IMAGE_UNKNOWN = 0,
-	HWTD_IMAGE_FOUND = 1,
-	HWTD_IMAGE_MISSING = 2,
-	HWTD_IMAGE_MISMATCH = 3
+ HWTD_IMAGE_UNKNOWN = 0,
+ HWTD_IMAGE_FOUND = 1,
+ HWTD_IMAGE_MISSING = 2,
+ HWTD_IMAGE_MISMATCH = 3
 };
 struct hwtd_image_info {
-	size_t size;
-	uint32_t state;
-	uint32_t n_build_id;
-	uint8_t build_id[32];
-	const char *path;
-	const char *file;
-	uint64_t n_bytes;
-	char text[96];
-	uint32_t flags;
-	uint32_t reserved;
+ size_t size;
+ uint32_t state;
+ uint32_t n_build_id;
+ uint8_t build_id[32];
+ const char *path;
+ const char *file;
+ uint64_t n_bytes;
+ char text[96];
+ uint32_t flags;
+ uint32_t reserved;
 };
 struct hwtd_search {
-	size_t size;
-	const char *const *roots;
-	size_t n_roots;
-	const char *const *build_id_dirs;
-	size_t n_build_id_dirs;
-	const char *const *dirs;
-	size_t n_dirs;
-	uint32_t flags;
-	uint32_t reserved;
+ size_t size;
+ const char *const *roots;
+ size_t n_roots;
+ const char *const *build_id_dirs;
+ size_t n_build_id_dirs;
+ const char *const *dirs;
+ size_t n_dirs;
+ uint32_t flags;
+ uint32_t reserved;
 };
 struct hwtd_trace;
 enum hwtd_tech {
-	HWTD_TECH_UNKNOWN = 0,
-	HWTD_TECH_INTEL_PT = 1,
-	HWTD_TECH_CORESIGHT = 2,
-	HWTD_TECH_SPE = 3
+ HWTD_TECH_UNKNOWN = 0,
+ HWTD_TECH_INTEL_PT = 1,
+ HWTD_TECH_CORESIGHT = 2,
+ HWTD_TECH_SPE = 3
 };
 enum hwtd_pt_filter_mode {
-	HWTD_PT_FILTER_OFF = 0,
-	HWTD_PT_FILTER_TRACE = 1,
-	HWTD_PT_FILTER_STOP = 2
+ HWTD_PT_FILTER_OFF = 0,
+ HWTD_PT_FILTER_TRACE = 1,
+ HWTD_PT_FILTER_STOP = 2
 };
 struct hwtd_pt_filter {
-	uint32_t mode;
-	uint32_t reserved;
-	uint64_t start;
-	uint64_t end;
+ uint32_t mode;
+ uint32_t reserved;
+ uint64_t start;
+ uint64_t end;
 };
 struct hwtd_pt_config {
-	size_t size;
-	uint16_t cpu_family;
-	uint8_t cpu_model;
-	uint8_t cpu_stepping;
-	uint8_t mtc_freq;
-	uint8_t nom_freq;
-	uint16_t reserved;
-	uint32_t cpuid_15h_eax;
-	uint32_t cpuid_15h_ebx;
-	struct hwtd_pt_filter filters[4];
+ size_t size;
+ uint16_t cpu_family;
+ uint8_t cpu_model;
+ uint8_t cpu_stepping;
+ uint8_t mtc_freq;
+ uint8_t nom_freq;
+ uint16_t reserved;
+ uint32_t cpuid_15h_eax;
+ uint32_t cpuid_15h_ebx;
+ struct hwtd_pt_filter filters[4];
 };
 struct hwtd_clock {
-	uint64_t counts_per;
-	uint64_t ns_per;
-	uint64_t base_count;
-	uint64_t base_ns;
-	uint64_t wrap_base;
-	uint64_t wrap_mask;
+ uint64_t counts_per;
+ uint64_t ns_per;
+ uint64_t base_count;
+ uint64_t base_ns;
+ uint64_t wrap_base;
+ uint64_t wrap_mask;
 };
 struct hwtd_stream_desc {
-	size_t size;
-	uint32_t tech;
-	uint32_t cpu;
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t flags;
-	uint32_t reserved;
-	const char *name;
-	const struct hwtd_pt_config *pt;
-	struct hwtd_clock clock;
-	uint64_t n_bytes;
-	const struct hwtd_coresight_config *coresight;
-	uint32_t framing;
-	uint32_t sink_plus_1;
-	const struct hwtd_spe_config *spe;
+ size_t size;
+ uint32_t tech;
+ uint32_t cpu;
+ uint32_t pid;
+ uint32_t tid;
+ uint32_t flags;
+ uint32_t reserved;
+ const char *name;
+ const struct hwtd_pt_config *pt;
+ struct hwtd_clock clock;
+ uint64_t n_bytes;
+ const struct hwtd_coresight_config *coresight;
+ uint32_t framing;
+ uint32_t sink_plus_1;
+ const struct hwtd_spe_config *spe;
 };
 struct hwtd_extent {
-	size_t size;
-	uint64_t start;
-	uint64_t end;
-	uint32_t why;
-	uint32_t reserved;
+ size_t size;
+ uint64_t start;
+ uint64_t end;
+ uint32_t why;
+ uint32_t reserved;
 };
 enum hwtd_extent_start {
-	HWTD_EXTENT_NEW = 0,
-	HWTD_EXTENT_AFTER_LOSS = 1,
-	HWTD_EXTENT_AFTER_DAMAGE = 2
+ HWTD_EXTENT_NEW = 0,
+ HWTD_EXTENT_AFTER_LOSS = 1,
+ HWTD_EXTENT_AFTER_DAMAGE = 2
 };
 struct hwtd_buffer {
-	uint64_t off;
-	uint32_t source;
-	uint32_t cpu;
+ uint64_t off;
+ uint32_t source;
+ uint32_t cpu;
 };
 struct hwtd_exec_context {
-	size_t size;
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t cpu;
-	uint32_t flags;
-	uint64_t cr3;
-	uint64_t vmcs;
-	uint64_t contextidr;
-	uint64_t vmid;
-	uint8_t level;
-	uint8_t security;
-	uint16_t reserved;
-	uint32_t epoch;
+ size_t size;
+ uint32_t pid;
+ uint32_t tid;
+ uint32_t cpu;
+ uint32_t flags;
+ uint64_t cr3;
+ uint64_t vmcs;
+ uint64_t contextidr;
+ uint64_t vmid;
+ uint8_t level;
+ uint8_t security;
+ uint16_t reserved;
+ uint32_t epoch;
 };
 struct hwtd_damage {
-	size_t size;
-	uint64_t file_off;
-	uint64_t file_bytes;
-	uint32_t stream;
-	uint32_t flags;
-	uint64_t first;
-	uint64_t end;
-	char text[96];
+ size_t size;
+ uint64_t file_off;
+ uint64_t file_bytes;
+ uint32_t stream;
+ uint32_t flags;
+ uint64_t first;
+ uint64_t end;
+ char text[96];
 };
 struct hwtd_trace_info {
-	size_t size;
-	uint32_t n_streams;
-	uint32_t n_sections;
-	uint32_t n_images;
-	uint32_t n_damages;
-	uint64_t n_records;
-	uint64_t n_bytes;
-	const char *format;
-	const char *origin;
-	const char *abi;
-	const char *cpu_model;
-	const char *clock;
-	const char *capture;
+ size_t size;
+ uint32_t n_streams;
+ uint32_t n_sections;
+ uint32_t n_images;
+ uint32_t n_damages;
+ uint64_t n_records;
+ uint64_t n_bytes;
+ const char *format;
+ const char *origin;
+ const char *abi;
+ const char *cpu_model;
+ const char *clock;
+ const char *capture;
 };
 struct hwtd_trace_options {
-	size_t size;
-	const char *origin;
-	const struct hwtd_search *search;
+ size_t size;
+ const char *origin;
+ const struct hwtd_search *search;
 };
 struct hwtd_perf_records {
-	size_t size;
-	const char *path;
-	uint64_t sample_type;
-	uint32_t cpu_plus_1;
-	uint32_t big_endian;
+ size_t size;
+ const char *path;
+ uint64_t sample_type;
+ uint32_t cpu_plus_1;
+ uint32_t big_endian;
 };
 struct hwtd_open_options {
-	size_t size;
-	uint32_t tech;
-	uint32_t cpu_plus_1;
-	uint32_t pid_plus_1;
-	uint32_t tid_plus_1;
-	const struct hwtd_pt_config *pt;
-	struct hwtd_clock clock;
-	const struct hwtd_image_desc *images;
-	size_t n_images;
-	uint32_t unsealed;
-	uint32_t reserved;
-	const struct hwtd_search *search;
-	const struct hwtd_coresight_config *coresight;
-	size_t n_coresight;
-	uint32_t framing;
-	uint32_t reserved2;
-	const struct hwtd_buffer *buffers;
-	size_t n_buffers;
-	const struct hwtd_spe_config *spe;
-	uint32_t sideband_only;
-	uint32_t reserved3;
-	const struct hwtd_perf_records *perf_records;
-	size_t n_perf_records;
-	const char *map_file;
-	uint32_t thread_plus_1;
-	uint32_t reserved4;
+ size_t size;
+ uint32_t tech;
+ uint32_t cpu_plus_1;
+ uint32_t pid_plus_1;
+ uint32_t tid_plus_1;
+ const struct hwtd_pt_config *pt;
+ struct hwtd_clock clock;
+ const struct hwtd_image_desc *images;
+ size_t n_images;
+ uint32_t unsealed;
+ uint32_t reserved;
+ const struct hwtd_search *search;
+ const struct hwtd_coresight_config *coresight;
+ size_t n_coresight;
+ uint32_t framing;
+ uint32_t reserved2;
+ const struct hwtd_buffer *buffers;
+ size_t n_buffers;
+ const struct hwtd_spe_config *spe;
+ uint32_t sideband_only;
+ uint32_t reserved3;
+ const struct hwtd_perf_records *perf_records;
+ size_t n_perf_records;
+ const char *map_file;
+ uint32_t thread_plus_1;
+ uint32_t reserved4;
 };
 struct hwtd_save_options {
-	size_t size;
-	int32_t level;
-	uint32_t flags;
-	uint32_t chunk_bytes;
-	uint32_t reserved;
+ size_t size;
+ int32_t level;
+ uint32_t flags;
+ uint32_t chunk_bytes;
+ uint32_t reserved;
 };
-int hwtd_trace_open(struct hwtd_context *ctx, const char *path,
+ int hwtd_trace_open(struct hwtd_context *ctx, const char *path,
     const struct hwtd_open_options *opts, struct hwtd_trace **trace_out,
     struct hwtd_error *err);
-int hwtd_trace_create(struct hwtd_context *ctx,
+ int hwtd_trace_create(struct hwtd_context *ctx,
     const struct hwtd_trace_options *opts, struct hwtd_trace **trace_out,
     struct hwtd_error *err);
-int hwtd_trace_add_stream(struct hwtd_trace *trace,
+ int hwtd_trace_add_stream(struct hwtd_trace *trace,
     const struct hwtd_stream_desc *desc, uint32_t *id_out,
     struct hwtd_error *err);
-int hwtd_trace_sink(const struct hwtd_trace *trace, uint32_t stream,
+ int hwtd_trace_sink(const struct hwtd_trace *trace, uint32_t stream,
     struct hwtd_sink_info *out);
-int hwtd_trace_add_bytes(struct hwtd_trace *trace, uint32_t stream,
+ int hwtd_trace_add_bytes(struct hwtd_trace *trace, uint32_t stream,
     const void *bytes, size_t n, struct hwtd_error *err);
-int hwtd_trace_start_extent(struct hwtd_trace *trace, uint32_t stream,
-    uint32_t why, struct hwtd_error *err);
-int hwtd_trace_add_record(struct hwtd_trace *trace,
+ int hwtd_trace_start_extent(struct hwtd_trace *trace,
+    uint32_t stream, uint32_t why, struct hwtd_error *err);
+ int hwtd_trace_add_record(struct hwtd_trace *trace,
     const struct hwtd_record *record, struct hwtd_error *err);
-int hwtd_trace_add_image(struct hwtd_trace *trace,
+ int hwtd_trace_add_image(struct hwtd_trace *trace,
     const struct hwtd_image_desc *desc, uint32_t *id_out,
     struct hwtd_error *err);
-int hwtd_trace_seal(struct hwtd_trace *trace, struct hwtd_error *err);
-int hwtd_trace_save(struct hwtd_trace *trace, const char *path,
+ int hwtd_trace_seal(struct hwtd_trace *trace,
+    struct hwtd_error *err);
+ int hwtd_trace_save(struct hwtd_trace *trace, const char *path,
     const struct hwtd_save_options *opts, struct hwtd_error *err);
-void hwtd_trace_close(struct hwtd_trace *trace);
-int hwtd_trace_info(const struct hwtd_trace *trace,
+ void hwtd_trace_close(struct hwtd_trace *trace);
+ int hwtd_trace_info(const struct hwtd_trace *trace,
     struct hwtd_trace_info *out);
-int hwtd_trace_stream(const struct hwtd_trace *trace, uint32_t stream,
+ int hwtd_trace_stream(const struct hwtd_trace *trace, uint32_t stream,
     struct hwtd_stream_desc *out);
-int hwtd_trace_extent(const struct hwtd_trace *trace, uint32_t stream,
+ int hwtd_trace_extent(const struct hwtd_trace *trace, uint32_t stream,
     size_t index, struct hwtd_extent *out);
-int hwtd_trace_read_bytes(const struct hwtd_trace *trace, uint32_t stream,
-    uint64_t off, void *buf, size_t n, size_t *n_out, struct hwtd_error *err);
-int hwtd_trace_record(const struct hwtd_trace *trace, uint64_t index,
+ int hwtd_trace_read_bytes(const struct hwtd_trace *trace,
+    uint32_t stream, uint64_t off, void *buf, size_t n, size_t *n_out,
+    struct hwtd_error *err);
+ int hwtd_trace_record(const struct hwtd_trace *trace, uint64_t index,
     struct hwtd_record *out);
-int hwtd_trace_section(const struct hwtd_trace *trace, uint32_t section,
-    struct hwtd_section *out);
-int hwtd_trace_read_code(const struct hwtd_trace *trace, uint32_t section,
-    uint64_t address, void *buf, size_t n, size_t *n_out);
-int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
+ int hwtd_trace_section(const struct hwtd_trace *trace,
+    uint32_t section, struct hwtd_section *out);
+ int hwtd_trace_read_code(const struct hwtd_trace *trace,
+    uint32_t section, uint64_t address, void *buf, size_t n, size_t *n_out);
+ int hwtd_trace_image(const struct hwtd_trace *trace, uint32_t image,
     struct hwtd_image_info *out);
-const char *hwtd_trace_file(const struct hwtd_trace *trace, size_t index);
-int hwtd_trace_exec_context(const struct hwtd_trace *trace, uint32_t context,
-    struct hwtd_exec_context *out);
-int hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
+ const char *hwtd_trace_file(const struct hwtd_trace *trace,
+    size_t index);
+ int hwtd_trace_exec_context(const struct hwtd_trace *trace,
+    uint32_t context, struct hwtd_exec_context *out);
+ int hwtd_trace_damage(const struct hwtd_trace *trace, size_t index,
     struct hwtd_damage *out);
-int hwtd_spe_find_buffers(struct hwtd_trace *trace, uint32_t stream,
+ int hwtd_spe_find_buffers(struct hwtd_trace *trace, uint32_t stream,
     struct hwtd_buffer *buffers, size_t cap, size_t *n_out,
     struct hwtd_error *err);
 struct hwtd_maps;
 struct hwtd_position {
-	size_t size;
-	uint32_t flags;
-	uint32_t stream;
-	uint64_t stream_off;
-	uint64_t time_ns;
+ size_t size;
+ uint32_t flags;
+ uint32_t stream;
+ uint64_t stream_off;
+ uint64_t time_ns;
 };
 struct hwtd_mapping {
-	size_t size;
-	uint32_t pid;
-	uint32_t flags;
-	uint32_t section;
-	uint32_t image;
-	uint64_t address;
-	uint64_t length;
-	uint64_t file_off;
-	const char *path;
+ size_t size;
+ uint32_t pid;
+ uint32_t flags;
+ uint32_t section;
+ uint32_t image;
+ uint64_t address;
+ uint64_t length;
+ uint64_t file_off;
+ const char *path;
 };
-int hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
+ int hwtd_space_lookup(const struct hwtd_trace *trace, uint32_t pid,
     const struct hwtd_position *at, uint64_t address,
     struct hwtd_mapping *out);
-int hwtd_space_lookup_context(const struct hwtd_trace *trace,
+ int hwtd_space_lookup_context(const struct hwtd_trace *trace,
     const struct hwtd_exec_context *who, const struct hwtd_position *at,
     uint64_t address, struct hwtd_mapping *out);
-int hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
+ int hwtd_maps_open(struct hwtd_trace *trace, uint32_t pid,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err);
-int hwtd_maps_open_context(struct hwtd_trace *trace,
+ int hwtd_maps_open_context(struct hwtd_trace *trace,
     const struct hwtd_exec_context *who, uint32_t flags,
     const struct hwtd_position *at, struct hwtd_maps **maps_out,
     struct hwtd_error *err);
-int hwtd_maps_read(struct hwtd_maps *maps, struct hwtd_mapping *out);
-void hwtd_maps_close(struct hwtd_maps *maps);
+ int hwtd_maps_read(struct hwtd_maps *maps, struct hwtd_mapping *out);
+ void hwtd_maps_close(struct hwtd_maps *maps);
 struct hwtd_process {
-	size_t size;
-	uint32_t pid;
-	uint32_t parent;
-	uint32_t n_execs;
-	uint32_t vmid;
-	const char *name;
+ size_t size;
+ uint32_t pid;
+ uint32_t parent;
+ uint32_t n_execs;
+ uint32_t vmid;
+ const char *name;
 };
-int hwtd_trace_process(const struct hwtd_trace *trace, size_t index,
+ int hwtd_trace_process(const struct hwtd_trace *trace, size_t index,
     struct hwtd_process *out);
-int hwtd_trace_machine(const struct hwtd_trace *trace, size_t index,
+ int hwtd_trace_machine(const struct hwtd_trace *trace, size_t index,
     uint32_t *vmid_out);
 struct hwtd_symbolizer;
 struct hwtd_symbolizer_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t reserved;
-	const struct hwtd_search *search;
-	uint64_t max_cache;
+ size_t size;
+ uint32_t flags;
+ uint32_t reserved;
+ const struct hwtd_search *search;
+ uint64_t max_cache;
 };
 struct hwtd_where {
-	uint32_t flags;
-	uint32_t section;
-	uint32_t image;
-	uint32_t pid;
-	uint32_t context;
-	uint32_t stream;
-	uint64_t address;
-	uint64_t stream_off;
-	uint64_t time_ns;
+ uint32_t flags;
+ uint32_t section;
+ uint32_t image;
+ uint32_t pid;
+ uint32_t context;
+ uint32_t stream;
+ uint64_t address;
+ uint64_t stream_off;
+ uint64_t time_ns;
 };
 struct hwtd_symbol_frame {
-	const char *function;
-	const char *linkage_name;
-	const char *file;
-	uint32_t line;
-	uint32_t column;
-	uint32_t discriminator;
-	uint32_t flags;
+ const char *function;
+ const char *linkage_name;
+ const char *file;
+ uint32_t line;
+ uint32_t column;
+ uint32_t discriminator;
+ uint32_t flags;
 };
 struct hwtd_symbol {
-	uint32_t flags;
-	uint32_t image;
-	const char *image_name;
-	const char *name;
-	const char *text;
-	uint64_t offset;
-	uint64_t symbol_size;
-	uint64_t symbol_address;
-	uint64_t file_off;
-	const struct hwtd_symbol_frame *frames;
-	uint32_t n_frames;
-	uint32_t reserved;
-	const char *fault;
+ uint32_t flags;
+ uint32_t image;
+ const char *image_name;
+ const char *name;
+ const char *text;
+ uint64_t offset;
+ uint64_t symbol_size;
+ uint64_t symbol_address;
+ uint64_t file_off;
+ const struct hwtd_symbol_frame *frames;
+ uint32_t n_frames;
+ uint32_t reserved;
+ const char *fault;
 };
-int hwtd_symbolizer_open(struct hwtd_trace *trace,
+ int hwtd_symbolizer_open(struct hwtd_trace *trace,
     const struct hwtd_symbolizer_options *opts,
     struct hwtd_symbolizer **symbolizer_out, struct hwtd_error *err);
-int hwtd_symbolize(struct hwtd_symbolizer *symbolizer,
+ int hwtd_symbolize(struct hwtd_symbolizer *symbolizer,
     const struct hwtd_where *where, size_t where_stride, size_t n,
     struct hwtd_symbol *out, size_t out_stride, struct hwtd_error *err);
-void hwtd_symbolizer_close(struct hwtd_symbolizer *symbolizer);
-int hwtd_symbol_text(const char *name, char *buf, size_t cap);
+ void hwtd_symbolizer_close(struct hwtd_symbolizer *symbolizer);
+ int hwtd_symbol_text(const char *name, char *buf, size_t cap);
 enum hwtd_sample_end {
-	HWTD_SAMPLE_END_NONE = 0,
-	HWTD_SAMPLE_END_END = 1,
-	HWTD_SAMPLE_END_TIMESTAMP = 2
+ HWTD_SAMPLE_END_NONE = 0,
+ HWTD_SAMPLE_END_END = 1,
+ HWTD_SAMPLE_END_TIMESTAMP = 2
 };
 enum hwtd_security {
-	HWTD_SECURITY_SECURE = 0,
-	HWTD_SECURITY_NONSECURE = 1,
-	HWTD_SECURITY_ROOT = 2,
-	HWTD_SECURITY_REALM = 3
+ HWTD_SECURITY_SECURE = 0,
+ HWTD_SECURITY_NONSECURE = 1,
+ HWTD_SECURITY_ROOT = 2,
+ HWTD_SECURITY_REALM = 3
 };
 enum hwtd_op_class {
-	HWTD_OP_CLASS_UNKNOWN = 0,
-	HWTD_OP_CLASS_OTHER = 1,
-	HWTD_OP_CLASS_MEMORY = 2,
-	HWTD_OP_CLASS_BRANCH = 3,
-	HWTD_OP_CLASS_RESERVED = 4
+ HWTD_OP_CLASS_UNKNOWN = 0,
+ HWTD_OP_CLASS_OTHER = 1,
+ HWTD_OP_CLASS_MEMORY = 2,
+ HWTD_OP_CLASS_BRANCH = 3,
+ HWTD_OP_CLASS_RESERVED = 4
 };
 enum hwtd_op {
-	HWTD_OP_UNKNOWN = 0,
-	HWTD_OP_RESERVED = 1,
-	HWTD_OP_OTHER = 2,
-	HWTD_OP_SVE = 3,
-	HWTD_OP_SME = 4,
-	HWTD_OP_MEM_GENERAL = 16,
-	HWTD_OP_MEM_SIMD_FP = 17,
-	HWTD_OP_MEM_UNSPECIFIED = 18,
-	HWTD_OP_MEM_SYSTEM_REGISTER = 19,
-	HWTD_OP_MEM_TAG = 20,
-	HWTD_OP_MEM_COPY = 21,
-	HWTD_OP_MEM_SET = 22,
-	HWTD_OP_MEM_EXTENDED = 23,
-	HWTD_OP_MEM_SVE_SME = 24,
-	HWTD_OP_MEM_GCS = 25,
-	HWTD_OP_BRANCH = 32
+ HWTD_OP_UNKNOWN = 0,
+ HWTD_OP_RESERVED = 1,
+ HWTD_OP_OTHER = 2,
+ HWTD_OP_SVE = 3,
+ HWTD_OP_SME = 4,
+ HWTD_OP_MEM_GENERAL = 16,
+ HWTD_OP_MEM_SIMD_FP = 17,
+ HWTD_OP_MEM_UNSPECIFIED = 18,
+ HWTD_OP_MEM_SYSTEM_REGISTER = 19,
+ HWTD_OP_MEM_TAG = 20,
+ HWTD_OP_MEM_COPY = 21,
+ HWTD_OP_MEM_SET = 22,
+ HWTD_OP_MEM_EXTENDED = 23,
+ HWTD_OP_MEM_SVE_SME = 24,
+ HWTD_OP_MEM_GCS = 25,
+ HWTD_OP_BRANCH = 32
 };
 struct hwtd_sample_extra {
-	uint64_t payload;
-	uint8_t header;
-	uint8_t index;
-	uint8_t bytes;
-	uint8_t is_unknown;
-	uint32_t reserved;
+ uint64_t payload;
+ uint8_t header;
+ uint8_t index;
+ uint8_t bytes;
+ uint8_t is_unknown;
+ uint32_t reserved;
 };
 struct hwtd_sample {
-	uint32_t present;
-	uint32_t flags;
-	uint64_t stream_off;
-	uint64_t bytes;
-	uint64_t count;
-	uint64_t pc;
-	uint64_t target;
-	uint64_t prev_target;
-	uint64_t va;
-	uint64_t pa;
-	uint64_t events;
-	uint64_t source;
-	uint16_t lat_total;
-	uint16_t lat_issue;
-	uint16_t lat_xlat;
-	uint8_t event_bytes;
-	uint8_t source_bytes;
-	uint32_t context_el1;
-	uint32_t context_el2;
-	uint32_t op_flags;
-	uint32_t vector_bits;
-	uint8_t op_class;
-	uint8_t op;
-	uint8_t op_raw;
-	uint8_t end;
-	uint8_t pc_el;
-	uint8_t pc_security;
-	uint8_t target_el;
-	uint8_t target_security;
-	uint8_t prev_target_el;
-	uint8_t prev_target_security;
-	uint8_t va_tag;
-	uint8_t pa_tag;
-	uint8_t pa_security;
-	uint8_t pa_checked;
-	uint8_t n_extras;
-	uint8_t reserved;
-	struct hwtd_sample_extra extras[4];
+ uint32_t present;
+ uint32_t flags;
+ uint64_t stream_off;
+ uint64_t bytes;
+ uint64_t count;
+ uint64_t pc;
+ uint64_t target;
+ uint64_t prev_target;
+ uint64_t va;
+ uint64_t pa;
+ uint64_t events;
+ uint64_t source;
+ uint16_t lat_total;
+ uint16_t lat_issue;
+ uint16_t lat_xlat;
+ uint8_t event_bytes;
+ uint8_t source_bytes;
+ uint32_t context_el1;
+ uint32_t context_el2;
+ uint32_t op_flags;
+ uint32_t vector_bits;
+ uint8_t op_class;
+ uint8_t op;
+ uint8_t op_raw;
+ uint8_t end;
+ uint8_t pc_el;
+ uint8_t pc_security;
+ uint8_t target_el;
+ uint8_t target_security;
+ uint8_t prev_target_el;
+ uint8_t prev_target_security;
+ uint8_t va_tag;
+ uint8_t pa_tag;
+ uint8_t pa_security;
+ uint8_t pa_checked;
+ uint8_t n_extras;
+ uint8_t reserved;
+ struct hwtd_sample_extra extras[4];
 };
-const char *hwtd_op_class_name(uint32_t op_class);
-const char *hwtd_op_name(uint32_t op);
-const char *hwtd_security_name(uint32_t security);
-const char *hwtd_sample_event_name(uint32_t midr, uint32_t version,
+ const char *hwtd_op_class_name(uint32_t op_class);
+ const char *hwtd_op_name(uint32_t op);
+ const char *hwtd_security_name(uint32_t security);
+ const char *hwtd_sample_event_name(uint32_t midr, uint32_t version,
     uint32_t bit);
-const char *hwtd_sample_source_name(uint32_t midr, uint64_t source);
+ const char *hwtd_sample_source_name(uint32_t midr, uint64_t source);
 struct hwtd_events;
 enum hwtd_event_kind {
-	HWTD_EV_UNKNOWN = 0,
-	HWTD_EV_BLOCK = 1,
-	HWTD_EV_INSN = 2,
-	HWTD_EV_ASYNC = 3,
-	HWTD_EV_ENABLE = 4,
-	HWTD_EV_DISABLE = 5,
-	HWTD_EV_GAP = 6,
-	HWTD_EV_CONTEXT = 7,
-	HWTD_EV_MODE = 8,
-	HWTD_EV_TIME = 9,
-	HWTD_EV_CYCLES = 10,
-	HWTD_EV_FREQUENCY = 11,
-	HWTD_EV_MARKER = 12,
-	HWTD_EV_POWER = 13,
-	HWTD_EV_SAMPLE = 14,
-	HWTD_EV_RECORD = 15
+ HWTD_EV_UNKNOWN = 0,
+ HWTD_EV_BLOCK = 1,
+ HWTD_EV_INSN = 2,
+ HWTD_EV_ASYNC = 3,
+ HWTD_EV_ENABLE = 4,
+ HWTD_EV_DISABLE = 5,
+ HWTD_EV_GAP = 6,
+ HWTD_EV_CONTEXT = 7,
+ HWTD_EV_MODE = 8,
+ HWTD_EV_TIME = 9,
+ HWTD_EV_CYCLES = 10,
+ HWTD_EV_FREQUENCY = 11,
+ HWTD_EV_MARKER = 12,
+ HWTD_EV_POWER = 13,
+ HWTD_EV_SAMPLE = 14,
+ HWTD_EV_RECORD = 15
 };
 enum hwtd_branch {
-	HWTD_BRANCH_NONE = 0,
-	HWTD_BRANCH_CONDITIONAL = 1,
-	HWTD_BRANCH_JUMP = 2,
-	HWTD_BRANCH_INDIRECT_JUMP = 3,
-	HWTD_BRANCH_CALL = 4,
-	HWTD_BRANCH_INDIRECT_CALL = 5,
-	HWTD_BRANCH_RETURN = 6,
-	HWTD_BRANCH_FAR_CALL = 7,
-	HWTD_BRANCH_FAR_RETURN = 8,
-	HWTD_BRANCH_FAR_JUMP = 9,
-	HWTD_BRANCH_NO_PATH = 10
+ HWTD_BRANCH_NONE = 0,
+ HWTD_BRANCH_CONDITIONAL = 1,
+ HWTD_BRANCH_JUMP = 2,
+ HWTD_BRANCH_INDIRECT_JUMP = 3,
+ HWTD_BRANCH_CALL = 4,
+ HWTD_BRANCH_INDIRECT_CALL = 5,
+ HWTD_BRANCH_RETURN = 6,
+ HWTD_BRANCH_FAR_CALL = 7,
+ HWTD_BRANCH_FAR_RETURN = 8,
+ HWTD_BRANCH_FAR_JUMP = 9,
+ HWTD_BRANCH_NO_PATH = 10
 };
 enum hwtd_isa {
-	HWTD_ISA_UNKNOWN = 0,
-	HWTD_ISA_X86_16 = 1,
-	HWTD_ISA_X86_32 = 2,
-	HWTD_ISA_X86_64 = 3,
-	HWTD_ISA_A32 = 4,
-	HWTD_ISA_T32 = 5,
-	HWTD_ISA_T32EE = 6,
-	HWTD_ISA_A64 = 7
+ HWTD_ISA_UNKNOWN = 0,
+ HWTD_ISA_X86_16 = 1,
+ HWTD_ISA_X86_32 = 2,
+ HWTD_ISA_X86_64 = 3,
+ HWTD_ISA_A32 = 4,
+ HWTD_ISA_T32 = 5,
+ HWTD_ISA_T32EE = 6,
+ HWTD_ISA_A64 = 7
 };
 struct hwtd_event {
-	uint64_t time_ns;
-	uint64_t ip;
-	uint64_t target;
-	uint64_t stream_off;
-	uint64_t value;
-	uint32_t insns;
-	uint32_t bytes;
-	uint32_t stream;
-	uint32_t context;
-	uint32_t section;
-	uint8_t kind;
-	uint8_t branch;
-	uint16_t flags;
+ uint64_t time_ns;
+ uint64_t ip;
+ uint64_t target;
+ uint64_t stream_off;
+ uint64_t value;
+ uint32_t insns;
+ uint32_t bytes;
+ uint32_t stream;
+ uint32_t context;
+ uint32_t section;
+ uint8_t kind;
+ uint8_t branch;
+ uint16_t flags;
 };
 enum hwtd_gap_reason {
-	HWTD_GAP_UNKNOWN = 0,
-	HWTD_GAP_UNSYNCED = 1,
-	HWTD_GAP_OVERFLOW = 2,
-	HWTD_GAP_BAD_PACKET = 3,
-	HWTD_GAP_BAD_FLOW = 4,
-	HWTD_GAP_NO_CODE = 5,
-	HWTD_GAP_BAD_CODE = 6,
-	HWTD_GAP_ENDLESS_LOOP = 7,
-	HWTD_GAP_AMBIGUOUS_MAPPING = 8,
-	HWTD_GAP_TRUNCATED = 9,
-	HWTD_GAP_FILE_DAMAGED = 10,
-	HWTD_GAP_UNSUPPORTED = 11,
-	HWTD_GAP_ENGINE = 12,
-	HWTD_GAP_LIMIT = 13
+ HWTD_GAP_UNKNOWN = 0,
+ HWTD_GAP_UNSYNCED = 1,
+ HWTD_GAP_OVERFLOW = 2,
+ HWTD_GAP_BAD_PACKET = 3,
+ HWTD_GAP_BAD_FLOW = 4,
+ HWTD_GAP_NO_CODE = 5,
+ HWTD_GAP_BAD_CODE = 6,
+ HWTD_GAP_ENDLESS_LOOP = 7,
+ HWTD_GAP_AMBIGUOUS_MAPPING = 8,
+ HWTD_GAP_TRUNCATED = 9,
+ HWTD_GAP_FILE_DAMAGED = 10,
+ HWTD_GAP_UNSUPPORTED = 11,
+ HWTD_GAP_ENGINE = 12,
+ HWTD_GAP_LIMIT = 13
 };
 struct hwtd_gap {
-	uint32_t reason;
-	uint32_t flags;
-	uint64_t first;
-	uint64_t end;
-	uint64_t ip_before;
-	uint64_t ip_after;
-	uint64_t addr;
-	uint64_t time_before_ns;
-	uint64_t time_after_ns;
-	uint64_t file_off;
-	uint64_t file_bytes;
-	char text[64];
+ uint32_t reason;
+ uint32_t flags;
+ uint64_t first;
+ uint64_t end;
+ uint64_t ip_before;
+ uint64_t ip_after;
+ uint64_t addr;
+ uint64_t time_before_ns;
+ uint64_t time_after_ns;
+ uint64_t file_off;
+ uint64_t file_bytes;
+ char text[64];
 };
 struct hwtd_marker {
-	uint32_t source;
-	uint32_t size;
-	uint64_t payload;
-	uint32_t master;
-	uint32_t channel;
-	uint32_t flags;
-	uint32_t reserved;
+ uint32_t source;
+ uint32_t size;
+ uint64_t payload;
+ uint32_t master;
+ uint32_t channel;
+ uint32_t flags;
+ uint32_t reserved;
 };
 enum hwtd_marker_source {
-	HWTD_MARKER_UNKNOWN = 0,
-	HWTD_MARKER_PTWRITE = 1,
-	HWTD_MARKER_MNT = 2,
-	HWTD_MARKER_STM = 3,
-	HWTD_MARKER_ITM = 4,
-	HWTD_MARKER_EVENT = 5,
-	HWTD_MARKER_TRIGGER = 6,
-	HWTD_MARKER_INSTRUMENTATION = 7
+ HWTD_MARKER_UNKNOWN = 0,
+ HWTD_MARKER_PTWRITE = 1,
+ HWTD_MARKER_MNT = 2,
+ HWTD_MARKER_STM = 3,
+ HWTD_MARKER_ITM = 4,
+ HWTD_MARKER_EVENT = 5,
+ HWTD_MARKER_TRIGGER = 6,
+ HWTD_MARKER_INSTRUMENTATION = 7
 };
 struct hwtd_power {
-	uint32_t what;
-	uint32_t hints;
-	uint32_t extensions;
-	uint8_t state;
-	uint8_t sub_state;
-	uint8_t by_hardware;
-	uint8_t wake;
+ uint32_t what;
+ uint32_t hints;
+ uint32_t extensions;
+ uint8_t state;
+ uint8_t sub_state;
+ uint8_t by_hardware;
+ uint8_t wake;
 };
 enum hwtd_power_what {
-	HWTD_POWER_UNKNOWN = 0,
-	HWTD_POWER_STOP = 1,
-	HWTD_POWER_MWAIT = 2,
-	HWTD_POWER_ENTRY = 3,
-	HWTD_POWER_EXIT = 4
+ HWTD_POWER_UNKNOWN = 0,
+ HWTD_POWER_STOP = 1,
+ HWTD_POWER_MWAIT = 2,
+ HWTD_POWER_ENTRY = 3,
+ HWTD_POWER_EXIT = 4
 };
 struct hwtd_async {
-	uint32_t type;
-	uint32_t flags;
-	uint32_t number;
-	uint32_t reserved;
-	uint64_t fault_addr;
-	uint64_t return_addr;
-	uint64_t exit_reason;
-	uint64_t exit_qualification;
+ uint32_t type;
+ uint32_t flags;
+ uint32_t number;
+ uint32_t reserved;
+ uint64_t fault_addr;
+ uint64_t return_addr;
+ uint64_t exit_reason;
+ uint64_t exit_qualification;
 };
 enum hwtd_async_type {
-	HWTD_ASYNC_UNKNOWN = 0,
-	HWTD_ASYNC_INTERRUPT = 1,
-	HWTD_ASYNC_EXCEPTION = 2,
-	HWTD_ASYNC_TRANSACTION_ABORT = 3,
-	HWTD_ASYNC_VM_EXIT = 4,
-	HWTD_ASYNC_SYSTEM_MANAGEMENT = 5,
-	HWTD_ASYNC_STARTUP = 6,
-	HWTD_ASYNC_INIT = 7,
-	HWTD_ASYNC_SHUTDOWN = 8,
-	HWTD_ASYNC_USER_INTERRUPT = 9,
-	HWTD_ASYNC_RETURN = 32,
-	HWTD_ASYNC_USER_RETURN = 33,
-	HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN = 34,
-	HWTD_ASYNC_VM_ENTRY = 35,
-	HWTD_ASYNC_SOFTWARE_INTERRUPT = 36,
-	HWTD_ASYNC_SYSTEM_CALL = 37
+ HWTD_ASYNC_UNKNOWN = 0,
+ HWTD_ASYNC_INTERRUPT = 1,
+ HWTD_ASYNC_EXCEPTION = 2,
+ HWTD_ASYNC_TRANSACTION_ABORT = 3,
+ HWTD_ASYNC_VM_EXIT = 4,
+ HWTD_ASYNC_SYSTEM_MANAGEMENT = 5,
+ HWTD_ASYNC_STARTUP = 6,
+ HWTD_ASYNC_INIT = 7,
+ HWTD_ASYNC_SHUTDOWN = 8,
+ HWTD_ASYNC_USER_INTERRUPT = 9,
+ HWTD_ASYNC_RETURN = 32,
+ HWTD_ASYNC_USER_RETURN = 33,
+ HWTD_ASYNC_SYSTEM_MANAGEMENT_RETURN = 34,
+ HWTD_ASYNC_VM_ENTRY = 35,
+ HWTD_ASYNC_SOFTWARE_INTERRUPT = 36,
+ HWTD_ASYNC_SYSTEM_CALL = 37
 };
 struct hwtd_batch {
-	size_t size;
-	struct hwtd_event *events;
-	size_t stride;
-	size_t cap;
-	size_t n;
-	const struct hwtd_gap *gaps;
-	size_t gap_stride;
-	size_t n_gaps;
-	const struct hwtd_marker *markers;
-	size_t marker_stride;
-	size_t n_markers;
-	const struct hwtd_power *powers;
-	size_t power_stride;
-	size_t n_powers;
-	const struct hwtd_async *asyncs;
-	size_t async_stride;
-	size_t n_asyncs;
-	const struct hwtd_sample *samples;
-	size_t sample_stride;
-	size_t n_samples;
+ size_t size;
+ struct hwtd_event *events;
+ size_t stride;
+ size_t cap;
+ size_t n;
+ const struct hwtd_gap *gaps;
+ size_t gap_stride;
+ size_t n_gaps;
+ const struct hwtd_marker *markers;
+ size_t marker_stride;
+ size_t n_markers;
+ const struct hwtd_power *powers;
+ size_t power_stride;
+ size_t n_powers;
+ const struct hwtd_async *asyncs;
+ size_t async_stride;
+ size_t n_asyncs;
+ const struct hwtd_sample *samples;
+ size_t sample_stride;
+ size_t n_samples;
 };
 enum hwtd_level {
-	HWTD_LEVEL_BLOCK = 0,
-	HWTD_LEVEL_INSN = 1
+ HWTD_LEVEL_BLOCK = 0,
+ HWTD_LEVEL_INSN = 1
 };
 struct hwtd_range {
-	uint64_t start;
-	uint64_t end;
+ uint64_t start;
+ uint64_t end;
 };
 struct hwtd_events_options {
-	size_t size;
-	uint32_t level;
-	uint32_t jobs;
-	uint32_t kinds;
-	uint32_t flags;
-	const uint32_t *cpus;
-	size_t n_cpus;
-	const uint32_t *tids;
-	size_t n_tids;
-	const uint32_t *pids;
-	size_t n_pids;
-	const struct hwtd_range *times_ns;
-	size_t n_times;
-	const struct hwtd_range *addresses;
-	size_t n_addresses;
-	const char *engine;
-	const uint32_t *streams;
-	size_t n_streams;
+ size_t size;
+ uint32_t level;
+ uint32_t jobs;
+ uint32_t kinds;
+ uint32_t flags;
+ const uint32_t *cpus;
+ size_t n_cpus;
+ const uint32_t *tids;
+ size_t n_tids;
+ const uint32_t *pids;
+ size_t n_pids;
+ const struct hwtd_range *times_ns;
+ size_t n_times;
+ const struct hwtd_range *addresses;
+ size_t n_addresses;
+ const char *engine;
+ const uint32_t *streams;
+ size_t n_streams;
 };
 struct hwtd_stats {
-	size_t size;
-	uint64_t bytes;
-	uint64_t gap_bytes;
-	uint64_t kinds[16];
-	uint64_t gaps[14];
-	uint64_t gap_bytes_by_reason[14];
-	uint64_t insns;
-	uint64_t blocks;
-	uint64_t first_ns;
-	uint64_t last_ns;
-	uint32_t has_time;
-	uint32_t reserved;
-	uint64_t file_gap_bytes;
+ size_t size;
+ uint64_t bytes;
+ uint64_t gap_bytes;
+ uint64_t kinds[16];
+ uint64_t gaps[14];
+ uint64_t gap_bytes_by_reason[14];
+ uint64_t insns;
+ uint64_t blocks;
+ uint64_t first_ns;
+ uint64_t last_ns;
+ uint32_t has_time;
+ uint32_t reserved;
+ uint64_t file_gap_bytes;
 };
-int hwtd_events_open(struct hwtd_trace *trace,
+ int hwtd_events_open(struct hwtd_trace *trace,
     const struct hwtd_events_options *opts, struct hwtd_events **ev_out,
     struct hwtd_error *err);
-int hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *batch,
+ int hwtd_events_read(struct hwtd_events *ev,
+    struct hwtd_batch *batch, struct hwtd_error *err);
+ int hwtd_events_seek_ns(struct hwtd_events *ev, uint64_t time_ns,
     struct hwtd_error *err);
-int hwtd_events_seek_ns(struct hwtd_events *ev, uint64_t time_ns,
-    struct hwtd_error *err);
-int hwtd_events_seek_offset(struct hwtd_events *ev, uint32_t stream,
+ int hwtd_events_seek_offset(struct hwtd_events *ev, uint32_t stream,
     uint64_t stream_off, struct hwtd_error *err);
-int hwtd_events_stats(const struct hwtd_events *ev, struct hwtd_stats *stats);
-void hwtd_events_close(struct hwtd_events *ev);
+ int hwtd_events_stats(const struct hwtd_events *ev,
+    struct hwtd_stats *stats);
+ void hwtd_events_close(struct hwtd_events *ev);
 struct hwtd_engine {
-	size_t size;
-	uint32_t tech;
-	uint32_t is_default;
-	const char *name;
+ size_t size;
+ uint32_t tech;
+ uint32_t is_default;
+ const char *name;
 };
-int hwtd_engine(size_t index, struct hwtd_engine *out);
-const char *hwtd_event_kind_name(uint32_t kind);
-const char *hwtd_branch_name(uint32_t branch);
-const char *hwtd_isa_name(uint32_t isa);
-const char *hwtd_gap_reason_name(uint32_t reason);
-const char *hwtd_marker_source_name(uint32_t source);
-const char *hwtd_power_what_name(uint32_t what);
-const char *hwtd_async_type_name(uint32_t type);
+ int hwtd_engine(size_t index, struct hwtd_engine *out);
+ const char *hwtd_event_kind_name(uint32_t kind);
+ const char *hwtd_branch_name(uint32_t branch);
+ const char *hwtd_isa_name(uint32_t isa);
+ const char *hwtd_gap_reason_name(uint32_t reason);
+ const char *hwtd_marker_source_name(uint32_t source);
+ const char *hwtd_power_what_name(uint32_t what);
+ const char *hwtd_async_type_name(uint32_t type);
 struct hwtd_packets;
 enum hwtd_packet_kind {
-	HWTD_PK_UNKNOWN = 0,
-	HWTD_PK_UNSYNCED = 1,
-	HWTD_PK_TRUNCATED = 2,
-	HWTD_PK_LOST = 3,
-	HWTD_PK_PT_PAD = 8,
-	HWTD_PK_PT_PSB = 9,
-	HWTD_PK_PT_PSBEND = 10,
-	HWTD_PK_PT_OVF = 11,
-	HWTD_PK_PT_STOP = 12,
-	HWTD_PK_PT_TNT_8 = 13,
-	HWTD_PK_PT_TNT_64 = 14,
-	HWTD_PK_PT_TIP = 15,
-	HWTD_PK_PT_TIP_PGE = 16,
-	HWTD_PK_PT_TIP_PGD = 17,
-	HWTD_PK_PT_FUP = 18,
-	HWTD_PK_PT_MODE_EXEC = 19,
-	HWTD_PK_PT_MODE_TSX = 20,
-	HWTD_PK_PT_PIP = 21,
-	HWTD_PK_PT_VMCS = 22,
-	HWTD_PK_PT_TSC = 23,
-	HWTD_PK_PT_TMA = 24,
-	HWTD_PK_PT_MTC = 25,
-	HWTD_PK_PT_CYC = 26,
-	HWTD_PK_PT_CBR = 27,
-	HWTD_PK_PT_MNT = 28,
-	HWTD_PK_PT_PTW = 29,
-	HWTD_PK_PT_EXSTOP = 30,
-	HWTD_PK_PT_MWAIT = 31,
-	HWTD_PK_PT_PWRE = 32,
-	HWTD_PK_PT_PWRX = 33,
-	HWTD_PK_PT_BBP = 34,
-	HWTD_PK_PT_BIP = 35,
-	HWTD_PK_PT_BEP = 36,
-	HWTD_PK_PT_CFE = 37,
-	HWTD_PK_PT_EVD = 38,
-	HWTD_PK_PT_TRIG = 39,
-	HWTD_PK_CS_ASYNC = 40,
-	HWTD_PK_CS_INFO = 41,
-	HWTD_PK_CS_TRACE_ON = 42,
-	HWTD_PK_CS_ATOM = 43,
-	HWTD_PK_CS_ADDRESS = 44,
-	HWTD_PK_CS_CONTEXT = 45,
-	HWTD_PK_CS_ISYNC = 46,
-	HWTD_PK_CS_EXCEPTION = 47,
-	HWTD_PK_CS_EXCEPTION_RETURN = 48,
-	HWTD_PK_CS_TIMESTAMP = 49,
-	HWTD_PK_CS_CYCLES = 50,
-	HWTD_PK_CS_EVENT = 51,
-	HWTD_PK_CS_SPECULATION = 52,
-	HWTD_PK_CS_Q = 53,
-	HWTD_PK_CS_OVERFLOW = 54,
-	HWTD_PK_CS_DISCARD = 55,
-	HWTD_PK_CS_TRANSACTION = 56,
-	HWTD_PK_CS_MARKER = 57,
-	HWTD_PK_CS_CHANNEL = 58,
-	HWTD_PK_CS_DATA = 59,
-	HWTD_PK_CS_TRIGGER = 60,
-	HWTD_PK_CS_IGNORE = 61,
-	HWTD_PK_CS_OTHER = 62,
-	HWTD_PK_CS_FRAME = 63,
-	HWTD_PK_SPE_PAD = 64,
-	HWTD_PK_SPE_END = 65,
-	HWTD_PK_SPE_ALIGNMENT = 66,
-	HWTD_PK_SPE_PC = 67,
-	HWTD_PK_SPE_TARGET = 68,
-	HWTD_PK_SPE_VA = 69,
-	HWTD_PK_SPE_PA = 70,
-	HWTD_PK_SPE_PREV_TARGET = 71,
-	HWTD_PK_SPE_ADDRESS = 72,
-	HWTD_PK_SPE_TOTAL = 73,
-	HWTD_PK_SPE_ISSUE = 74,
-	HWTD_PK_SPE_XLAT = 75,
-	HWTD_PK_SPE_COUNTER = 76,
-	HWTD_PK_SPE_CONTEXT = 77,
-	HWTD_PK_SPE_TIMESTAMP = 78,
-	HWTD_PK_SPE_EVENTS = 79,
-	HWTD_PK_SPE_SOURCE = 80,
-	HWTD_PK_SPE_OPERATION = 81,
-	HWTD_PK_SPE_UNKNOWN = 82
+ HWTD_PK_UNKNOWN = 0,
+ HWTD_PK_UNSYNCED = 1,
+ HWTD_PK_TRUNCATED = 2,
+ HWTD_PK_LOST = 3,
+ HWTD_PK_PT_PAD = 8,
+ HWTD_PK_PT_PSB = 9,
+ HWTD_PK_PT_PSBEND = 10,
+ HWTD_PK_PT_OVF = 11,
+ HWTD_PK_PT_STOP = 12,
+ HWTD_PK_PT_TNT_8 = 13,
+ HWTD_PK_PT_TNT_64 = 14,
+ HWTD_PK_PT_TIP = 15,
+ HWTD_PK_PT_TIP_PGE = 16,
+ HWTD_PK_PT_TIP_PGD = 17,
+ HWTD_PK_PT_FUP = 18,
+ HWTD_PK_PT_MODE_EXEC = 19,
+ HWTD_PK_PT_MODE_TSX = 20,
+ HWTD_PK_PT_PIP = 21,
+ HWTD_PK_PT_VMCS = 22,
+ HWTD_PK_PT_TSC = 23,
+ HWTD_PK_PT_TMA = 24,
+ HWTD_PK_PT_MTC = 25,
+ HWTD_PK_PT_CYC = 26,
+ HWTD_PK_PT_CBR = 27,
+ HWTD_PK_PT_MNT = 28,
+ HWTD_PK_PT_PTW = 29,
+ HWTD_PK_PT_EXSTOP = 30,
+ HWTD_PK_PT_MWAIT = 31,
+ HWTD_PK_PT_PWRE = 32,
+ HWTD_PK_PT_PWRX = 33,
+ HWTD_PK_PT_BBP = 34,
+ HWTD_PK_PT_BIP = 35,
+ HWTD_PK_PT_BEP = 36,
+ HWTD_PK_PT_CFE = 37,
+ HWTD_PK_PT_EVD = 38,
+ HWTD_PK_PT_TRIG = 39,
+ HWTD_PK_CS_ASYNC = 40,
+ HWTD_PK_CS_INFO = 41,
+ HWTD_PK_CS_TRACE_ON = 42,
+ HWTD_PK_CS_ATOM = 43,
+ HWTD_PK_CS_ADDRESS = 44,
+ HWTD_PK_CS_CONTEXT = 45,
+ HWTD_PK_CS_ISYNC = 46,
+ HWTD_PK_CS_EXCEPTION = 47,
+ HWTD_PK_CS_EXCEPTION_RETURN = 48,
+ HWTD_PK_CS_TIMESTAMP = 49,
+ HWTD_PK_CS_CYCLES = 50,
+ HWTD_PK_CS_EVENT = 51,
+ HWTD_PK_CS_SPECULATION = 52,
+ HWTD_PK_CS_Q = 53,
+ HWTD_PK_CS_OVERFLOW = 54,
+ HWTD_PK_CS_DISCARD = 55,
+ HWTD_PK_CS_TRANSACTION = 56,
+ HWTD_PK_CS_MARKER = 57,
+ HWTD_PK_CS_CHANNEL = 58,
+ HWTD_PK_CS_DATA = 59,
+ HWTD_PK_CS_TRIGGER = 60,
+ HWTD_PK_CS_IGNORE = 61,
+ HWTD_PK_CS_OTHER = 62,
+ HWTD_PK_CS_FRAME = 63,
+ HWTD_PK_SPE_PAD = 64,
+ HWTD_PK_SPE_END = 65,
+ HWTD_PK_SPE_ALIGNMENT = 66,
+ HWTD_PK_SPE_PC = 67,
+ HWTD_PK_SPE_TARGET = 68,
+ HWTD_PK_SPE_VA = 69,
+ HWTD_PK_SPE_PA = 70,
+ HWTD_PK_SPE_PREV_TARGET = 71,
+ HWTD_PK_SPE_ADDRESS = 72,
+ HWTD_PK_SPE_TOTAL = 73,
+ HWTD_PK_SPE_ISSUE = 74,
+ HWTD_PK_SPE_XLAT = 75,
+ HWTD_PK_SPE_COUNTER = 76,
+ HWTD_PK_SPE_CONTEXT = 77,
+ HWTD_PK_SPE_TIMESTAMP = 78,
+ HWTD_PK_SPE_EVENTS = 79,
+ HWTD_PK_SPE_SOURCE = 80,
+ HWTD_PK_SPE_OPERATION = 81,
+ HWTD_PK_SPE_UNKNOWN = 82
 };
 struct hwtd_packet {
-	uint64_t stream_off;
-	uint64_t value;
-	uint64_t ip;
-	uint64_t time_ns;
-	uint64_t time_error_ns;
-	uint32_t stream;
-	uint32_t bytes;
-	uint32_t count;
-	uint16_t kind;
-	uint16_t flags;
-	uint64_t sink_off;
-	uint64_t stamp;
-	uint32_t code;
-	uint32_t aux;
+ uint64_t stream_off;
+ uint64_t value;
+ uint64_t ip;
+ uint64_t time_ns;
+ uint64_t time_error_ns;
+ uint32_t stream;
+ uint32_t bytes;
+ uint32_t count;
+ uint16_t kind;
+ uint16_t flags;
+ uint64_t sink_off;
+ uint64_t stamp;
+ uint32_t code;
+ uint32_t aux;
 };
-const char *hwtd_packet_kind_name(uint32_t kind);
-const char *hwtd_packet_code_name(uint32_t code);
-size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf, size_t n);
+ const char *hwtd_packet_kind_name(uint32_t kind);
+ const char *hwtd_packet_code_name(uint32_t code);
+ size_t hwtd_packet_text(const struct hwtd_packet *packet, char *buf,
+    size_t n);
 struct hwtd_packets_options {
-	size_t size;
-	uint32_t stream;
-	uint32_t flags;
-	uint64_t first;
-	uint64_t end;
-	uint64_t kinds;
-	uint64_t kinds_from_64;
+ size_t size;
+ uint32_t stream;
+ uint32_t flags;
+ uint64_t first;
+ uint64_t end;
+ uint64_t kinds;
+ uint64_t kinds_from_64;
 };
 struct hwtd_packet_batch {
-	size_t size;
-	const struct hwtd_packet *packets;
-	size_t stride;
-	size_t n;
+ size_t size;
+ const struct hwtd_packet *packets;
+ size_t stride;
+ size_t n;
 };
 struct hwtd_packets_stats {
-	size_t size;
-	uint64_t bytes;
-	uint64_t bytes_named;
-	uint64_t bytes_unknown;
-	uint64_t bytes_lost;
+ size_t size;
+ uint64_t bytes;
+ uint64_t bytes_named;
+ uint64_t bytes_unknown;
+ uint64_t bytes_lost;
 };
-int hwtd_packets_open(struct hwtd_trace *trace,
+ int hwtd_packets_open(struct hwtd_trace *trace,
     const struct hwtd_packets_options *opts, struct hwtd_packets **packets_out,
     struct hwtd_error *err);
-int hwtd_packets_read(struct hwtd_packets *packets,
+ int hwtd_packets_read(struct hwtd_packets *packets,
     struct hwtd_packet_batch *batch, struct hwtd_error *err);
 struct hwtd_packet_visitor {
-	size_t size;
-	int (*tnt)(void *arg, uint64_t stream_off, uint64_t outcomes,
-	    uint32_t n);
-	int (*ip)(void *arg, uint64_t stream_off, uint32_t kind, uint64_t ip,
-	    int known);
-	int (*cyc)(void *arg, uint64_t stream_off, uint64_t cycles);
-	int (*packet)(void *arg, const struct hwtd_packet *packet);
-	int (*payload)(void *arg, uint64_t stream_off, uint32_t kind,
-	    uint32_t header, uint64_t value);
+ size_t size;
+ int (*tnt)(void *arg, uint64_t stream_off, uint64_t outcomes,
+     uint32_t n);
+ int (*ip)(void *arg, uint64_t stream_off, uint32_t kind, uint64_t ip,
+     int known);
+ int (*cyc)(void *arg, uint64_t stream_off, uint64_t cycles);
+ int (*packet)(void *arg, const struct hwtd_packet *packet);
+ int (*payload)(void *arg, uint64_t stream_off, uint32_t kind,
+     uint32_t header, uint64_t value);
 };
-int hwtd_packets_visit(struct hwtd_packets *packets,
+ int hwtd_packets_visit(struct hwtd_packets *packets,
     const struct hwtd_packet_visitor *visitor, void *arg,
     struct hwtd_error *err);
-int hwtd_packets_stats(const struct hwtd_packets *packets,
+ int hwtd_packets_stats(const struct hwtd_packets *packets,
     struct hwtd_packets_stats *out);
-void hwtd_packets_close(struct hwtd_packets *packets);
+ void hwtd_packets_close(struct hwtd_packets *packets);
 struct hwtd_runs;
 struct hwtd_run {
-	uint64_t address;
-	uint64_t count;
-	uint32_t bytes;
-	uint32_t insns;
-	uint32_t section;
-	uint8_t branch;
-	uint8_t isa;
-	uint16_t last_bytes;
+ uint64_t address;
+ uint64_t count;
+ uint32_t bytes;
+ uint32_t insns;
+ uint32_t section;
+ uint8_t branch;
+ uint8_t isa;
+ uint16_t last_bytes;
 };
 struct hwtd_edge {
-	uint64_t from;
-	uint64_t to;
-	uint64_t count;
-	uint32_t from_section;
-	uint32_t to_section;
-	uint32_t branch;
-	uint32_t reserved;
+ uint64_t from;
+ uint64_t to;
+ uint64_t count;
+ uint32_t from_section;
+ uint32_t to_section;
+ uint32_t branch;
+ uint32_t reserved;
 };
 struct hwtd_runs_info {
-	size_t size;
-	uint32_t done;
-	uint32_t reserved;
-	uint64_t bytes;
-	uint64_t n_runs;
-	uint64_t n_edges;
-	uint64_t insns;
-	uint64_t gap_bytes;
-	uint64_t file_gap_bytes;
-	uint64_t gaps[14];
-	uint64_t gap_bytes_by_reason[14];
+ size_t size;
+ uint32_t done;
+ uint32_t reserved;
+ uint64_t bytes;
+ uint64_t n_runs;
+ uint64_t n_edges;
+ uint64_t insns;
+ uint64_t gap_bytes;
+ uint64_t file_gap_bytes;
+ uint64_t gaps[14];
+ uint64_t gap_bytes_by_reason[14];
 };
 struct hwtd_runs_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t reserved;
-	const struct hwtd_events_options *events;
+ size_t size;
+ uint32_t flags;
+ uint32_t reserved;
+ const struct hwtd_events_options *events;
 };
-int hwtd_runs_open(struct hwtd_trace *trace,
+ int hwtd_runs_open(struct hwtd_trace *trace,
     const struct hwtd_runs_options *opts, struct hwtd_runs **runs_out,
     struct hwtd_error *err);
-int hwtd_runs_count(struct hwtd_runs *runs, struct hwtd_error *err);
-int hwtd_runs_info(const struct hwtd_runs *runs, struct hwtd_runs_info *out);
-int hwtd_runs_read(const struct hwtd_runs *runs, uint64_t first,
+ int hwtd_runs_count(struct hwtd_runs *runs, struct hwtd_error *err);
+ int hwtd_runs_info(const struct hwtd_runs *runs,
+    struct hwtd_runs_info *out);
+ int hwtd_runs_read(const struct hwtd_runs *runs, uint64_t first,
     struct hwtd_run *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_runs_edges(const struct hwtd_runs *runs, uint64_t first,
+ int hwtd_runs_edges(const struct hwtd_runs *runs, uint64_t first,
     struct hwtd_edge *out, size_t stride, size_t cap, size_t *n_out);
-void hwtd_runs_close(struct hwtd_runs *runs);
+ void hwtd_runs_close(struct hwtd_runs *runs);
 struct hwtd_calls;
 enum hwtd_call_kind {
-	HWTD_CALL_UNKNOWN = 0,
-	HWTD_CALL_ENTER = 1,
-	HWTD_CALL_LEAVE = 2,
-	HWTD_CALL_GAP = 3
+ HWTD_CALL_UNKNOWN = 0,
+ HWTD_CALL_ENTER = 1,
+ HWTD_CALL_LEAVE = 2,
+ HWTD_CALL_GAP = 3
 };
 enum hwtd_call_type {
-	HWTD_CALL_TYPE_FOUND = 0,
-	HWTD_CALL_TYPE_CALL = 1,
-	HWTD_CALL_TYPE_TAIL = 2,
-	HWTD_CALL_TYPE_INTERRUPT = 3,
-	HWTD_CALL_TYPE_EXCEPTION = 4,
-	HWTD_CALL_TYPE_SYSCALL = 5,
-	HWTD_CALL_TYPE_UNTRACED = 6,
-	HWTD_CALL_TYPE_SIGNAL = 7,
-	HWTD_CALL_TYPE_SAMPLED = 8
+ HWTD_CALL_TYPE_FOUND = 0,
+ HWTD_CALL_TYPE_CALL = 1,
+ HWTD_CALL_TYPE_TAIL = 2,
+ HWTD_CALL_TYPE_INTERRUPT = 3,
+ HWTD_CALL_TYPE_EXCEPTION = 4,
+ HWTD_CALL_TYPE_SYSCALL = 5,
+ HWTD_CALL_TYPE_UNTRACED = 6,
+ HWTD_CALL_TYPE_SIGNAL = 7,
+ HWTD_CALL_TYPE_SAMPLED = 8
 };
 enum hwtd_call_end {
-	HWTD_CALL_END_UNKNOWN = 0,
-	HWTD_CALL_END_RETURN = 1,
-	HWTD_CALL_END_TAIL = 2,
-	HWTD_CALL_END_UNWOUND = 3,
-	HWTD_CALL_END_FAR_RETURN = 4,
-	HWTD_CALL_END_GAP = 5,
-	HWTD_CALL_END_OPEN = 6,
-	HWTD_CALL_END_LIMIT = 7,
-	HWTD_CALL_END_EXEC = 8,
-	HWTD_CALL_END_SAMPLED = 9,
-	HWTD_CALL_END_EXIT = 10
+ HWTD_CALL_END_UNKNOWN = 0,
+ HWTD_CALL_END_RETURN = 1,
+ HWTD_CALL_END_TAIL = 2,
+ HWTD_CALL_END_UNWOUND = 3,
+ HWTD_CALL_END_FAR_RETURN = 4,
+ HWTD_CALL_END_GAP = 5,
+ HWTD_CALL_END_OPEN = 6,
+ HWTD_CALL_END_LIMIT = 7,
+ HWTD_CALL_END_EXEC = 8,
+ HWTD_CALL_END_SAMPLED = 9,
+ HWTD_CALL_END_EXIT = 10
 };
 struct hwtd_call {
-	uint64_t id;
-	uint64_t begin_ns;
-	uint64_t end_ns;
-	uint64_t address;
-	uint64_t call_site;
-	uint64_t ns;
-	uint64_t insns;
-	uint64_t self_insns;
-	uint64_t cycles;
-	uint64_t self_cycles;
-	uint64_t self_ns;
-	uint64_t gap_ns;
-	uint64_t off_ns;
-	uint64_t self_gap_ns;
-	uint64_t self_off_ns;
-	uint64_t gap_bytes;
-	uint32_t gaps;
-	uint32_t thread;
-	uint32_t stack;
-	int32_t depth;
-	uint32_t function;
-	uint32_t section;
-	uint32_t call_section;
-	uint32_t context;
-	uint32_t flags;
-	uint8_t kind;
-	uint8_t type;
-	uint8_t end;
-	uint8_t reserved;
-	uint64_t begin_insns;
-	uint64_t end_insns;
+ uint64_t id;
+ uint64_t begin_ns;
+ uint64_t end_ns;
+ uint64_t address;
+ uint64_t call_site;
+ uint64_t ns;
+ uint64_t insns;
+ uint64_t self_insns;
+ uint64_t cycles;
+ uint64_t self_cycles;
+ uint64_t self_ns;
+ uint64_t gap_ns;
+ uint64_t off_ns;
+ uint64_t self_gap_ns;
+ uint64_t self_off_ns;
+ uint64_t gap_bytes;
+ uint32_t gaps;
+ uint32_t thread;
+ uint32_t stack;
+ int32_t depth;
+ uint32_t function;
+ uint32_t section;
+ uint32_t call_section;
+ uint32_t context;
+ uint32_t flags;
+ uint8_t kind;
+ uint8_t type;
+ uint8_t end;
+ uint8_t reserved;
+ uint64_t begin_insns;
+ uint64_t end_insns;
 };
 struct hwtd_call_batch {
-	size_t size;
-	struct hwtd_call *calls;
-	size_t stride;
-	size_t cap;
-	size_t n;
+ size_t size;
+ struct hwtd_call *calls;
+ size_t stride;
+ size_t cap;
+ size_t n;
 };
 struct hwtd_call_thread {
-	size_t size;
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t stream;
-	uint32_t has_time;
-	uint64_t first_ns;
-	uint64_t last_ns;
-	uint64_t idle_ns;
+ size_t size;
+ uint32_t pid;
+ uint32_t tid;
+ uint32_t stream;
+ uint32_t has_time;
+ uint64_t first_ns;
+ uint64_t last_ns;
+ uint64_t idle_ns;
 };
 struct hwtd_call_function {
-	size_t size;
-	uint32_t section;
-	uint32_t flags;
-	uint64_t address;
-	uint64_t bytes;
-	const char *name;
-	const char *image;
+ size_t size;
+ uint32_t section;
+ uint32_t flags;
+ uint64_t address;
+ uint64_t bytes;
+ const char *name;
+ const char *image;
 };
 struct hwtd_call_times {
-	size_t size;
-	uint64_t calls;
-	uint64_t whole;
-	uint64_t ns;
-	uint64_t self_ns;
-	uint64_t min_ns;
-	uint64_t max_ns;
-	uint64_t p50_ns;
-	uint64_t p90_ns;
-	uint64_t p99_ns;
-	uint64_t self_insns;
-	uint64_t self_cycles;
-	uint64_t all_self_ns;
+ size_t size;
+ uint64_t calls;
+ uint64_t whole;
+ uint64_t ns;
+ uint64_t self_ns;
+ uint64_t min_ns;
+ uint64_t max_ns;
+ uint64_t p50_ns;
+ uint64_t p90_ns;
+ uint64_t p99_ns;
+ uint64_t self_insns;
+ uint64_t self_cycles;
+ uint64_t all_self_ns;
 };
 struct hwtd_calls_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t max_depth;
-	uint32_t max_stacks;
-	uint32_t reserved;
-	const struct hwtd_events_options *events;
+ size_t size;
+ uint32_t flags;
+ uint32_t max_depth;
+ uint32_t max_stacks;
+ uint32_t reserved;
+ const struct hwtd_events_options *events;
 };
 struct hwtd_calls_info {
-	size_t size;
-	uint64_t calls;
-	uint64_t limited;
-	uint32_t n_threads;
-	uint32_t n_functions;
-	uint64_t bytes;
-	uint64_t insns;
-	uint64_t gap_bytes;
-	uint64_t file_gap_bytes;
-	uint64_t gaps[14];
-	uint64_t lines;
-	uint64_t bad_lines;
-	uint64_t first_bad_line;
+ size_t size;
+ uint64_t calls;
+ uint64_t limited;
+ uint32_t n_threads;
+ uint32_t n_functions;
+ uint64_t bytes;
+ uint64_t insns;
+ uint64_t gap_bytes;
+ uint64_t file_gap_bytes;
+ uint64_t gaps[14];
+ uint64_t lines;
+ uint64_t bad_lines;
+ uint64_t first_bad_line;
 };
-int hwtd_calls_open(struct hwtd_trace *trace,
+ int hwtd_calls_open(struct hwtd_trace *trace,
     const struct hwtd_calls_options *opts, struct hwtd_calls **calls_out,
     struct hwtd_error *err);
-int hwtd_calls_open_text(struct hwtd_context *ctx, const char *path,
+ int hwtd_calls_open_text(struct hwtd_context *ctx, const char *path,
     const struct hwtd_calls_options *opts, struct hwtd_calls **calls_out,
     struct hwtd_error *err);
-int hwtd_calls_read(struct hwtd_calls *calls, struct hwtd_call_batch *batch,
-    struct hwtd_error *err);
-int hwtd_calls_info(const struct hwtd_calls *calls,
+ int hwtd_calls_read(struct hwtd_calls *calls,
+    struct hwtd_call_batch *batch, struct hwtd_error *err);
+ int hwtd_calls_info(const struct hwtd_calls *calls,
     struct hwtd_calls_info *out);
-int hwtd_calls_thread(const struct hwtd_calls *calls, uint32_t thread,
+ int hwtd_calls_thread(const struct hwtd_calls *calls, uint32_t thread,
     struct hwtd_call_thread *out);
-int hwtd_calls_function(const struct hwtd_calls *calls, uint32_t function,
-    struct hwtd_call_function *out);
-int hwtd_calls_times(const struct hwtd_calls *calls, uint32_t function,
-    struct hwtd_call_times *out);
-void hwtd_calls_close(struct hwtd_calls *calls);
-const char *hwtd_call_type_name(uint32_t type);
-const char *hwtd_call_end_name(uint32_t end);
+ int hwtd_calls_function(const struct hwtd_calls *calls,
+    uint32_t function, struct hwtd_call_function *out);
+ int hwtd_calls_times(const struct hwtd_calls *calls,
+    uint32_t function, struct hwtd_call_times *out);
+ void hwtd_calls_close(struct hwtd_calls *calls);
+ const char *hwtd_call_type_name(uint32_t type);
+ const char *hwtd_call_end_name(uint32_t end);
 struct hwtd_profile;
 struct hwtd_profile_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t max_nodes;
-	uint32_t max_functions;
-	uint32_t max_blocks;
+ size_t size;
+ uint32_t flags;
+ uint32_t max_nodes;
+ uint32_t max_functions;
+ uint32_t max_blocks;
 };
 enum hwtd_profile_source {
-	HWTD_PROFILE_CALLS = 0,
-	HWTD_PROFILE_RUNS = 1,
-	HWTD_PROFILE_EVENTS = 2
+ HWTD_PROFILE_CALLS = 0,
+ HWTD_PROFILE_RUNS = 1,
+ HWTD_PROFILE_EVENTS = 2
 };
 struct hwtd_profile_sums {
-	uint64_t calls;
-	uint64_t insns;
-	uint64_t cycles;
-	uint64_t ns;
-	uint64_t gap_ns;
-	uint64_t off_ns;
-	uint64_t gap_bytes;
-	uint64_t gaps;
+ uint64_t calls;
+ uint64_t insns;
+ uint64_t cycles;
+ uint64_t ns;
+ uint64_t gap_ns;
+ uint64_t off_ns;
+ uint64_t gap_bytes;
+ uint64_t gaps;
 };
 struct hwtd_profile_image {
-	size_t size;
-	const char *name;
-	uint32_t n_build_id;
-	uint8_t build_id[32];
-	uint32_t flags;
+ size_t size;
+ const char *name;
+ uint32_t n_build_id;
+ uint8_t build_id[32];
+ uint32_t flags;
 };
 struct hwtd_profile_function {
-	size_t size;
-	const char *name;
-	const char *linkage_name;
-	const char *file;
-	uint32_t line;
-	uint32_t image;
-	uint64_t file_off;
-	uint64_t bytes;
-	uint32_t flags;
-	uint32_t reserved;
-	uint64_t link_address;
+ size_t size;
+ const char *name;
+ const char *linkage_name;
+ const char *file;
+ uint32_t line;
+ uint32_t image;
+ uint64_t file_off;
+ uint64_t bytes;
+ uint32_t flags;
+ uint32_t reserved;
+ uint64_t link_address;
 };
 struct hwtd_profile_thread {
-	size_t size;
-	const char *name;
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t stream;
-	uint32_t reserved;
-	uint64_t idle_ns;
+ size_t size;
+ const char *name;
+ uint32_t pid;
+ uint32_t tid;
+ uint32_t stream;
+ uint32_t reserved;
+ uint64_t idle_ns;
 };
 enum hwtd_profile_by {
-	HWTD_PROFILE_BY_FUNCTION = 0,
-	HWTD_PROFILE_BY_LINE = 1,
-	HWTD_PROFILE_BY_IMAGE = 2,
-	HWTD_PROFILE_BY_THREAD = 3,
-	HWTD_PROFILE_BY_INLINE = 4,
-	HWTD_PROFILE_BY_ADDRESS = 5,
-	HWTD_PROFILE_BY_CPU = 6
+ HWTD_PROFILE_BY_FUNCTION = 0,
+ HWTD_PROFILE_BY_LINE = 1,
+ HWTD_PROFILE_BY_IMAGE = 2,
+ HWTD_PROFILE_BY_THREAD = 3,
+ HWTD_PROFILE_BY_INLINE = 4,
+ HWTD_PROFILE_BY_ADDRESS = 5,
+ HWTD_PROFILE_BY_CPU = 6
 };
 struct hwtd_profile_row {
-	uint32_t function;
-	uint32_t image;
-	uint32_t thread;
-	uint32_t cpu;
-	uint32_t flags;
-	uint32_t type;
-	const char *file;
-	uint32_t line;
-	uint32_t bytes;
-	uint64_t file_off;
-	uint64_t insns;
-	uint64_t entered;
-	struct hwtd_profile_sums self;
-	struct hwtd_profile_sums total;
+ uint32_t function;
+ uint32_t image;
+ uint32_t thread;
+ uint32_t cpu;
+ uint32_t flags;
+ uint32_t type;
+ const char *file;
+ uint32_t line;
+ uint32_t bytes;
+ uint64_t file_off;
+ uint64_t insns;
+ uint64_t entered;
+ struct hwtd_profile_sums self;
+ struct hwtd_profile_sums total;
 };
 struct hwtd_profile_relative {
-	uint32_t function;
-	uint32_t type;
-	uint64_t branches;
-	struct hwtd_profile_sums sums;
+ uint32_t function;
+ uint32_t type;
+ uint64_t branches;
+ struct hwtd_profile_sums sums;
 };
 enum hwtd_profile_side {
-	HWTD_PROFILE_CALLERS = 0,
-	HWTD_PROFILE_CALLEES = 1
+ HWTD_PROFILE_CALLERS = 0,
+ HWTD_PROFILE_CALLEES = 1
 };
 struct hwtd_profile_node {
-	uint32_t parent;
-	uint32_t function;
-	uint32_t thread;
-	uint32_t type;
-	uint32_t flags;
-	uint32_t depth;
-	struct hwtd_profile_sums self;
-	struct hwtd_profile_sums total;
+ uint32_t parent;
+ uint32_t function;
+ uint32_t thread;
+ uint32_t type;
+ uint32_t flags;
+ uint32_t depth;
+ struct hwtd_profile_sums self;
+ struct hwtd_profile_sums total;
 };
 struct hwtd_profile_block {
-	uint32_t image;
-	uint32_t generation;
-	uint64_t file_off;
-	uint64_t count;
-	uint32_t bytes;
-	uint32_t insns;
-	uint32_t function;
-	uint32_t inlined;
-	const char *file;
-	uint32_t line;
-	uint8_t branch;
-	uint8_t isa;
-	uint8_t last_bytes;
-	uint8_t reserved;
+ uint32_t image;
+ uint32_t generation;
+ uint64_t file_off;
+ uint64_t count;
+ uint32_t bytes;
+ uint32_t insns;
+ uint32_t function;
+ uint32_t inlined;
+ const char *file;
+ uint32_t line;
+ uint8_t branch;
+ uint8_t isa;
+ uint8_t last_bytes;
+ uint8_t reserved;
 };
 struct hwtd_profile_edge {
-	uint32_t from_image;
-	uint32_t to_image;
-	uint64_t from_off;
-	uint64_t to_off;
-	uint64_t count;
-	uint32_t from_function;
-	uint32_t to_function;
-	uint32_t branch;
-	uint32_t flags;
+ uint32_t from_image;
+ uint32_t to_image;
+ uint64_t from_off;
+ uint64_t to_off;
+ uint64_t count;
+ uint32_t from_function;
+ uint32_t to_function;
+ uint32_t branch;
+ uint32_t flags;
 };
 struct hwtd_profile_seen {
-	uint64_t added;
-	uint64_t bytes;
-	uint64_t insns;
-	uint64_t gap_bytes;
-	uint64_t file_gap_bytes;
-	uint64_t gaps[14];
-	uint64_t gap_bytes_by_reason[14];
+ uint64_t added;
+ uint64_t bytes;
+ uint64_t insns;
+ uint64_t gap_bytes;
+ uint64_t file_gap_bytes;
+ uint64_t gaps[14];
+ uint64_t gap_bytes_by_reason[14];
 };
 struct hwtd_profile_info {
-	size_t size;
-	uint32_t n_images;
-	uint32_t n_functions;
-	uint32_t n_threads;
-	uint32_t n_nodes;
-	uint64_t n_blocks;
-	uint64_t n_edges;
-	struct hwtd_profile_sums total;
-	uint64_t idle_ns;
-	uint64_t others;
-	uint64_t without_function;
-	uint64_t without_line;
-	struct hwtd_profile_seen seen[3];
+ size_t size;
+ uint32_t n_images;
+ uint32_t n_functions;
+ uint32_t n_threads;
+ uint32_t n_nodes;
+ uint64_t n_blocks;
+ uint64_t n_edges;
+ struct hwtd_profile_sums total;
+ uint64_t idle_ns;
+ uint64_t others;
+ uint64_t without_function;
+ uint64_t without_line;
+ struct hwtd_profile_seen seen[3];
 };
-int hwtd_profile_create(struct hwtd_context *ctx,
+ int hwtd_profile_create(struct hwtd_context *ctx,
     const struct hwtd_profile_options *opts, struct hwtd_profile **profile_out,
     struct hwtd_error *err);
-int hwtd_profile_add_calls(struct hwtd_profile *profile,
+ int hwtd_profile_add_calls(struct hwtd_profile *profile,
     struct hwtd_calls *calls, struct hwtd_error *err);
-int hwtd_profile_add_runs(struct hwtd_profile *profile, struct hwtd_runs *runs,
-    struct hwtd_symbolizer *symbolizer, struct hwtd_error *err);
-int hwtd_profile_add_events(struct hwtd_profile *profile,
-    struct hwtd_events *events, struct hwtd_error *err);
-int hwtd_profile_merge(struct hwtd_profile *into, struct hwtd_profile *from,
+ int hwtd_profile_add_runs(struct hwtd_profile *profile,
+    struct hwtd_runs *runs, struct hwtd_symbolizer *symbolizer,
     struct hwtd_error *err);
-int hwtd_profile_info(struct hwtd_profile *profile,
+ int hwtd_profile_add_events(struct hwtd_profile *profile,
+    struct hwtd_events *events, struct hwtd_error *err);
+ int hwtd_profile_merge(struct hwtd_profile *into,
+    struct hwtd_profile *from, struct hwtd_error *err);
+ int hwtd_profile_info(struct hwtd_profile *profile,
     struct hwtd_profile_info *out);
-int hwtd_profile_image(struct hwtd_profile *profile, uint32_t id,
+ int hwtd_profile_image(struct hwtd_profile *profile, uint32_t id,
     struct hwtd_profile_image *out);
-int hwtd_profile_function(struct hwtd_profile *profile, uint32_t id,
+ int hwtd_profile_function(struct hwtd_profile *profile, uint32_t id,
     struct hwtd_profile_function *out);
-int hwtd_profile_thread(struct hwtd_profile *profile, uint32_t id,
+ int hwtd_profile_thread(struct hwtd_profile *profile, uint32_t id,
     struct hwtd_profile_thread *out);
-int hwtd_profile_rows(struct hwtd_profile *profile, uint32_t by,
+ int hwtd_profile_rows(struct hwtd_profile *profile, uint32_t by,
     uint64_t first, struct hwtd_profile_row *out, size_t stride, size_t cap,
     size_t *n_out);
-int hwtd_profile_relatives(struct hwtd_profile *profile, uint32_t function,
-    uint32_t side, uint64_t first, struct hwtd_profile_relative *out,
-    size_t stride, size_t cap, size_t *n_out);
-int hwtd_profile_nodes(struct hwtd_profile *profile, uint64_t first,
+ int hwtd_profile_relatives(struct hwtd_profile *profile,
+    uint32_t function, uint32_t side, uint64_t first,
+    struct hwtd_profile_relative *out, size_t stride, size_t cap,
+    size_t *n_out);
+ int hwtd_profile_nodes(struct hwtd_profile *profile, uint64_t first,
     struct hwtd_profile_node *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_profile_blocks(struct hwtd_profile *profile, uint64_t first,
+ int hwtd_profile_blocks(struct hwtd_profile *profile, uint64_t first,
     struct hwtd_profile_block *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_profile_edges(struct hwtd_profile *profile, uint64_t first,
+ int hwtd_profile_edges(struct hwtd_profile *profile, uint64_t first,
     struct hwtd_profile_edge *out, size_t stride, size_t cap, size_t *n_out);
-void hwtd_profile_destroy(struct hwtd_profile *profile);
-const char *hwtd_profile_by_name(uint32_t by);
+ void hwtd_profile_destroy(struct hwtd_profile *profile);
+ const char *hwtd_profile_by_name(uint32_t by);
 struct hwtd_coverage;
 struct hwtd_path_map {
-	const char *old_prefix;
-	const char *new_prefix;
+ const char *old_prefix;
+ const char *new_prefix;
 };
 struct hwtd_coverage_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t reserved;
-	const struct hwtd_search *search;
-	const char *const *images;
-	size_t n_images;
-	const struct hwtd_path_map *maps;
-	size_t n_maps;
-	const char *const *sources;
-	size_t n_sources;
-	const char *const *excludes;
-	size_t n_excludes;
+ size_t size;
+ uint32_t flags;
+ uint32_t reserved;
+ const struct hwtd_search *search;
+ const char *const *images;
+ size_t n_images;
+ const struct hwtd_path_map *maps;
+ size_t n_maps;
+ const char *const *sources;
+ size_t n_sources;
+ const char *const *excludes;
+ size_t n_excludes;
 };
 struct hwtd_coverage_share {
-	uint64_t hit;
-	uint64_t total;
+ uint64_t hit;
+ uint64_t total;
 };
 struct hwtd_coverage_info {
-	size_t size;
-	struct hwtd_coverage_share lines;
-	struct hwtd_coverage_share functions;
-	struct hwtd_coverage_share branches;
-	struct hwtd_coverage_share bare_functions;
-	struct hwtd_coverage_share bare_branches;
-	struct hwtd_coverage_share edges;
-	uint64_t n_images;
-	uint64_t n_files;
-	uint64_t n_functions;
-	uint64_t n_lines;
-	uint64_t n_branches;
-	uint64_t n_edges;
-	uint64_t traces;
-	uint64_t insns;
-	uint64_t bytes;
-	uint64_t gap_bytes;
-	uint64_t file_gap_bytes;
-	uint64_t lost_insns;
-	uint64_t code_bytes;
-	uint64_t bare_bytes;
-	uint64_t images_missing;
-	uint64_t images_without_lines;
-	uint64_t images_damaged;
-	uint64_t gaps[14];
-	uint64_t gap_bytes_by_reason[14];
+ size_t size;
+ struct hwtd_coverage_share lines;
+ struct hwtd_coverage_share functions;
+ struct hwtd_coverage_share branches;
+ struct hwtd_coverage_share bare_functions;
+ struct hwtd_coverage_share bare_branches;
+ struct hwtd_coverage_share edges;
+ uint64_t n_images;
+ uint64_t n_files;
+ uint64_t n_functions;
+ uint64_t n_lines;
+ uint64_t n_branches;
+ uint64_t n_edges;
+ uint64_t traces;
+ uint64_t insns;
+ uint64_t bytes;
+ uint64_t gap_bytes;
+ uint64_t file_gap_bytes;
+ uint64_t lost_insns;
+ uint64_t code_bytes;
+ uint64_t bare_bytes;
+ uint64_t images_missing;
+ uint64_t images_without_lines;
+ uint64_t images_damaged;
+ uint64_t gaps[14];
+ uint64_t gap_bytes_by_reason[14];
 };
 struct hwtd_coverage_image {
-	const char *name;
-	const uint8_t *build_id;
-	uint32_t n_build_id;
-	uint32_t flags;
-	struct hwtd_coverage_share lines;
-	struct hwtd_coverage_share functions;
-	struct hwtd_coverage_share branches;
-	struct hwtd_coverage_share edges;
-	uint64_t code_bytes;
-	uint64_t bare_bytes;
-	const char *fault;
+ const char *name;
+ const uint8_t *build_id;
+ uint32_t n_build_id;
+ uint32_t flags;
+ struct hwtd_coverage_share lines;
+ struct hwtd_coverage_share functions;
+ struct hwtd_coverage_share branches;
+ struct hwtd_coverage_share edges;
+ uint64_t code_bytes;
+ uint64_t bare_bytes;
+ const char *fault;
 };
 struct hwtd_coverage_file {
-	const char *path;
-	uint64_t first_line;
-	uint64_t n_lines;
-	uint64_t first_function;
-	uint64_t n_functions;
-	uint64_t first_branch;
-	uint64_t n_branches;
-	uint64_t n_lines_hit;
-	uint64_t n_functions_hit;
-	uint64_t n_ways_hit;
+ const char *path;
+ uint64_t first_line;
+ uint64_t n_lines;
+ uint64_t first_function;
+ uint64_t n_functions;
+ uint64_t first_branch;
+ uint64_t n_branches;
+ uint64_t n_lines_hit;
+ uint64_t n_functions_hit;
+ uint64_t n_ways_hit;
 };
 struct hwtd_coverage_line {
-	uint64_t count;
-	uint32_t file;
-	uint32_t line;
+ uint64_t count;
+ uint32_t file;
+ uint32_t line;
 };
 struct hwtd_coverage_function {
-	const char *name;
-	const char *linkage_name;
-	uint64_t count;
-	uint32_t file;
-	uint32_t line;
-	uint32_t image;
-	uint32_t flags;
-	uint64_t file_off;
+ const char *name;
+ const char *linkage_name;
+ uint64_t count;
+ uint32_t file;
+ uint32_t line;
+ uint32_t image;
+ uint32_t flags;
+ uint64_t file_off;
 };
 struct hwtd_coverage_branch {
-	uint64_t file_off;
-	uint64_t taken;
-	uint64_t not_taken;
-	uint32_t file;
-	uint32_t line;
-	uint32_t image;
-	uint32_t flags;
+ uint64_t file_off;
+ uint64_t taken;
+ uint64_t not_taken;
+ uint32_t file;
+ uint32_t line;
+ uint32_t image;
+ uint32_t flags;
 };
 struct hwtd_coverage_edge {
-	uint64_t from;
-	uint64_t to;
-	uint64_t count;
-	uint32_t from_image;
-	uint32_t to_image;
-	uint32_t branch;
-	uint32_t flags;
+ uint64_t from;
+ uint64_t to;
+ uint64_t count;
+ uint32_t from_image;
+ uint32_t to_image;
+ uint32_t branch;
+ uint32_t flags;
 };
-int hwtd_coverage_create(struct hwtd_context *ctx,
+ int hwtd_coverage_create(struct hwtd_context *ctx,
     const struct hwtd_coverage_options *opts,
     struct hwtd_coverage **coverage_out, struct hwtd_error *err);
-int hwtd_coverage_add_runs(struct hwtd_coverage *coverage,
+ int hwtd_coverage_add_runs(struct hwtd_coverage *coverage,
     struct hwtd_runs *runs, struct hwtd_error *err);
-int hwtd_coverage_merge(struct hwtd_coverage *into,
+ int hwtd_coverage_merge(struct hwtd_coverage *into,
     const struct hwtd_coverage *from, struct hwtd_error *err);
-int hwtd_coverage_info(struct hwtd_coverage *coverage,
+ int hwtd_coverage_info(struct hwtd_coverage *coverage,
     struct hwtd_coverage_info *out, struct hwtd_error *err);
-int hwtd_coverage_images(struct hwtd_coverage *coverage, uint64_t first,
-    struct hwtd_coverage_image *out, size_t stride, size_t cap, size_t *n_out,
-    struct hwtd_error *err);
-int hwtd_coverage_files(struct hwtd_coverage *coverage, uint64_t first,
-    struct hwtd_coverage_file *out, size_t stride, size_t cap, size_t *n_out,
-    struct hwtd_error *err);
-int hwtd_coverage_functions(struct hwtd_coverage *coverage, uint64_t first,
-    struct hwtd_coverage_function *out, size_t stride, size_t cap,
+ int hwtd_coverage_images(struct hwtd_coverage *coverage,
+    uint64_t first, struct hwtd_coverage_image *out, size_t stride, size_t cap,
     size_t *n_out, struct hwtd_error *err);
-int hwtd_coverage_lines(struct hwtd_coverage *coverage, uint64_t first,
-    struct hwtd_coverage_line *out, size_t stride, size_t cap, size_t *n_out,
-    struct hwtd_error *err);
-int hwtd_coverage_branches(struct hwtd_coverage *coverage, uint64_t first,
-    struct hwtd_coverage_branch *out, size_t stride, size_t cap, size_t *n_out,
-    struct hwtd_error *err);
-int hwtd_coverage_edges(struct hwtd_coverage *coverage, uint64_t first,
-    struct hwtd_coverage_edge *out, size_t stride, size_t cap, size_t *n_out,
-    struct hwtd_error *err);
-int hwtd_export_open_coverage(struct hwtd_coverage *coverage,
+ int hwtd_coverage_files(struct hwtd_coverage *coverage,
+    uint64_t first, struct hwtd_coverage_file *out, size_t stride, size_t cap,
+    size_t *n_out, struct hwtd_error *err);
+ int hwtd_coverage_functions(struct hwtd_coverage *coverage,
+    uint64_t first, struct hwtd_coverage_function *out, size_t stride,
+    size_t cap, size_t *n_out, struct hwtd_error *err);
+ int hwtd_coverage_lines(struct hwtd_coverage *coverage,
+    uint64_t first, struct hwtd_coverage_line *out, size_t stride, size_t cap,
+    size_t *n_out, struct hwtd_error *err);
+ int hwtd_coverage_branches(struct hwtd_coverage *coverage,
+    uint64_t first, struct hwtd_coverage_branch *out, size_t stride,
+    size_t cap, size_t *n_out, struct hwtd_error *err);
+ int hwtd_coverage_edges(struct hwtd_coverage *coverage,
+    uint64_t first, struct hwtd_coverage_edge *out, size_t stride, size_t cap,
+    size_t *n_out, struct hwtd_error *err);
+ int hwtd_export_open_coverage(struct hwtd_coverage *coverage,
     const struct hwtd_format_options *opts, struct hwtd_export **export_out,
     struct hwtd_error *err);
-void hwtd_coverage_close(struct hwtd_coverage *coverage);
+ void hwtd_coverage_close(struct hwtd_coverage *coverage);
 struct hwtd_histogram;
 enum hwtd_histogram_value {
-	HWTD_HISTOGRAM_UNKNOWN = 0,
-	HWTD_HISTOGRAM_TIME = 1,
-	HWTD_HISTOGRAM_RUNNING = 2,
-	HWTD_HISTOGRAM_SELF = 3,
-	HWTD_HISTOGRAM_CYCLES = 4,
-	HWTD_HISTOGRAM_SELF_CYCLES = 5,
-	HWTD_HISTOGRAM_INSNS = 6,
-	HWTD_HISTOGRAM_SELF_INSNS = 7,
-	HWTD_HISTOGRAM_BETWEEN = 8
+ HWTD_HISTOGRAM_UNKNOWN = 0,
+ HWTD_HISTOGRAM_TIME = 1,
+ HWTD_HISTOGRAM_RUNNING = 2,
+ HWTD_HISTOGRAM_SELF = 3,
+ HWTD_HISTOGRAM_CYCLES = 4,
+ HWTD_HISTOGRAM_SELF_CYCLES = 5,
+ HWTD_HISTOGRAM_INSNS = 6,
+ HWTD_HISTOGRAM_SELF_INSNS = 7,
+ HWTD_HISTOGRAM_BETWEEN = 8
 };
 enum hwtd_histogram_sort {
-	HWTD_HISTOGRAM_BY_NAME = 0,
-	HWTD_HISTOGRAM_BY_SUM = 1,
-	HWTD_HISTOGRAM_BY_CALLS = 2,
-	HWTD_HISTOGRAM_BY_MEAN = 3,
-	HWTD_HISTOGRAM_BY_MAX = 4,
-	HWTD_HISTOGRAM_BY_P50 = 5,
-	HWTD_HISTOGRAM_BY_P99 = 6
+ HWTD_HISTOGRAM_BY_NAME = 0,
+ HWTD_HISTOGRAM_BY_SUM = 1,
+ HWTD_HISTOGRAM_BY_CALLS = 2,
+ HWTD_HISTOGRAM_BY_MEAN = 3,
+ HWTD_HISTOGRAM_BY_MAX = 4,
+ HWTD_HISTOGRAM_BY_P50 = 5,
+ HWTD_HISTOGRAM_BY_P99 = 6
 };
 struct hwtd_histogram_options {
-	size_t size;
-	uint32_t value;
-	uint32_t flags;
-	const char *function;
-	const char *to;
+ size_t size;
+ uint32_t value;
+ uint32_t flags;
+ const char *function;
+ const char *to;
 };
 struct hwtd_histogram_row {
-	const char *function;
-	const char *image;
-	const char *to_function;
-	const char *to_image;
-	uint64_t address;
-	uint64_t to_address;
-	uint32_t flags;
-	uint32_t type;
-	uint64_t calls;
-	uint64_t n;
-	uint64_t unseen;
-	uint64_t gapped;
-	uint64_t switched;
-	uint64_t unknown;
-	uint64_t inexact;
-	uint64_t estimated;
-	uint64_t interpolated;
-	uint64_t min;
-	uint64_t max;
-	uint64_t sum;
-	uint64_t p50;
-	uint64_t p90;
-	uint64_t p99;
-	uint64_t p999;
-	uint64_t n_buckets;
+ const char *function;
+ const char *image;
+ const char *to_function;
+ const char *to_image;
+ uint64_t address;
+ uint64_t to_address;
+ uint32_t flags;
+ uint32_t type;
+ uint64_t calls;
+ uint64_t n;
+ uint64_t unseen;
+ uint64_t gapped;
+ uint64_t switched;
+ uint64_t unknown;
+ uint64_t inexact;
+ uint64_t estimated;
+ uint64_t interpolated;
+ uint64_t min;
+ uint64_t max;
+ uint64_t sum;
+ uint64_t p50;
+ uint64_t p90;
+ uint64_t p99;
+ uint64_t p999;
+ uint64_t n_buckets;
 };
 struct hwtd_histogram_bucket {
-	uint64_t first;
-	uint64_t last;
-	uint64_t n;
+ uint64_t first;
+ uint64_t last;
+ uint64_t n;
 };
 struct hwtd_histogram_info {
-	size_t size;
-	uint32_t value;
-	uint32_t reserved;
-	uint64_t n_rows;
-	uint64_t restarted;
-	uint64_t unfinished;
-	uint64_t bytes;
-	uint64_t insns;
-	uint64_t limited;
-	uint64_t gap_bytes;
-	uint64_t file_gap_bytes;
-	uint64_t gaps[14];
+ size_t size;
+ uint32_t value;
+ uint32_t reserved;
+ uint64_t n_rows;
+ uint64_t restarted;
+ uint64_t unfinished;
+ uint64_t bytes;
+ uint64_t insns;
+ uint64_t limited;
+ uint64_t gap_bytes;
+ uint64_t file_gap_bytes;
+ uint64_t gaps[14];
 };
-int hwtd_histogram_create(struct hwtd_context *ctx,
+ int hwtd_histogram_create(struct hwtd_context *ctx,
     const struct hwtd_histogram_options *opts,
     struct hwtd_histogram **histogram_out, struct hwtd_error *err);
-int hwtd_histogram_add_calls(struct hwtd_histogram *histogram,
+ int hwtd_histogram_add_calls(struct hwtd_histogram *histogram,
     struct hwtd_calls *calls, struct hwtd_error *err);
-int hwtd_histogram_merge(struct hwtd_histogram *into,
+ int hwtd_histogram_merge(struct hwtd_histogram *into,
     const struct hwtd_histogram *from, struct hwtd_error *err);
-int hwtd_histogram_info(const struct hwtd_histogram *histogram,
+ int hwtd_histogram_info(const struct hwtd_histogram *histogram,
     struct hwtd_histogram_info *out);
-int hwtd_histogram_sort(struct hwtd_histogram *histogram, uint32_t sort,
-    struct hwtd_error *err);
-int hwtd_histogram_rows(const struct hwtd_histogram *histogram, uint64_t first,
-    struct hwtd_histogram_row *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_histogram_quantile(const struct hwtd_histogram *histogram,
+ int hwtd_histogram_sort(struct hwtd_histogram *histogram,
+    uint32_t sort, struct hwtd_error *err);
+ int hwtd_histogram_rows(const struct hwtd_histogram *histogram,
+    uint64_t first, struct hwtd_histogram_row *out, size_t stride, size_t cap,
+    size_t *n_out);
+ int hwtd_histogram_quantile(const struct hwtd_histogram *histogram,
     uint64_t row, uint32_t millionths, uint64_t *value_out);
-int hwtd_histogram_buckets(const struct hwtd_histogram *histogram,
+ int hwtd_histogram_buckets(const struct hwtd_histogram *histogram,
     uint64_t row, uint64_t first, struct hwtd_histogram_bucket *out,
     size_t stride, size_t cap, size_t *n_out);
-void hwtd_histogram_destroy(struct hwtd_histogram *histogram);
-const char *hwtd_histogram_value_name(uint32_t value);
-const char *hwtd_histogram_sort_name(uint32_t sort);
+ void hwtd_histogram_destroy(struct hwtd_histogram *histogram);
+ const char *hwtd_histogram_value_name(uint32_t value);
+ const char *hwtd_histogram_sort_name(uint32_t sort);
 struct hwtd_diff;
 enum hwtd_diff_by {
-	HWTD_DIFF_BY_INSNS = 0,
-	HWTD_DIFF_BY_TIME = 1,
-	HWTD_DIFF_BY_TOTAL_TIME = 2,
-	HWTD_DIFF_BY_CYCLES = 3,
-	HWTD_DIFF_BY_CALLS = 4
+ HWTD_DIFF_BY_INSNS = 0,
+ HWTD_DIFF_BY_TIME = 1,
+ HWTD_DIFF_BY_TOTAL_TIME = 2,
+ HWTD_DIFF_BY_CYCLES = 3,
+ HWTD_DIFF_BY_CALLS = 4
 };
 struct hwtd_diff_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t by;
+ size_t size;
+ uint32_t flags;
+ uint32_t by;
 };
 struct hwtd_diff_function {
-	const char *name;
-	const char *image;
-	uint32_t flags;
-	uint32_t n[2];
-	uint32_t reserved;
-	uint64_t file_off;
-	uint64_t insns[2];
-	uint64_t entered[2];
-	uint64_t calls[2];
-	uint64_t self_insns[2];
-	uint64_t self_ns[2];
-	uint64_t total_ns[2];
-	uint64_t self_cycles[2];
-	double change;
+ const char *name;
+ const char *image;
+ uint32_t flags;
+ uint32_t n[2];
+ uint32_t reserved;
+ uint64_t file_off;
+ uint64_t insns[2];
+ uint64_t entered[2];
+ uint64_t calls[2];
+ uint64_t self_insns[2];
+ uint64_t self_ns[2];
+ uint64_t total_ns[2];
+ uint64_t self_cycles[2];
+ double change;
 };
 struct hwtd_diff_edge {
-	const char *from;
-	const char *from_image;
-	const char *to;
-	const char *to_image;
-	uint32_t flags;
-	uint32_t reserved;
-	uint64_t from_off;
-	uint64_t to_off;
-	uint64_t branches[2];
-	uint64_t calls[2];
-	double change;
+ const char *from;
+ const char *from_image;
+ const char *to;
+ const char *to_image;
+ uint32_t flags;
+ uint32_t reserved;
+ uint64_t from_off;
+ uint64_t to_off;
+ uint64_t branches[2];
+ uint64_t calls[2];
+ double change;
 };
 struct hwtd_diff_branch {
-	const char *image;
-	const char *to_image;
-	const char *function;
-	const char *to_function;
-	uint64_t from_off;
-	uint64_t to_off;
-	uint32_t branch;
-	uint32_t flags;
-	uint64_t count[2];
-	double change;
+ const char *image;
+ const char *to_image;
+ const char *function;
+ const char *to_function;
+ uint64_t from_off;
+ uint64_t to_off;
+ uint32_t branch;
+ uint32_t flags;
+ uint64_t count[2];
+ double change;
 };
 struct hwtd_diff_info {
-	size_t size;
-	uint32_t by;
-	uint32_t reserved;
-	uint64_t n_functions;
-	uint64_t n_edges;
-	uint64_t n_branches;
-	uint64_t n_only[2];
-	uint64_t total[2];
-	uint64_t bytes[2];
-	uint64_t gap_bytes[2];
-	uint64_t gaps[2];
-	uint64_t same_images;
-	uint64_t assumed_images;
-	uint64_t different_images;
+ size_t size;
+ uint32_t by;
+ uint32_t reserved;
+ uint64_t n_functions;
+ uint64_t n_edges;
+ uint64_t n_branches;
+ uint64_t n_only[2];
+ uint64_t total[2];
+ uint64_t bytes[2];
+ uint64_t gap_bytes[2];
+ uint64_t gaps[2];
+ uint64_t same_images;
+ uint64_t assumed_images;
+ uint64_t different_images;
 };
-int hwtd_diff_create(struct hwtd_context *ctx, struct hwtd_profile *a,
-    struct hwtd_profile *b, const struct hwtd_diff_options *opts,
-    struct hwtd_diff **diff_out, struct hwtd_error *err);
-int hwtd_diff_info(const struct hwtd_diff *diff, struct hwtd_diff_info *out);
-int hwtd_diff_functions(const struct hwtd_diff *diff, uint64_t first,
+ int hwtd_diff_create(struct hwtd_context *ctx,
+    struct hwtd_profile *a, struct hwtd_profile *b,
+    const struct hwtd_diff_options *opts, struct hwtd_diff **diff_out,
+    struct hwtd_error *err);
+ int hwtd_diff_info(const struct hwtd_diff *diff,
+    struct hwtd_diff_info *out);
+ int hwtd_diff_functions(const struct hwtd_diff *diff, uint64_t first,
     struct hwtd_diff_function *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_diff_edges(const struct hwtd_diff *diff, uint64_t first,
+ int hwtd_diff_edges(const struct hwtd_diff *diff, uint64_t first,
     struct hwtd_diff_edge *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_diff_branches(const struct hwtd_diff *diff, uint64_t first,
+ int hwtd_diff_branches(const struct hwtd_diff *diff, uint64_t first,
     struct hwtd_diff_branch *out, size_t stride, size_t cap, size_t *n_out);
-void hwtd_diff_destroy(struct hwtd_diff *diff);
-const char *hwtd_diff_by_name(uint32_t by);
+ void hwtd_diff_destroy(struct hwtd_diff *diff);
+ const char *hwtd_diff_by_name(uint32_t by);
 struct hwtd_divergences;
 enum hwtd_divergence_kind {
-	HWTD_DIVERGENCE_UNKNOWN = 0,
-	HWTD_DIVERGENCE_FLOW = 1,
-	HWTD_DIVERGENCE_END = 2,
-	HWTD_DIVERGENCE_LOST = 3
+ HWTD_DIVERGENCE_UNKNOWN = 0,
+ HWTD_DIVERGENCE_FLOW = 1,
+ HWTD_DIVERGENCE_END = 2,
+ HWTD_DIVERGENCE_LOST = 3
 };
 struct hwtd_flow_block {
-	uint64_t time_ns;
-	uint64_t address;
-	uint64_t file_off;
-	uint64_t stream_off;
-	uint64_t insns_before;
-	uint32_t insns;
-	uint32_t bytes;
-	uint32_t stream;
-	uint32_t context;
-	uint32_t section;
-	uint32_t branch;
-	uint32_t flags;
-	uint32_t image;
+ uint64_t time_ns;
+ uint64_t address;
+ uint64_t file_off;
+ uint64_t stream_off;
+ uint64_t insns_before;
+ uint32_t insns;
+ uint32_t bytes;
+ uint32_t stream;
+ uint32_t context;
+ uint32_t section;
+ uint32_t branch;
+ uint32_t flags;
+ uint32_t image;
 };
 struct hwtd_divergence {
-	size_t size;
-	uint32_t kind;
-	uint32_t flags;
-	uint32_t pair;
-	uint32_t ended;
-	uint64_t same;
-	const struct hwtd_flow_block *common[2];
-	const struct hwtd_flow_block *next[2];
-	size_t n_common;
-	size_t n_next[2];
-	size_t stride;
+ size_t size;
+ uint32_t kind;
+ uint32_t flags;
+ uint32_t pair;
+ uint32_t ended;
+ uint64_t same;
+ const struct hwtd_flow_block *common[2];
+ const struct hwtd_flow_block *next[2];
+ size_t n_common;
+ size_t n_next[2];
+ size_t stride;
 };
 struct hwtd_divergence_pair {
-	size_t size;
-	uint32_t pid[2];
-	uint32_t tid[2];
-	uint32_t stream[2];
-	uint32_t flags;
-	uint32_t reserved;
-	const char *name[2];
-	uint64_t same;
-	uint64_t same_insns;
-	uint64_t insns[2];
-	uint64_t other[2];
-	uint64_t passed[2];
-	uint64_t foreign_insns[2];
-	uint64_t gaps[2];
-	uint64_t gap_bytes[2];
-	uint64_t divergences;
+ size_t size;
+ uint32_t pid[2];
+ uint32_t tid[2];
+ uint32_t stream[2];
+ uint32_t flags;
+ uint32_t reserved;
+ const char *name[2];
+ uint64_t same;
+ uint64_t same_insns;
+ uint64_t insns[2];
+ uint64_t other[2];
+ uint64_t passed[2];
+ uint64_t foreign_insns[2];
+ uint64_t gaps[2];
+ uint64_t gap_bytes[2];
+ uint64_t divergences;
 };
 enum hwtd_divergence_image_state {
-	HWTD_DIVERGENCE_IMAGE_UNKNOWN = 0,
-	HWTD_DIVERGENCE_IMAGE_SAME = 1,
-	HWTD_DIVERGENCE_IMAGE_ASSUMED = 2,
-	HWTD_DIVERGENCE_IMAGE_DIFFERENT = 3,
-	HWTD_DIVERGENCE_IMAGE_ONLY_A = 4,
-	HWTD_DIVERGENCE_IMAGE_ONLY_B = 5
+ HWTD_DIVERGENCE_IMAGE_UNKNOWN = 0,
+ HWTD_DIVERGENCE_IMAGE_SAME = 1,
+ HWTD_DIVERGENCE_IMAGE_ASSUMED = 2,
+ HWTD_DIVERGENCE_IMAGE_DIFFERENT = 3,
+ HWTD_DIVERGENCE_IMAGE_ONLY_A = 4,
+ HWTD_DIVERGENCE_IMAGE_ONLY_B = 5
 };
 struct hwtd_divergence_image {
-	size_t size;
-	uint32_t state;
-	uint32_t image[2];
-	uint32_t reserved;
-	const char *path[2];
-	uint64_t insns[2];
+ size_t size;
+ uint32_t state;
+ uint32_t image[2];
+ uint32_t reserved;
+ const char *path[2];
+ uint64_t insns[2];
 };
 struct hwtd_divergences_info {
-	size_t size;
-	uint32_t n_pairs;
-	uint32_t n_images;
-	uint32_t n_done;
-	uint32_t reserved;
-	uint64_t bytes;
-	uint64_t all_bytes;
-	uint64_t rows[4];
-	uint32_t unpaired[2];
-	uint64_t stream_bytes[2];
-	uint64_t gap_bytes[2];
-	uint64_t file_gap_bytes[2];
-	uint64_t gaps[2];
+ size_t size;
+ uint32_t n_pairs;
+ uint32_t n_images;
+ uint32_t n_done;
+ uint32_t reserved;
+ uint64_t bytes;
+ uint64_t all_bytes;
+ uint64_t rows[4];
+ uint32_t unpaired[2];
+ uint64_t stream_bytes[2];
+ uint64_t gap_bytes[2];
+ uint64_t file_gap_bytes[2];
+ uint64_t gaps[2];
 };
 struct hwtd_divergences_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t max_rows;
-	uint32_t n_blocks;
-	uint32_t window;
-	uint32_t tid_plus_1[2];
-	const struct hwtd_events_options *events[2];
+ size_t size;
+ uint32_t flags;
+ uint32_t max_rows;
+ uint32_t n_blocks;
+ uint32_t window;
+ uint32_t tid_plus_1[2];
+ const struct hwtd_events_options *events[2];
 };
-int hwtd_divergences_open(struct hwtd_trace *a, struct hwtd_trace *b,
+ int hwtd_divergences_open(struct hwtd_trace *a, struct hwtd_trace *b,
     const struct hwtd_divergences_options *opts,
     struct hwtd_divergences **divergences_out, struct hwtd_error *err);
-int hwtd_divergences_read(struct hwtd_divergences *divergences,
+ int hwtd_divergences_read(struct hwtd_divergences *divergences,
     struct hwtd_divergence *row, struct hwtd_error *err);
-int hwtd_divergences_info(const struct hwtd_divergences *divergences,
+ int hwtd_divergences_info(const struct hwtd_divergences *divergences,
     struct hwtd_divergences_info *out);
-int hwtd_divergences_pair(const struct hwtd_divergences *divergences,
+ int hwtd_divergences_pair(const struct hwtd_divergences *divergences,
     uint32_t pair, struct hwtd_divergence_pair *out);
-int hwtd_divergences_image(const struct hwtd_divergences *divergences,
+ int hwtd_divergences_image(const struct hwtd_divergences *divergences,
     uint32_t image, struct hwtd_divergence_image *out);
-void hwtd_divergences_close(struct hwtd_divergences *divergences);
-const char *hwtd_divergence_kind_name(uint32_t kind);
-const char *hwtd_divergence_image_state_name(uint32_t state);
+ void hwtd_divergences_close(struct hwtd_divergences *divergences);
+ const char *hwtd_divergence_kind_name(uint32_t kind);
+ const char *hwtd_divergence_image_state_name(uint32_t state);
 struct hwtd_memory;
 enum hwtd_memory_table {
-	HWTD_MEMORY_SYMBOL = 0,
-	HWTD_MEMORY_INSN = 1,
-	HWTD_MEMORY_ADDRESS = 2,
-	HWTD_MEMORY_PAGE = 3,
-	HWTD_MEMORY_LINE = 4,
-	HWTD_MEMORY_SOURCE = 5,
-	HWTD_MEMORY_CPU = 6,
-	HWTD_MEMORY_THREAD = 7,
-	HWTD_MEMORY_BRANCH = 8,
-	HWTD_MEMORY_PATH = 9
+ HWTD_MEMORY_SYMBOL = 0,
+ HWTD_MEMORY_INSN = 1,
+ HWTD_MEMORY_ADDRESS = 2,
+ HWTD_MEMORY_PAGE = 3,
+ HWTD_MEMORY_LINE = 4,
+ HWTD_MEMORY_SOURCE = 5,
+ HWTD_MEMORY_CPU = 6,
+ HWTD_MEMORY_THREAD = 7,
+ HWTD_MEMORY_BRANCH = 8,
+ HWTD_MEMORY_PATH = 9
 };
 enum hwtd_memory_latency_kind {
-	HWTD_MEMORY_TOTAL = 0,
-	HWTD_MEMORY_ISSUE = 1,
-	HWTD_MEMORY_TRANSLATION = 2,
-	HWTD_MEMORY_EXECUTION = 3
+ HWTD_MEMORY_TOTAL = 0,
+ HWTD_MEMORY_ISSUE = 1,
+ HWTD_MEMORY_TRANSLATION = 2,
+ HWTD_MEMORY_EXECUTION = 3
 };
 enum hwtd_memory_level {
-	HWTD_MEMORY_LEVEL_UNKNOWN = 0,
-	HWTD_MEMORY_LEVEL_L1 = 1,
-	HWTD_MEMORY_LEVEL_BUFFER = 2,
-	HWTD_MEMORY_LEVEL_L2 = 3,
-	HWTD_MEMORY_LEVEL_L3 = 4,
-	HWTD_MEMORY_LEVEL_SYSTEM = 5,
-	HWTD_MEMORY_LEVEL_MEMORY = 6,
-	HWTD_MEMORY_LEVEL_DEVICE = 7
+ HWTD_MEMORY_LEVEL_UNKNOWN = 0,
+ HWTD_MEMORY_LEVEL_L1 = 1,
+ HWTD_MEMORY_LEVEL_BUFFER = 2,
+ HWTD_MEMORY_LEVEL_L2 = 3,
+ HWTD_MEMORY_LEVEL_L3 = 4,
+ HWTD_MEMORY_LEVEL_SYSTEM = 5,
+ HWTD_MEMORY_LEVEL_MEMORY = 6,
+ HWTD_MEMORY_LEVEL_DEVICE = 7
 };
 enum hwtd_memory_sharing {
-	HWTD_MEMORY_SHARING_NONE = 0,
-	HWTD_MEMORY_SHARING_FALSE = 1,
-	HWTD_MEMORY_SHARING_TRUE = 2,
-	HWTD_MEMORY_SHARING_MIXED = 3
+ HWTD_MEMORY_SHARING_NONE = 0,
+ HWTD_MEMORY_SHARING_FALSE = 1,
+ HWTD_MEMORY_SHARING_TRUE = 2,
+ HWTD_MEMORY_SHARING_MIXED = 3
 };
 enum hwtd_memory_sort {
-	HWTD_MEMORY_BY_SAMPLES = 0,
-	HWTD_MEMORY_BY_WEIGHT = 1,
-	HWTD_MEMORY_BY_LATENCY = 2,
-	HWTD_MEMORY_BY_MAX = 3,
-	HWTD_MEMORY_BY_MEAN = 4,
-	HWTD_MEMORY_BY_L1_MISSES = 5,
-	HWTD_MEMORY_BY_LLC_MISSES = 6,
-	HWTD_MEMORY_BY_TLB_MISSES = 7,
-	HWTD_MEMORY_BY_REMOTE = 8,
-	HWTD_MEMORY_BY_MISPREDICTED = 9,
-	HWTD_MEMORY_BY_TRANSFERS = 10,
-	HWTD_MEMORY_BY_SHARING = 11,
-	HWTD_MEMORY_BY_KEY = 12
+ HWTD_MEMORY_BY_SAMPLES = 0,
+ HWTD_MEMORY_BY_WEIGHT = 1,
+ HWTD_MEMORY_BY_LATENCY = 2,
+ HWTD_MEMORY_BY_MAX = 3,
+ HWTD_MEMORY_BY_MEAN = 4,
+ HWTD_MEMORY_BY_L1_MISSES = 5,
+ HWTD_MEMORY_BY_LLC_MISSES = 6,
+ HWTD_MEMORY_BY_TLB_MISSES = 7,
+ HWTD_MEMORY_BY_REMOTE = 8,
+ HWTD_MEMORY_BY_MISPREDICTED = 9,
+ HWTD_MEMORY_BY_TRANSFERS = 10,
+ HWTD_MEMORY_BY_SHARING = 11,
+ HWTD_MEMORY_BY_KEY = 12
 };
 struct hwtd_memory_options {
-	size_t size;
-	uint32_t tables;
-	uint32_t flags;
-	uint32_t line_bytes;
-	uint32_t page_bytes;
-	uint32_t max_rows;
-	uint32_t max_accesses;
-	uint32_t midr;
-	uint32_t version;
-	uint64_t interval;
+ size_t size;
+ uint32_t tables;
+ uint32_t flags;
+ uint32_t line_bytes;
+ uint32_t page_bytes;
+ uint32_t max_rows;
+ uint32_t max_accesses;
+ uint32_t midr;
+ uint32_t version;
+ uint64_t interval;
 };
 struct hwtd_memory_latency {
-	uint64_t n;
-	uint64_t sum;
-	uint64_t n_saturated;
-	uint64_t saturated_sum;
-	uint32_t min;
-	uint32_t max;
-	uint32_t p50;
-	uint32_t p90;
-	uint32_t p99;
-	uint32_t at_least;
-	uint32_t longest;
-	uint32_t reserved;
+ uint64_t n;
+ uint64_t sum;
+ uint64_t n_saturated;
+ uint64_t saturated_sum;
+ uint32_t min;
+ uint32_t max;
+ uint32_t p50;
+ uint32_t p90;
+ uint32_t p99;
+ uint32_t at_least;
+ uint32_t longest;
+ uint32_t reserved;
 };
 struct hwtd_memory_row {
-	uint32_t flags;
-	uint32_t cpu;
-	uint32_t pid;
-	uint32_t tid;
-	uint64_t address;
-	uint64_t to;
-	uint64_t prev_target;
-	uint64_t source;
-	const char *source_name;
-	const char *image;
-	const char *symbol;
-	uint64_t symbol_off;
-	uint64_t samples;
-	uint64_t weight;
-	uint64_t loads;
-	uint64_t stores;
-	uint64_t atomics;
-	uint64_t branches;
-	uint64_t others;
-	uint64_t taken;
-	uint64_t mispredicted;
-	uint64_t not_retired;
-	uint64_t exceptions;
-	uint64_t l1_accesses;
-	uint64_t l1_misses;
-	uint64_t l2_accesses;
-	uint64_t l2_misses;
-	uint64_t llc_accesses;
-	uint64_t llc_misses;
-	uint64_t tlb_accesses;
-	uint64_t tlb_misses;
-	uint64_t misaligned;
-	uint64_t remote;
-	uint64_t transfers;
-	uint64_t modified;
-	uint64_t at_level[8];
-	uint64_t missed_level[8];
-	struct hwtd_memory_latency latency[4];
-	uint32_t sharing;
-	uint32_t users;
-	uint32_t writers;
-	uint32_t cpus;
+ uint32_t flags;
+ uint32_t cpu;
+ uint32_t pid;
+ uint32_t tid;
+ uint64_t address;
+ uint64_t to;
+ uint64_t prev_target;
+ uint64_t source;
+ const char *source_name;
+ const char *image;
+ const char *symbol;
+ uint64_t symbol_off;
+ uint64_t samples;
+ uint64_t weight;
+ uint64_t loads;
+ uint64_t stores;
+ uint64_t atomics;
+ uint64_t branches;
+ uint64_t others;
+ uint64_t taken;
+ uint64_t mispredicted;
+ uint64_t not_retired;
+ uint64_t exceptions;
+ uint64_t l1_accesses;
+ uint64_t l1_misses;
+ uint64_t l2_accesses;
+ uint64_t l2_misses;
+ uint64_t llc_accesses;
+ uint64_t llc_misses;
+ uint64_t tlb_accesses;
+ uint64_t tlb_misses;
+ uint64_t misaligned;
+ uint64_t remote;
+ uint64_t transfers;
+ uint64_t modified;
+ uint64_t at_level[8];
+ uint64_t missed_level[8];
+ struct hwtd_memory_latency latency[4];
+ uint32_t sharing;
+ uint32_t users;
+ uint32_t writers;
+ uint32_t cpus;
 };
 struct hwtd_memory_bucket {
-	uint32_t first;
-	uint32_t end;
-	uint64_t n;
+ uint32_t first;
+ uint32_t end;
+ uint64_t n;
 };
 struct hwtd_memory_access {
-	uint32_t offset;
-	uint32_t cpu;
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t flags;
-	uint32_t reserved;
-	uint64_t pc;
-	uint64_t source;
-	uint64_t loads;
-	uint64_t stores;
-	uint64_t transfers;
-	uint64_t latency;
-	const char *source_name;
-	const char *image;
-	const char *symbol;
-	uint64_t symbol_off;
+ uint32_t offset;
+ uint32_t cpu;
+ uint32_t pid;
+ uint32_t tid;
+ uint32_t flags;
+ uint32_t reserved;
+ uint64_t pc;
+ uint64_t source;
+ uint64_t loads;
+ uint64_t stores;
+ uint64_t transfers;
+ uint64_t latency;
+ const char *source_name;
+ const char *image;
+ const char *symbol;
+ uint64_t symbol_off;
 };
 struct hwtd_memory_info {
-	size_t size;
-	uint64_t samples;
-	uint64_t used;
-	uint64_t damaged;
-	uint64_t truncated;
-	uint64_t duplicate;
-	uint64_t headless;
-	uint64_t without_pc;
-	uint64_t without_symbol;
-	uint64_t without_origin;
-	uint64_t saturated;
-	uint64_t unweighted;
-	uint64_t accesses_lost;
-	uint64_t interval_min;
-	uint64_t interval_max;
-	uint32_t flags;
-	uint32_t midr;
-	uint64_t rows[10];
+ size_t size;
+ uint64_t samples;
+ uint64_t used;
+ uint64_t damaged;
+ uint64_t truncated;
+ uint64_t duplicate;
+ uint64_t headless;
+ uint64_t without_pc;
+ uint64_t without_symbol;
+ uint64_t without_origin;
+ uint64_t saturated;
+ uint64_t unweighted;
+ uint64_t accesses_lost;
+ uint64_t interval_min;
+ uint64_t interval_max;
+ uint32_t flags;
+ uint32_t midr;
+ uint64_t rows[10];
 };
-int hwtd_memory_open(struct hwtd_trace *trace,
+ int hwtd_memory_open(struct hwtd_trace *trace,
     const struct hwtd_memory_options *opts, struct hwtd_memory **memory_out,
     struct hwtd_error *err);
-int hwtd_memory_add(struct hwtd_memory *memory, const struct hwtd_event *row,
-    const struct hwtd_sample *sample, struct hwtd_error *err);
-int hwtd_memory_merge(struct hwtd_memory *memory,
-    const struct hwtd_memory *from, struct hwtd_error *err);
-int hwtd_memory_sort(struct hwtd_memory *memory, uint32_t table, uint32_t sort,
+ int hwtd_memory_add(struct hwtd_memory *memory,
+    const struct hwtd_event *row, const struct hwtd_sample *sample,
     struct hwtd_error *err);
-int hwtd_memory_read(const struct hwtd_memory *memory, uint32_t table,
+ int hwtd_memory_merge(struct hwtd_memory *memory,
+    const struct hwtd_memory *from, struct hwtd_error *err);
+ int hwtd_memory_sort(struct hwtd_memory *memory, uint32_t table,
+    uint32_t sort, struct hwtd_error *err);
+ int hwtd_memory_read(const struct hwtd_memory *memory, uint32_t table,
     uint64_t first, struct hwtd_memory_row *out, size_t stride, size_t cap,
     size_t *n_out);
-int hwtd_memory_histogram(const struct hwtd_memory *memory, uint32_t table,
-    uint64_t row, uint32_t kind, uint64_t first,
+ int hwtd_memory_histogram(const struct hwtd_memory *memory,
+    uint32_t table, uint64_t row, uint32_t kind, uint64_t first,
     struct hwtd_memory_bucket *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_memory_accesses(const struct hwtd_memory *memory, uint64_t row,
-    uint64_t first, struct hwtd_memory_access *out, size_t stride, size_t cap,
-    size_t *n_out);
-int hwtd_memory_info(const struct hwtd_memory *memory,
+ int hwtd_memory_accesses(const struct hwtd_memory *memory,
+    uint64_t row, uint64_t first, struct hwtd_memory_access *out,
+    size_t stride, size_t cap, size_t *n_out);
+ int hwtd_memory_info(const struct hwtd_memory *memory,
     struct hwtd_memory_info *out);
-void hwtd_memory_close(struct hwtd_memory *memory);
-const char *hwtd_memory_table_name(uint32_t table);
-const char *hwtd_memory_level_name(uint32_t level);
-const char *hwtd_memory_sharing_name(uint32_t sharing);
-const char *hwtd_memory_sort_name(uint32_t sort);
+ void hwtd_memory_close(struct hwtd_memory *memory);
+ const char *hwtd_memory_table_name(uint32_t table);
+ const char *hwtd_memory_level_name(uint32_t level);
+ const char *hwtd_memory_sharing_name(uint32_t sharing);
+ const char *hwtd_memory_sort_name(uint32_t sort);
 struct ArrowSchema {
-	const char *format;
-	const char *name;
-	const char *metadata;
-	int64_t flags;
-	int64_t n_children;
-	struct ArrowSchema **children;
-	struct ArrowSchema *dictionary;
-	void (*release)(struct ArrowSchema *);
-	void *private_data;
+ const char *format;
+ const char *name;
+ const char *metadata;
+ int64_t flags;
+ int64_t n_children;
+ struct ArrowSchema **children;
+ struct ArrowSchema *dictionary;
+ void (*release)(struct ArrowSchema *);
+ void *private_data;
 };
 struct ArrowArray {
-	int64_t length;
-	int64_t null_count;
-	int64_t offset;
-	int64_t n_buffers;
-	int64_t n_children;
-	const void **buffers;
-	struct ArrowArray **children;
-	struct ArrowArray *dictionary;
-	void (*release)(struct ArrowArray *);
-	void *private_data;
+ int64_t length;
+ int64_t null_count;
+ int64_t offset;
+ int64_t n_buffers;
+ int64_t n_children;
+ const void **buffers;
+ struct ArrowArray **children;
+ struct ArrowArray *dictionary;
+ void (*release)(struct ArrowArray *);
+ void *private_data;
 };
 struct ArrowArrayStream {
-	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *);
-	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *);
-	const char *(*get_last_error)(struct ArrowArrayStream *);
-	void (*release)(struct ArrowArrayStream *);
-	void *private_data;
+ int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *);
+ int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *);
+ const char *(*get_last_error)(struct ArrowArrayStream *);
+ void (*release)(struct ArrowArrayStream *);
+ void *private_data;
 };
 struct hwtd_export_options {
-	size_t size;
-	uint64_t columns;
-	uint32_t rows;
-	uint32_t reserved;
+ size_t size;
+ uint64_t columns;
+ uint32_t rows;
+ uint32_t reserved;
 };
-int hwtd_events_export(struct hwtd_events *ev,
+ int hwtd_events_export(struct hwtd_events *ev,
     const struct hwtd_export_options *opts,
     struct ArrowArrayStream *stream_out, struct hwtd_error *err);
 struct hwtd_export;
 enum hwtd_export_format {
-	HWTD_FORMAT_UNKNOWN = 0,
-	HWTD_FORMAT_FOLDED = 1,
-	HWTD_FORMAT_PPROF = 2,
-	HWTD_FORMAT_CALLGRIND = 3,
-	HWTD_FORMAT_SPEEDSCOPE_SAMPLED = 4,
-	HWTD_FORMAT_FLAME_SVG = 5,
-	HWTD_FORMAT_SPEEDSCOPE = 10,
-	HWTD_FORMAT_FIREFOX = 11,
-	HWTD_FORMAT_PERFETTO = 12,
-	HWTD_FORMAT_CHROME = 13,
-	HWTD_FORMAT_LLVM_UNSYMBOLIZED = 20,
-	HWTD_FORMAT_AUTOFDO = 21,
-	HWTD_FORMAT_BOLT = 22,
-	HWTD_FORMAT_BOLT_LEGACY = 23,
-	HWTD_FORMAT_PERF_SCRIPT = 30,
-	HWTD_FORMAT_LCOV = 40
+ HWTD_FORMAT_UNKNOWN = 0,
+ HWTD_FORMAT_FOLDED = 1,
+ HWTD_FORMAT_PPROF = 2,
+ HWTD_FORMAT_CALLGRIND = 3,
+ HWTD_FORMAT_SPEEDSCOPE_SAMPLED = 4,
+ HWTD_FORMAT_FLAME_SVG = 5,
+ HWTD_FORMAT_SPEEDSCOPE = 10,
+ HWTD_FORMAT_FIREFOX = 11,
+ HWTD_FORMAT_PERFETTO = 12,
+ HWTD_FORMAT_CHROME = 13,
+ HWTD_FORMAT_LLVM_UNSYMBOLIZED = 20,
+ HWTD_FORMAT_AUTOFDO = 21,
+ HWTD_FORMAT_BOLT = 22,
+ HWTD_FORMAT_BOLT_LEGACY = 23,
+ HWTD_FORMAT_PERF_SCRIPT = 30,
+ HWTD_FORMAT_LCOV = 40
 };
 enum hwtd_export_source {
-	HWTD_SOURCE_UNKNOWN = 0,
-	HWTD_SOURCE_PROFILE = 1,
-	HWTD_SOURCE_CALLS = 2,
-	HWTD_SOURCE_RUNS = 3,
-	HWTD_SOURCE_EVENTS = 4,
-	HWTD_SOURCE_COVERAGE = 5
+ HWTD_SOURCE_UNKNOWN = 0,
+ HWTD_SOURCE_PROFILE = 1,
+ HWTD_SOURCE_CALLS = 2,
+ HWTD_SOURCE_RUNS = 3,
+ HWTD_SOURCE_EVENTS = 4,
+ HWTD_SOURCE_COVERAGE = 5
 };
 enum hwtd_export_value {
-	HWTD_VALUE_DEFAULT = 0,
-	HWTD_VALUE_INSNS = 1,
-	HWTD_VALUE_TIME = 2,
-	HWTD_VALUE_CYCLES = 3,
-	HWTD_VALUE_CALLS = 4
+ HWTD_VALUE_DEFAULT = 0,
+ HWTD_VALUE_INSNS = 1,
+ HWTD_VALUE_TIME = 2,
+ HWTD_VALUE_CYCLES = 3,
+ HWTD_VALUE_CALLS = 4
 };
 typedef int (*hwtd_write_fn)(void *arg, const void *bytes, size_t n);
 typedef int (*hwtd_next_fn)(void *arg);
 struct hwtd_format_options {
-	size_t size;
-	uint32_t format;
-	uint32_t flags;
-	hwtd_write_fn write;
-	void *write_arg;
-	hwtd_next_fn next;
-	uint64_t split_bytes;
-	uint64_t min_ns;
-	uint64_t resolution_ns;
-	uint32_t max_depth;
-	uint32_t value;
-	const char *title;
-	uint32_t min_width;
-	uint32_t reserved;
+ size_t size;
+ uint32_t format;
+ uint32_t flags;
+ hwtd_write_fn write;
+ void *write_arg;
+ hwtd_next_fn next;
+ uint64_t split_bytes;
+ uint64_t min_ns;
+ uint64_t resolution_ns;
+ uint32_t max_depth;
+ uint32_t value;
+ const char *title;
+ uint32_t min_width;
+ uint32_t reserved;
 };
 struct hwtd_export_info {
-	size_t size;
-	uint32_t format;
-	uint32_t flags;
-	uint64_t bytes;
-	uint64_t largest_file;
-	uint64_t viewer_bytes;
-	uint64_t rows;
-	uint64_t dropped;
-	uint64_t merged;
-	int64_t moved_ns;
-	uint32_t files;
-	uint32_t reserved;
+ size_t size;
+ uint32_t format;
+ uint32_t flags;
+ uint64_t bytes;
+ uint64_t largest_file;
+ uint64_t viewer_bytes;
+ uint64_t rows;
+ uint64_t dropped;
+ uint64_t merged;
+ int64_t moved_ns;
+ uint32_t files;
+ uint32_t reserved;
 };
 struct hwtd_export_format_info {
-	size_t size;
-	uint32_t format;
-	uint32_t source;
-	const char *name;
-	const char *suffixes;
-	const char *viewer;
-	uint64_t viewer_bytes;
+ size_t size;
+ uint32_t format;
+ uint32_t source;
+ const char *name;
+ const char *suffixes;
+ const char *viewer;
+ uint64_t viewer_bytes;
 };
-int hwtd_export_open_calls(struct hwtd_calls *calls,
+ int hwtd_export_open_calls(struct hwtd_calls *calls,
     const struct hwtd_format_options *opts, struct hwtd_export **export_out,
     struct hwtd_error *err);
-int hwtd_export_write(struct hwtd_export *ex, struct hwtd_error *err);
-void hwtd_export_stop(struct hwtd_export *ex);
-int hwtd_export_info(const struct hwtd_export *ex,
+ int hwtd_export_write(struct hwtd_export *ex,
+    struct hwtd_error *err);
+ void hwtd_export_stop(struct hwtd_export *ex);
+ int hwtd_export_info(const struct hwtd_export *ex,
     struct hwtd_export_info *out);
-void hwtd_export_close(struct hwtd_export *ex);
-int hwtd_export_format_info(size_t index, struct hwtd_export_format_info *out);
+ void hwtd_export_close(struct hwtd_export *ex);
+ int hwtd_export_format_info(size_t index,
+    struct hwtd_export_format_info *out);
 struct hwtd_flame;
 enum hwtd_flame_kind {
-	HWTD_FLAME_ALL = 0,
-	HWTD_FLAME_THREAD = 1,
-	HWTD_FLAME_FUNCTION = 2,
-	HWTD_FLAME_UNKNOWN = 3,
-	HWTD_FLAME_UNTRACED = 4,
-	HWTD_FLAME_GAP = 5,
-	HWTD_FLAME_OFF = 6,
-	HWTD_FLAME_OTHERS = 7,
-	HWTD_FLAME_SMALLER = 8,
-	HWTD_FLAME_DEEPER = 9
+ HWTD_FLAME_ALL = 0,
+ HWTD_FLAME_THREAD = 1,
+ HWTD_FLAME_FUNCTION = 2,
+ HWTD_FLAME_UNKNOWN = 3,
+ HWTD_FLAME_UNTRACED = 4,
+ HWTD_FLAME_GAP = 5,
+ HWTD_FLAME_OFF = 6,
+ HWTD_FLAME_OTHERS = 7,
+ HWTD_FLAME_SMALLER = 8,
+ HWTD_FLAME_DEEPER = 9
 };
 struct hwtd_flame_options {
-	size_t size;
-	uint32_t flags;
-	uint32_t value;
-	uint32_t max_depth;
-	uint32_t min_ppm;
-	struct hwtd_profile *base;
+ size_t size;
+ uint32_t flags;
+ uint32_t value;
+ uint32_t max_depth;
+ uint32_t min_ppm;
+ struct hwtd_profile *base;
 };
 struct hwtd_flame_node {
-	uint32_t parent;
-	uint32_t next;
-	uint32_t frame;
-	uint32_t depth;
-	uint64_t value;
-	uint64_t self;
-	uint64_t base;
-	uint64_t base_self;
-	uint64_t merged;
+ uint32_t parent;
+ uint32_t next;
+ uint32_t frame;
+ uint32_t depth;
+ uint64_t value;
+ uint64_t self;
+ uint64_t base;
+ uint64_t base_self;
+ uint64_t merged;
 };
 struct hwtd_flame_frame {
-	size_t size;
-	uint32_t kind;
-	uint32_t line;
-	const char *name;
-	const char *image;
-	const char *file;
+ size_t size;
+ uint32_t kind;
+ uint32_t line;
+ const char *name;
+ const char *image;
+ const char *file;
 };
 struct hwtd_flame_info {
-	size_t size;
-	uint32_t value;
-	uint32_t flags;
-	uint32_t n_nodes;
-	uint32_t n_frames;
-	uint64_t total;
-	uint64_t base_total;
-	uint64_t gap;
-	uint64_t base_gap;
-	uint64_t gaps;
-	uint64_t gap_bytes;
-	uint64_t base_gaps;
-	uint64_t base_gap_bytes;
-	uint64_t smaller;
-	uint64_t deeper;
-	uint64_t others;
+ size_t size;
+ uint32_t value;
+ uint32_t flags;
+ uint32_t n_nodes;
+ uint32_t n_frames;
+ uint64_t total;
+ uint64_t base_total;
+ uint64_t gap;
+ uint64_t base_gap;
+ uint64_t gaps;
+ uint64_t gap_bytes;
+ uint64_t base_gaps;
+ uint64_t base_gap_bytes;
+ uint64_t smaller;
+ uint64_t deeper;
+ uint64_t others;
 };
-int hwtd_flame_open(struct hwtd_profile *profile,
+ int hwtd_flame_open(struct hwtd_profile *profile,
     const struct hwtd_flame_options *opts, struct hwtd_flame **flame_out,
     struct hwtd_error *err);
-int hwtd_flame_info(const struct hwtd_flame *flame,
+ int hwtd_flame_info(const struct hwtd_flame *flame,
     struct hwtd_flame_info *out);
-int hwtd_flame_nodes(const struct hwtd_flame *flame, uint64_t first,
+ int hwtd_flame_nodes(const struct hwtd_flame *flame, uint64_t first,
     struct hwtd_flame_node *out, size_t stride, size_t cap, size_t *n_out);
-int hwtd_flame_frame(const struct hwtd_flame *flame, uint32_t frame,
+ int hwtd_flame_frame(const struct hwtd_flame *flame, uint32_t frame,
     struct hwtd_flame_frame *out);
-void hwtd_flame_close(struct hwtd_flame *flame);
-const char *hwtd_flame_kind_name(uint32_t kind);
-const char *hwtd_export_value_name(uint32_t value);
-int hwtd_export_open_profile(struct hwtd_profile *profile,
+ void hwtd_flame_close(struct hwtd_flame *flame);
+ const char *hwtd_flame_kind_name(uint32_t kind);
+ const char *hwtd_export_value_name(uint32_t value);
+ int hwtd_export_open_profile(struct hwtd_profile *profile,
     const struct hwtd_format_options *opts, struct hwtd_export **export_out,
     struct hwtd_error *err);
-int hwtd_export_open_flame(struct hwtd_flame *flame,
+ int hwtd_export_open_flame(struct hwtd_flame *flame,
     const struct hwtd_format_options *opts, struct hwtd_export **export_out,
     struct hwtd_error *err);
 struct hwtd_compiler_info {
-	size_t size;
-	uint32_t image;
-	uint32_t flags;
-	uint64_t base;
-	uint64_t insns;
-	uint64_t insns_elsewhere;
-	uint64_t branches;
-	uint64_t branches_in;
-	uint64_t branches_out;
-	uint64_t branches_elsewhere;
-	uint64_t branches_far;
-	uint64_t starts;
-	uint64_t n_ranges;
-	uint64_t n_branches;
+ size_t size;
+ uint32_t image;
+ uint32_t flags;
+ uint64_t base;
+ uint64_t insns;
+ uint64_t insns_elsewhere;
+ uint64_t branches;
+ uint64_t branches_in;
+ uint64_t branches_out;
+ uint64_t branches_elsewhere;
+ uint64_t branches_far;
+ uint64_t starts;
+ uint64_t n_ranges;
+ uint64_t n_branches;
 };
-int hwtd_export_open_runs(struct hwtd_runs *runs, uint32_t image,
+ int hwtd_export_open_runs(struct hwtd_runs *runs, uint32_t image,
     const struct hwtd_format_options *opts, struct hwtd_export **export_out,
     struct hwtd_error *err);
-int hwtd_export_open_events(struct hwtd_events *events, uint32_t image,
-    const struct hwtd_format_options *opts, struct hwtd_export **export_out,
-    struct hwtd_error *err);
-int hwtd_export_compiler_info(const struct hwtd_export *ex,
+ int hwtd_export_open_events(struct hwtd_events *events,
+    uint32_t image, const struct hwtd_format_options *opts,
+    struct hwtd_export **export_out, struct hwtd_error *err);
+ int hwtd_export_compiler_info(const struct hwtd_export *ex,
     struct hwtd_compiler_info *out);
 struct hwtd_capture;
 enum hwtd_capture_mode {
-	HWTD_CAPTURE_THREADS = 1,
-	HWTD_CAPTURE_CPUS = 2
+ HWTD_CAPTURE_THREADS = 1,
+ HWTD_CAPTURE_CPUS = 2
 };
 struct hwtd_capture_pt {
-	size_t size;
-	uint64_t buffer_bytes;
-	uint32_t who;
-	uint32_t flags;
-	uint8_t mtc_freq;
-	uint8_t cyc_threshold;
-	uint8_t psb_freq;
-	uint8_t reserved;
-	uint32_t reserved2;
+ size_t size;
+ uint64_t buffer_bytes;
+ uint32_t who;
+ uint32_t flags;
+ uint8_t mtc_freq;
+ uint8_t cyc_threshold;
+ uint8_t psb_freq;
+ uint8_t reserved;
+ uint32_t reserved2;
 };
 struct hwtd_capture_spe {
-	size_t size;
-	uint64_t buffer_bytes;
-	uint32_t who;
-	uint32_t flags;
-	uint32_t interval;
-	uint32_t reserved;
+ size_t size;
+ uint64_t buffer_bytes;
+ uint32_t who;
+ uint32_t flags;
+ uint32_t interval;
+ uint32_t reserved;
 };
 struct hwtd_capture_coresight {
-	size_t size;
-	uint64_t buffer_bytes;
-	uint32_t flags;
-	uint32_t cycle_threshold;
+ size_t size;
+ uint64_t buffer_bytes;
+ uint32_t flags;
+ uint32_t cycle_threshold;
 };
 struct hwtd_capture_options {
-	size_t size;
-	const char *output;
-	uint32_t mode;
-	uint32_t flags;
-	const char *const *argv;
-	uint32_t pid;
-	uint32_t reserved;
-	const uint32_t *cpus;
-	size_t n_cpus;
-	const struct hwtd_capture_pt *pt;
-	const struct hwtd_capture_spe *spe;
-	const struct hwtd_capture_coresight *coresight;
-	const char *const *filters;
-	size_t n_filters;
-	uint64_t interval_ns;
-	uint64_t max_bytes;
-	uint64_t max_ns;
-	const struct hwtd_search *search;
-	int32_t level;
-	uint32_t reserved2;
+ size_t size;
+ const char *output;
+ uint32_t mode;
+ uint32_t flags;
+ const char *const *argv;
+ uint32_t pid;
+ uint32_t reserved;
+ const uint32_t *cpus;
+ size_t n_cpus;
+ const struct hwtd_capture_pt *pt;
+ const struct hwtd_capture_spe *spe;
+ const struct hwtd_capture_coresight *coresight;
+ const char *const *filters;
+ size_t n_filters;
+ uint64_t interval_ns;
+ uint64_t max_bytes;
+ uint64_t max_ns;
+ const struct hwtd_search *search;
+ int32_t level;
+ uint32_t reserved2;
 };
 enum hwtd_capture_loss {
-	HWTD_CAPTURE_LOST_BYTES = 0,
-	HWTD_CAPTURE_LOST_SLICES = 1,
-	HWTD_CAPTURE_LOST_UNKNOWN = 2,
-	HWTD_CAPTURE_LOST_STALLS = 3,
-	HWTD_CAPTURE_LOST_SAMPLES = 4,
-	HWTD_CAPTURE_LOST_RECORDS = 5,
-	HWTD_CAPTURE_LOST_THREADS = 6,
-	HWTD_CAPTURE_DOUBTED = 7
+ HWTD_CAPTURE_LOST_BYTES = 0,
+ HWTD_CAPTURE_LOST_SLICES = 1,
+ HWTD_CAPTURE_LOST_UNKNOWN = 2,
+ HWTD_CAPTURE_LOST_STALLS = 3,
+ HWTD_CAPTURE_LOST_SAMPLES = 4,
+ HWTD_CAPTURE_LOST_RECORDS = 5,
+ HWTD_CAPTURE_LOST_THREADS = 6,
+ HWTD_CAPTURE_DOUBTED = 7
 };
 struct hwtd_capture_status {
-	size_t size;
-	uint32_t ended;
-	uint32_t pid;
-	uint32_t program_ended;
-	uint32_t exit_status;
-	uint32_t exit_signal;
-	uint32_t n_streams;
-	uint64_t n_bytes;
-	uint64_t n_records;
-	uint64_t n_looks;
-	uint64_t time_ns;
-	uint64_t losses[8];
+ size_t size;
+ uint32_t ended;
+ uint32_t pid;
+ uint32_t program_ended;
+ uint32_t exit_status;
+ uint32_t exit_signal;
+ uint32_t n_streams;
+ uint64_t n_bytes;
+ uint64_t n_records;
+ uint64_t n_looks;
+ uint64_t time_ns;
+ uint64_t losses[8];
 };
-const char *hwtd_capture_loss_name(uint32_t loss);
-int hwtd_capture_start(struct hwtd_context *ctx,
+ const char *hwtd_capture_loss_name(uint32_t loss);
+ int hwtd_capture_start(struct hwtd_context *ctx,
     const struct hwtd_capture_options *opts, struct hwtd_capture **capture_out,
     struct hwtd_error *err);
-int hwtd_capture_wait(struct hwtd_capture *capture, uint64_t ns,
+ int hwtd_capture_wait(struct hwtd_capture *capture, uint64_t ns,
     struct hwtd_capture_status *status_out, struct hwtd_error *err);
-void hwtd_capture_stop(struct hwtd_capture *capture);
-void hwtd_capture_close(struct hwtd_capture *capture);
+ void hwtd_capture_stop(struct hwtd_capture *capture);
+ void hwtd_capture_close(struct hwtd_capture *capture);
 struct hwtd_capture_backend {
-	size_t size;
-	uint32_t tech;
-	uint32_t usable;
-	uint64_t least_bytes;
-	uint64_t most_bytes;
-	uint64_t default_bytes;
-	uint32_t n_ranges;
-	uint32_t modes;
-	char text[224];
-	char help[224];
+ size_t size;
+ uint32_t tech;
+ uint32_t usable;
+ uint64_t least_bytes;
+ uint64_t most_bytes;
+ uint64_t default_bytes;
+ uint32_t n_ranges;
+ uint32_t modes;
+ char text[224];
+ char help[224];
 };
-int hwtd_capture_backend(struct hwtd_context *ctx, size_t index,
+ int hwtd_capture_backend(struct hwtd_context *ctx, size_t index,
     struct hwtd_capture_backend *out, struct hwtd_error *err);
-int hwtd_capture_allowed(struct hwtd_context *ctx, uint32_t pid, char *text,
-    struct hwtd_error *err);
+ int hwtd_capture_allowed(struct hwtd_context *ctx, uint32_t pid,
+    char *text, struct hwtd_error *err);
 #define HWTD_CALL_TYPES ...
 #define HWTD_CALL_ENDS ...
 #define HWTD_CALLF_BEGIN_TIME ...

@@ -4,6 +4,7 @@
 #include "log.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,9 @@
 
 struct hwtpy_log {
 	pthread_mutex_t lock;
+	atomic_int level;
+	/* Lines that are there or were lost, for who has not the lock. */
+	atomic_uint waits;
 	/* The oldest line, and how many there are. */
 	size_t first, n;
 	unsigned long long lost;
@@ -24,8 +28,10 @@ hwtpy_log_create(void)
 
 	if (log != NULL && pthread_mutex_init(&log->lock, NULL) != 0) {
 		free(log);
-		log = NULL;
+		return (NULL);
 	}
+	if (log != NULL)
+		atomic_init(&log->level, HWTD_LOG_WARNING);
 	return (log);
 }
 
@@ -38,12 +44,14 @@ hwtpy_log_destroy(struct hwtpy_log *log)
 	free(log);
 }
 
-void
-hwtpy_log_take(void *arg, const struct hwtd_log_record *record)
+static void
+take(void *arg, const struct hwtd_log_record *record)
 {
 	struct hwtpy_log *log = arg;
 	struct hwtpy_line *line;
 
+	if (record->level > atomic_load(&log->level))
+		return;
 	pthread_mutex_lock(&log->lock);
 	if (log->n == LINES_MOST) {
 		log->lost++;
@@ -55,13 +63,26 @@ hwtpy_log_take(void *arg, const struct hwtd_log_record *record)
 		(void)snprintf(line->message, sizeof(line->message), "%s",
 		    record->message != NULL ? record->message : "");
 	}
+	atomic_store(&log->waits, 1);
 	pthread_mutex_unlock(&log->lock);
 }
 
 hwtd_log_fn
-hwtpy_log_take_ptr(void)
+hwtpy_log_sink(void)
 {
-	return (hwtpy_log_take);
+	return (take);
+}
+
+void
+hwtpy_log_set_level(struct hwtpy_log *log, int level)
+{
+	atomic_store(&log->level, level);
+}
+
+int
+hwtpy_log_waits(const struct hwtpy_log *log)
+{
+	return (atomic_load(&log->waits) != 0);
 }
 
 int
@@ -76,6 +97,8 @@ hwtpy_log_next(struct hwtpy_log *log, struct hwtpy_line *out)
 		log->n--;
 		found = 1;
 	}
+	if (log->n == 0 && log->lost == 0)
+		atomic_store(&log->waits, 0);
 	pthread_mutex_unlock(&log->lock);
 	return (found);
 }
@@ -88,6 +111,17 @@ hwtpy_log_lost(struct hwtpy_log *log)
 	pthread_mutex_lock(&log->lock);
 	lost = log->lost;
 	log->lost = 0;
+	if (log->n == 0)
+		atomic_store(&log->waits, 0);
 	pthread_mutex_unlock(&log->lock);
 	return (lost);
+}
+
+void
+hwtpy_log_forked(struct hwtpy_log *log)
+{
+	(void)pthread_mutex_init(&log->lock, NULL);
+	log->first = log->n = 0;
+	log->lost = 0;
+	atomic_store(&log->waits, 0);
 }

@@ -15,21 +15,26 @@ struct hwtpy_log;
 struct hwtpy_line {
 	/* An hwtd_log_level. */
 	int level;
-	char area[32];
 	/* What does not fit is left out. */
-	char message[472];
+	char area[32];
+	char message[476];
 };
 
 /* NULL: out of memory. */
 struct hwtpy_log *hwtpy_log_create(void);
+/* Only when no context has it any more. */
 void hwtpy_log_destroy(struct hwtpy_log *log);
-/* The sink; `arg` is the log. */
-void hwtpy_log_take(void *arg, const struct hwtd_log_record *record);
-/* The same, to be set in options. */
-hwtd_log_fn hwtpy_log_take_ptr(void);
+/* The sink; its `arg` is a log. */
+hwtd_log_fn hwtpy_log_sink(void);
+/* Lines above this hwtd_log_level are dropped from now on. */
+void hwtpy_log_set_level(struct hwtpy_log *log, int level);
+/* Whether there is a line, or one was lost; takes no lock. */
+int hwtpy_log_waits(const struct hwtpy_log *log);
 /* The oldest line.  0: there is none. */
 int hwtpy_log_next(struct hwtpy_log *log, struct hwtpy_line *out);
 /* Lines that there was no room for, since the last time that this was asked. */
 unsigned long long hwtpy_log_lost(struct hwtpy_log *log);
+/* In the child of a fork(): a thread that is gone may have had the lock. */
+void hwtpy_log_forked(struct hwtpy_log *log);
 
 #endif /* HWTPY_LOG_H */

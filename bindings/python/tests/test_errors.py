@@ -1,0 +1,107 @@
+"""Failures of the library are exceptions that say what they know."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import hwt
+from hwt import _native
+
+
+def codes() -> "dict[str, int]":
+    return {
+        name: getattr(_native.lib, name)
+        for name in dir(_native.lib)
+        if name.startswith("HWTD_E_")
+    }
+
+
+def test_each_code_has_an_exception() -> None:
+    found = codes()
+    assert len(found) == 11
+    kinds = set()
+    for code in found.values():
+        with pytest.raises((hwt.HwtError, MemoryError)) as caught:
+            _native.check(code)
+        kinds.add(type(caught.value))
+        assert str(caught.value)
+    assert len(kinds) == 11
+    assert MemoryError in kinds
+    assert hwt.HwtError not in kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (hwt.InvalidError, ValueError),
+        (hwt.TraceIOError, OSError),
+        (hwt.NotFoundError, LookupError),
+        (hwt.CorruptTraceError, ValueError),
+        (hwt.UnrecognizedError, ValueError),
+        (hwt.UnsupportedError, NotImplementedError),
+        (hwt.StateError, RuntimeError),
+        (hwt.ClosedError, ValueError),
+    ],
+)
+def test_an_exception_is_the_builtin_too(kind: type, builtin: type) -> None:
+    assert issubclass(kind, builtin)
+    assert issubclass(kind, hwt.HwtError)
+
+
+def test_no_failure_is_handed_through() -> None:
+    for code in (0, 1, 2):
+        assert _native.check(code) == code
+
+
+def test_an_error_struct_tells_the_place() -> None:
+    err = _native.error()
+    err.code = _native.lib.HWTD_E_CORRUPT
+    err.offset = 0x123
+    err.addr = 0x4000
+    err.message = b"a \xff byte"
+    with pytest.raises(hwt.CorruptTraceError) as caught:
+        _native.check(err.code, err, file="x.hwt")
+    error = caught.value
+    assert (error.offset, error.address, error.file) == (
+        0x123,
+        0x4000,
+        "x.hwt",
+    )
+    assert error.message == "x.hwt: a \\xff byte"
+
+
+def test_what_has_no_place_says_none() -> None:
+    err = _native.error()
+    err.code = _native.lib.HWTD_E_STATE
+    err.offset = 2**64 - 1
+    err.addr = 2**64 - 1
+    with pytest.raises(hwt.StateError) as caught:
+        _native.check(err.code, err)
+    error = caught.value
+    assert (error.offset, error.address, error.file) == (None, None, None)
+
+
+@pytest.mark.parametrize("name", [n for n in dir(hwt) if n.endswith("Error")])
+def test_exceptions_are_pickled(name: str) -> None:
+    kind = getattr(hwt, name)
+    error = kind("what", -20, 1, 2, "f", 13)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert vars(again) == vars(error)
+    assert str(again) == "what"
+
+
+def test_a_path_with_a_nul_is_refused() -> None:
+    with pytest.raises(hwt.InvalidError, match="NUL"):
+        _native.path_bytes("a\0b")
+
+
+def test_a_closed_handle_says_so() -> None:
+    context = _native.Context()
+    context.close()
+    context.close()
+    assert context.closed
+    with pytest.raises(hwt.ClosedError, match="context is closed"):
+        _ = context.c
