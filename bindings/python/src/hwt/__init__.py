@@ -6,8 +6,13 @@ pandas, polars, pyarrow and DuckDB read.  See :class:`hwt.Trace`.
 
 from __future__ import annotations
 
-from hwt._native import lib as _lib, text as _text
-from hwt.errors import (
+from hwt import _owner
+
+# Before anything else is imported: files of another owner may be among ours.
+_owner.check(__path__[0])
+
+from hwt._native import lib as _lib, text as _text  # noqa: E402
+from hwt.errors import (  # noqa: E402
     ClosedError,
     CorruptTraceError,
     EngineError,
@@ -16,13 +21,14 @@ from hwt.errors import (
     LimitError,
     NotFoundError,
     StateError,
+    StrictError,
     TooNewError,
     TraceIOError,
     UnrecognizedError,
     UnsupportedError,
 )
 
-__distribution__ = "hwtdecode"
+__distribution__ = _owner.DISTRIBUTION
 __version__ = "0.1.0"
 
 __all__ = [
@@ -34,6 +40,7 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "StateError",
+    "StrictError",
     "TooNewError",
     "TraceIOError",
     "UnrecognizedError",

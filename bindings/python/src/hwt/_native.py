@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import weakref
-from typing import Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple, Union
 
 from hwt import _log, errors
 from hwt._hwtdecode import ffi, lib
+
+if TYPE_CHECKING:
+    from hwt._hwtdecode import CData
 
 __all__ = [
     "Context",
@@ -17,23 +19,26 @@ __all__ = [
     "check",
     "context",
     "error",
+    "failure",
     "ffi",
     "lib",
     "new",
     "optional_id",
     "path_bytes",
+    "reporter",
     "run_steps",
     "text",
     "text_or_none",
 ]
 
-NO_ID = 0xFFFFFFFF
+NO_ID: int = lib.HWTD_NO_ID
 NO_OFFSET = 0xFFFFFFFFFFFFFFFF
 
 StrPath = Union[str, "os.PathLike[str]"]
+# What users give as ``progress=``.
 Progress = Union[None, bool, Callable[[int, int], object]]
 
-_EXCEPTIONS = {
+_EXCEPTIONS: dict[int, type[errors.HwtError]] = {
     lib.HWTD_E_INVALID: errors.InvalidError,
     lib.HWTD_E_IO: errors.TraceIOError,
     lib.HWTD_E_LIMIT: errors.LimitError,
@@ -47,33 +52,33 @@ _EXCEPTIONS = {
 }
 
 
-def new(ctype: str) -> Any:
-    """A zeroed struct whose ``size`` is set, for instance ``struct hwtd_stats``."""
+def new(ctype: str) -> CData:
+    """A zeroed struct with its ``size`` set: ``new("struct hwtd_stats")``."""
     made = ffi.new(f"{ctype} *")
     made.size = ffi.sizeof(made[0])
     return made
 
 
-def error() -> Any:
+def error() -> CData:
     """A fresh ``struct hwtd_error``."""
     return new("struct hwtd_error")
 
 
-def text(chars: Any) -> str:
-    """Text of the library; "" of NULL.  What is no UTF-8 is told as ``\\xNN``."""
+def text(chars: CData) -> str:
+    r"""Text of the library; "" of NULL.  What is no UTF-8 becomes ``\xNN``."""
     if chars == ffi.NULL:
         return ""
     return bytes(ffi.string(chars)).decode("utf-8", "backslashreplace")
 
 
-def text_or_none(chars: Any) -> Optional[str]:
+def text_or_none(chars: CData) -> Optional[str]:
     """The same; None of NULL."""
     return None if chars == ffi.NULL else text(chars)
 
 
 def optional_id(number: int) -> Optional[int]:
     """None of ``HWTD_NO_ID``."""
-    return None if number == NO_ID else number
+    return None if number == NO_ID else int(number)
 
 
 def path_bytes(path: StrPath) -> bytes:
@@ -81,14 +86,15 @@ def path_bytes(path: StrPath) -> bytes:
     encoded = os.fsencode(path)
     if b"\0" in encoded:
         raise errors.InvalidError(
-            f"a NUL in the path {os.fspath(path)!r}", lib.HWTD_E_INVALID
+            f"a path with a NUL in it: {os.fspath(path)!r}",
+            lib.HWTD_E_INVALID,
         )
     return encoded
 
 
 def failure(
-    code: int, err: Any = None, file: Optional[str] = None
-) -> BaseException:
+    code: int, err: Optional[CData] = None, file: Optional[str] = None
+) -> Exception:
     """The exception for a code below 0."""
     message = text(lib.hwtd_code_text(code))
     offset = address = number = None
@@ -101,13 +107,16 @@ def failure(
         message = f"{file}: {message}"
     if code == lib.HWTD_E_NOMEM:
         return MemoryError(message)
-    return _EXCEPTIONS.get(code, errors.HwtError)(
-        message, code, offset, address, file, number
-    )
+    kind = _EXCEPTIONS.get(code, errors.HwtError)
+    if kind is errors.TraceIOError:
+        kind = errors.io_error(number)
+    return kind(message, code, offset, address, file, number)
 
 
-def check(code: int, err: Any = None, *, file: Optional[str] = None) -> int:
-    """Hand through what is no failure; raise what is one."""
+def check(
+    code: int, err: Optional[CData] = None, *, file: Optional[str] = None
+) -> int:
+    """Hand through what is no failure, raise what is one; drain the log."""
     _log.drain()
     if code < 0:
         raise failure(code, err, file)
@@ -117,42 +126,47 @@ def check(code: int, err: Any = None, *, file: Optional[str] = None) -> int:
 class Handle:
     """An object of the library.
 
-    ``Handle(cdata, closer, keeps=...)``: `closer` is called once, by
-    :meth:`close` or when nobody has the handle any more; `keeps` lives longer.
+    ``Handle(cdata, closer, keeps=...)``: `closer` is called once, with
+    `cdata`, after :meth:`close` or when nobody has the handle any more;
+    `keeps` lives longer than the object.
+
+    A call that another thread is in the middle of has the pointer, too: the
+    object then goes when that call has returned.  Who reads what is borrowed
+    from the object keeps the value of :attr:`c` in a variable until then.
     """
 
     def __init__(
         self,
-        cdata: Any,
-        closer: Callable[[Any], object],
-        keeps: Any = (),
+        cdata: CData,
+        closer: Callable[[CData], object],
+        keeps: object = (),
         name: str = "object",
     ) -> None:
-        self._c = cdata
-        self._keeps = keeps
+        def close(pointer: CData, keeps: object = keeps) -> None:
+            closer(pointer)
+
+        # The reference that counts: `close` is called when the last is gone.
+        self._c: Optional[CData] = ffi.gc(cdata, close)
         self.name = name
-        # Of calls on what the library wants used by one thread at a time.
+        # For calls on what the library wants used by one thread at a time.
         self.lock = threading.RLock()
-        self._finalizer = weakref.finalize(self, closer, cdata)
-        self._finalizer.atexit = False
 
     @property
-    def c(self) -> Any:
-        """The pointer; it may be used while the handle is there and open."""
-        if not self._finalizer.alive:
+    def c(self) -> CData:
+        """The pointer."""
+        pointer = self._c
+        if pointer is None:
             raise errors.ClosedError(f"the {self.name} is closed")
-        return self._c
+        return pointer
 
     @property
     def closed(self) -> bool:
         """It was closed."""
-        return not self._finalizer.alive
+        return self._c is None
 
     def close(self) -> None:
         """Give it up; once more does nothing."""
-        with self.lock:
-            self._finalizer()
-            self._keeps = ()
+        self._c = None
 
     def __enter__(self) -> "Handle":
         return self
@@ -162,7 +176,7 @@ class Handle:
 
 
 class Context(Handle):
-    """A context of the library with the logger ``hwt``."""
+    """A context of the library that logs to the logger ``hwt``."""
 
     def __init__(self, max_memory: Optional[int] = None) -> None:
         options = new("struct hwtd_context_options")
@@ -180,7 +194,7 @@ _default_lock = threading.Lock()
 
 
 def context(max_memory: Optional[int] = None) -> Context:
-    """The context of all; with a limit one of its own."""
+    """The context that all share; with a limit one of its own."""
     global _default
     if max_memory is not None:
         return Context(max_memory)
@@ -191,7 +205,7 @@ def context(max_memory: Optional[int] = None) -> Context:
 
 
 def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
-    """What is called with (done, total); None: nothing."""
+    """What to call with (done, total); None: nothing."""
     if progress is None or progress is False:
         return None
     if progress is not True:
@@ -201,26 +215,32 @@ def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
 
     def show(done: int, total: int) -> None:
         share = 100.0 * done / total if total else 100.0
-        end = "\n" if total and done >= total else ""
+        end = "\n" if done >= total else ""
         sys.stderr.write(f"\r{min(share, 100.0):5.1f} %{end}")
         sys.stderr.flush()
 
     return show
 
 
+def _nothing_known() -> Tuple[int, int]:
+    return 0, 0
+
+
 def run_steps(
     step: Callable[[], int],
     progress: Progress = None,
-    done: Callable[[], "tuple[int, int]"] = lambda: (0, 0),
+    done: Callable[[], Tuple[int, int]] = _nothing_known,
 ) -> None:
-    """Call `step` until it returns ``HWTD_END``.
+    """Call `step` until it returns ``HWTD_END``; Ctrl-C is seen in between.
 
-    Signals are seen in between.  `done` says how far it is, in bytes.
+    `progress` is told what `done` says: how far it is, of how much, in bytes.
     """
     tell = reporter(progress)
     while step() != lib.HWTD_END:
         if tell is not None:
-            tell(*done())
+            now, total = done()
+            # Only the last line of all says that it is done.
+            tell(min(now, max(total - 1, 0)), total)
     if tell is not None:
         _, total = done()
         tell(total, total)

@@ -2,10 +2,12 @@
 
 Each carries the code of the library and where the fault is.  Subclasses are
 also the builtin that fits, so that ``except ValueError`` does what it says.
+Memory that is not there is a ``MemoryError``.
 """
 
 from __future__ import annotations
 
+import errno as _errno
 from typing import Any, Optional
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "StateError",
+    "StrictError",
     "TooNewError",
     "TraceIOError",
     "UnrecognizedError",
@@ -44,19 +47,30 @@ class HwtError(Exception):
 
     Attributes
     ----------
-    message, code, offset, address, file, errno
-        As above.
+    message : str
+        One line: what was wrong, and what to do.
+    code : int
+        The ``hwtd_code`` of the library; 0 where the package itself refused.
+    offset : int or None
+        Byte offset in the input at fault.
+    address : int or None
+        Virtual address at fault.
+    file : str or None
+        The file that was worked on.
+    errno : int or None
+        What the operating system said.
 
     Examples
     --------
     >>> try:
-    ...     hwt.open("/nowhere")
+    ...     hwt.open("/nowhere.hwt")
     ... except hwt.HwtError as error:
     ...     error.code < 0, error.file
-    (True, '/nowhere')
+    (True, '/nowhere.hwt')
     """
 
     errno: Optional[int] = None
+    filename: Optional[str] = None
 
     def __init__(
         self,
@@ -74,6 +88,8 @@ class HwtError(Exception):
         self.address = address
         self.file = file
         self.errno = errno
+        # The name that OSError has for it.
+        self.filename = file
 
     def __str__(self) -> str:
         return self.message
@@ -97,7 +113,42 @@ class InvalidError(HwtError, ValueError):
 
 
 class TraceIOError(HwtError, OSError):
-    """The operating system refused (``HWTD_E_IO``); see ``errno``."""
+    """The operating system refused (``HWTD_E_IO``); see ``errno``.
+
+    It is also the exception of Python for that errno, where there is one: a
+    file that is not there can be caught as ``FileNotFoundError``.
+    """
+
+    # OSError looks at its arguments before __init__ does.
+    def __new__(cls, *args: Any, **kw: Any) -> "TraceIOError":
+        return super().__new__(cls)
+
+
+class _MissingError(TraceIOError, FileNotFoundError):
+    """There is no such file."""
+
+
+class _PermissionError(TraceIOError, PermissionError):
+    """The file may not be read or written."""
+
+
+class _DirectoryError(TraceIOError, IsADirectoryError):
+    """The file is a folder."""
+
+
+class _ExistsError(TraceIOError, FileExistsError):
+    """The file is there already."""
+
+
+def io_error(number: Optional[int]) -> type[TraceIOError]:
+    """The class for what the operating system said."""
+    return {
+        _errno.ENOENT: _MissingError,
+        _errno.EACCES: _PermissionError,
+        _errno.EPERM: _PermissionError,
+        _errno.EISDIR: _DirectoryError,
+        _errno.EEXIST: _ExistsError,
+    }.get(number or 0, TraceIOError)
 
 
 class LimitError(HwtError):
@@ -122,6 +173,10 @@ class ClosedError(HwtError, ValueError):
 
 class CorruptTraceError(HwtError, ValueError):
     """The input breaks its format (``HWTD_E_CORRUPT``); see ``offset``."""
+
+
+class StrictError(CorruptTraceError):
+    """What was asked for with ``strict=True`` has gaps."""
 
 
 class UnrecognizedError(HwtError, ValueError):
