@@ -14,11 +14,11 @@ from typing import Optional
 
 from scikit_build_core.build import (
     build_editable,
-    build_wheel,
     get_requires_for_build_editable,
     get_requires_for_build_wheel,
 )
 from scikit_build_core.build import build_sdist as _build_sdist
+from scikit_build_core.build import build_wheel as _build_wheel
 from scikit_build_core.build import (
     get_requires_for_build_sdist as _get_requires_for_build_sdist,
 )
@@ -46,6 +46,7 @@ def _core() -> Iterator[None]:
         yield
         return
     try:
+        shutil.copy2(root / "LICENSE", PACKAGE / "LICENSE")
         CORE.mkdir()
         for part in PARTS:
             if (root / part).is_dir():
@@ -55,6 +56,33 @@ def _core() -> Iterator[None]:
         yield
     finally:
         shutil.rmtree(CORE, ignore_errors=True)
+        (PACKAGE / "LICENSE").unlink()
+
+
+@contextlib.contextmanager
+def _license() -> Iterator[None]:
+    """The license beside the package, while a wheel is made of a checkout."""
+    here = PACKAGE / "LICENSE"
+    if here.exists():
+        yield
+        return
+    try:
+        shutil.copy2(PACKAGE.parent.parent / "LICENSE", here)
+        yield
+    finally:
+        here.unlink()
+
+
+def build_wheel(
+    wheel_directory: str,
+    config_settings: Optional[dict] = None,
+    metadata_directory: Optional[str] = None,
+) -> str:
+    """Make a wheel."""
+    with _license():
+        return _build_wheel(
+            wheel_directory, config_settings, metadata_directory
+        )
 
 
 def get_requires_for_build_sdist(
