@@ -1,8 +1,8 @@
 """Check the order of the source tree: layers, file names, opening comments.
 
 A folder of src/ includes itself, base/ and folders above it in LAYERS; the
-command-line tool includes public headers only; the decoders of src/decode/
-never include one another and do no input or output.
+command-line tool and the C files of bindings/ include public headers only;
+the decoders of src/decode/ never include one another and do no input or output.
 """
 
 import re
@@ -72,6 +72,16 @@ def check_include(path, quote, name, src):
     return None
 
 
+def check_binding(path, quote, name, root):
+    """The same for a file of bindings/, which is a user like any other."""
+    if quote == '"' and not (path.parent / name).is_file():
+        return f'bindings use public headers and files beside, not "{name}"'
+    if quote == "<" and name.startswith("hwtdecode/"):
+        if not (root / "include" / name).is_file():
+            return f"no such public header: <{name}>"
+    return None
+
+
 def opening(path):
     """The text of the comment that a file opens with, or ""."""
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -109,6 +119,16 @@ def check(root):
         other = names.setdefault(path.name, where)
         if other != where:
             findings.append(f"{where}: the name is also at {other}")
+
+    for path in sorted((root / "bindings").rglob("*")):
+        if path.suffix not in SOURCES or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for match in INCLUDE.finditer(text):
+            wrong = check_binding(path, match.group(1), match.group(2), root)
+            if wrong:
+                line = text.count("\n", 0, match.start()) + 1
+                findings.append(f"{path.relative_to(root)}:{line}: {wrong}")
 
     for top in ("src", "include", "examples", "tests", "bindings"):
         for path in sorted((root / top).rglob("*")):
@@ -158,6 +178,10 @@ SELF_TEST = [
     ("tests/unit/r.py", "import os\n", "opens with no comment"),
     ("tests/unit/s.py", '"""Fine."""\n', None),
     ("tests/unit/t.sh", "#!/bin/sh\n# Fine.\n", None),
+    ("bindings/x/u.c", "/* U. */\n#include <hwtdecode/ok.h>\n", None),
+    ("bindings/x/v.c", '/* V. */\n#include "base/ok.h"\n', "public headers"),
+    ("bindings/x/w.c", "/* W. */\n#include <hwtdecode/no.h>\n", "no such"),
+    ("bindings/x/y.h", "int y;\n", "opens with no comment"),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict
 
 import pytest
 
@@ -48,9 +48,8 @@ def trace_spe(spe: Path) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _doctest_names(
-    doctest_namespace: dict, request: pytest.FixtureRequest
-) -> None:
+def _doctest_names(doctest_namespace: Dict[str, Any]) -> None:
+    """Names that examples may use."""
     doctest_namespace["hwt"] = hwt
     doctest_namespace["pt"] = EXAMPLES / "pt.hwt"
     doctest_namespace["spe"] = EXAMPLES / "spe.hwt"
