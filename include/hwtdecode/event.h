@@ -569,7 +569,8 @@ HWTD_MUST int hwtd_events_open(struct hwtd_trace *trace,
  *
  * @return HWTD_OK, HWTD_END, or
  *         HWTD_E_INVALID  no room, or `stride` is under 64 or not by 8;
- *         HWTD_E_CORRUPT  HWTD_DECODE_STRICT and the trace has a gap;
+ *         HWTD_E_CORRUPT  HWTD_DECODE_STRICT and the trace has a gap, which
+ *                         begins at byte err->offset of its stream;
  *         HWTD_E_STATE    seeking failed: the cursor must be closed or sought;
  *         HWTD_E_NOMEM    out of memory; the cursor must be closed or sought;
  *         HWTD_E_IO       a read failed; see err->sys_errno.

@@ -174,6 +174,14 @@ struct hwtd_export_options {
 	 */
 	const char *const *names;
 	size_t n_names;
+	/**
+	 * Called with `poll_arg` while an array is made, between reads, on the
+	 * thread that asked for it.  Other than 0: the stream answers EINTR, keeps
+	 * what it has of the array, and goes on when it is asked again.  It must
+	 * not use the stream.  NULL: none.
+	 */
+	int (*poll)(void *arg);
+	void *poll_arg;
 };
 
 /**
@@ -276,6 +284,19 @@ HWTD_MUST int hwtd_packets_export(struct hwtd_packets *packets,
 HWTD_MUST int hwtd_records_export(struct hwtd_trace *trace,
     const struct hwtd_export_options *opts,
     struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+
+/**
+ * Why a stream of this library failed: what errno and a text cannot tell.
+ *
+ * @param[in]     stream  Open.
+ * @param[in,out] out     `size` set by the caller.
+ *
+ * @return HWTD_OK, HWTD_END: it has not failed; or
+ *         HWTD_E_INVALID  a pointer is NULL, or it is no stream of this library.
+ * Since:  0.1
+ */
+HWTD_API int hwtd_export_failure(const struct ArrowArrayStream *stream,
+    struct hwtd_error *out);
 
 #ifndef HWTD_CDEF
 #ifdef __cplusplus

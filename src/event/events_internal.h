@@ -41,6 +41,8 @@ struct hwtd_events {
 	/* Damage of the file that belongs to no stream: the next to tell. */
 	size_t damage_no;
 	bool strict_end;
+	/* The first byte of the gap that a strict cursor ended with. */
+	uint64_t strict_off;
 	/* Seeking failed, and where it is cannot be said. */
 	bool astray;
 	struct hwtdi_record_lane records;

@@ -149,9 +149,13 @@ accept(struct hwtd_events *ev, struct hwtd_batch *batch)
 {
 	const struct hwtd_events_options *o = &ev->filter.o;
 
-	if (next_place(batch)->kind == HWTD_EV_GAP) {
-		if ((o->flags & HWTD_DECODE_STRICT) != 0)
+	const struct hwtd_event *row = next_place(batch);
+
+	if (row->kind == HWTD_EV_GAP) {
+		if ((o->flags & HWTD_DECODE_STRICT) != 0) {
 			ev->strict_end = true;
+			ev->strict_off = ev->details.gaps[row->value].first;
+		}
 		if ((o->kinds >> HWTD_EV_GAP & 1) == 0)
 			return;
 	}
@@ -413,7 +417,7 @@ hwtd_events_read(struct hwtd_events *ev, struct hwtd_batch *user,
 	if (ev->n_lanes == 1)
 		hwtdi_lane_take_back(ev->lanes[0]);
 	if (rc == HWTD_OK && ev->strict_end && batch.n == 0)
-		rc = hwtdi_fail(&inner, HWTD_E_CORRUPT,
+		rc = hwtdi_fail_at(&inner, HWTD_E_CORRUPT, ev->strict_off,
 		    "the trace has a gap, and the cursor is strict");
 	/* What was read before the end or an error is handed out first. */
 	if (batch.n > 0 || rc == HWTD_AGAIN)

@@ -24,6 +24,11 @@ struct stream {
 	size_t cap;
 	struct hwtdi_column_plan *plan;
 	size_t n_columns;
+	int (*poll)(void *arg);
+	void *poll_arg;
+	/* What there is of the array that is made. */
+	struct hwtdi_column_batch columns;
+	bool making;
 	/* Why there is no more: HWTD_OK, HWTD_END or an error, with its text. */
 	int rc;
 	struct hwtd_error err;
@@ -34,14 +39,24 @@ struct stream {
 
 /* Making an array. */
 
-/* Read rows into columns.  HWTD_OK: to hand out, if any; else give it up. */
-static int
-fill(struct stream *s, struct hwtdi_column_batch *columns)
+static bool
+has_room(const struct stream *s)
 {
+	return (s->columns.n < s->rows &&
+	    hwtdi_column_batch_text(&s->columns) < TEXT_FULL);
+}
+
+/*
+ * Read rows into columns.  HWTD_OK: to hand out, if any; HWTD_AGAIN: to go on
+ * with later; else give it up.
+ */
+static int
+fill(struct stream *s)
+{
+	struct hwtdi_column_batch *const columns = &s->columns;
 	int rc = HWTD_OK;
 
-	while (rc == HWTD_OK && columns->n < s->rows &&
-	    hwtdi_column_batch_text(columns) < TEXT_FULL) {
+	while (rc == HWTD_OK && has_room(s)) {
 		size_t most = s->rows - columns->n, cap = columns->cap * 2, n;
 
 		if (most > HWTDI_CHUNK)
@@ -59,31 +74,47 @@ fill(struct stream *s, struct hwtdi_column_batch *columns)
 		if (rc == HWTD_OK && n > 0)
 			rc = hwtdi_column_batch_add(columns, &s->filler,
 			    s->from, n, &s->err);
+		if (rc == HWTD_OK && s->poll != NULL && has_room(s) &&
+		    s->poll(s->poll_arg) != 0)
+			rc = HWTD_AGAIN;
 	}
 	return (rc);
 }
 
-/* HWTD_OK, HWTD_END, or an error that stays. */
+static int
+begin_array(struct stream *s)
+{
+	int rc;
+
+	rc = hwtdi_column_batch_init(&s->columns, s->library, s->plan,
+	    s->n_columns, &s->err);
+	if (rc == HWTD_OK && s->cap > 0)
+		rc = hwtdi_column_batch_reserve(&s->columns, s->cap, &s->err);
+	s->making = true;
+	return (rc);
+}
+
+/* HWTD_OK, HWTD_END, HWTD_AGAIN, or an error that stays. */
 static int
 make_array(struct stream *s, struct ArrowArray *out)
 {
-	struct hwtdi_column_batch columns;
-	int rc;
+	int rc = HWTD_OK;
 
-	rc = hwtdi_column_batch_init(&columns, s->library, s->plan,
-	    s->n_columns, &s->err);
-	if (rc == HWTD_OK && s->cap > 0)
-		rc = hwtdi_column_batch_reserve(&columns, s->cap, &s->err);
+	if (!s->making)
+		rc = begin_array(s);
 	if (rc == HWTD_OK)
-		rc = fill(s, &columns);
-	if (rc == HWTD_OK && columns.n == 0)
+		rc = fill(s);
+	if (rc == HWTD_AGAIN)
+		return (rc);
+	if (rc == HWTD_OK && s->columns.n == 0)
 		rc = s->rc;
 	else if (rc == HWTD_OK) {
-		s->cap = columns.cap;
-		hwtdi_column_batch_trim(&columns);
-		rc = hwtdi_arrow_array(&columns, s->plan, out, &s->err);
+		s->cap = s->columns.cap;
+		hwtdi_column_batch_trim(&s->columns);
+		rc = hwtdi_arrow_array(&s->columns, s->plan, out, &s->err);
 	}
-	hwtdi_column_batch_fini(&columns);
+	hwtdi_column_batch_fini(&s->columns);
+	s->making = false;
 	if (rc != HWTD_OK)
 		s->rc = rc;
 	return (rc);
@@ -113,6 +144,11 @@ static int
 answer(struct stream *s, int rc, const struct hwtd_error *err)
 {
 	memset(&s->last, 0, sizeof(s->last));
+	if (rc == HWTD_AGAIN) {
+		s->last.size = sizeof(s->last);
+		(void)hwtdi_fail(&s->last, rc, "interrupted");
+		return (EINTR);
+	}
 	if (rc >= 0)
 		return (0);
 	s->last = *err;
@@ -163,9 +199,26 @@ release(struct ArrowArrayStream *stream)
 	stream->release = NULL;
 	stream->private_data = NULL;
 	library = s->library;
+	if (s->making)
+		hwtdi_column_batch_fini(&s->columns);
 	s->from->ops->close(s->from);
 	hwtdi_free(library, s, s->bytes);
 	hwtd_context_destroy(library);
+}
+
+int
+hwtd_export_failure(const struct ArrowArrayStream *stream,
+    struct hwtd_error *out)
+{
+	const struct stream *s;
+
+	if (stream == NULL || out == NULL || stream->release != release)
+		return (HWTD_E_INVALID);
+	s = stream->private_data;
+	if (s->rc >= 0)
+		return (HWTD_END);
+	(void)hwtdi_fail_pass(out, &s->err);
+	return (HWTD_OK);
 }
 
 /* Choosing. */
@@ -355,6 +408,8 @@ hwtdi_column_stream(struct hwtdi_rows *rows,
 	if (s == NULL)
 		return (HWTD_E_NOMEM);
 	s->rows = opts->rows != 0 ? opts->rows : DEFAULT_ROWS;
+	s->poll = opts->poll;
+	s->poll_arg = opts->poll_arg;
 	memset(out, 0, sizeof(*out));
 	out->get_schema = get_schema;
 	out->get_next = get_next;
