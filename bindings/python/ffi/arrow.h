@@ -76,8 +76,8 @@ int hwtpy_pass_schema(struct hwtpy_pass *pass, struct ArrowSchema *out);
 int hwtpy_pass_next(struct hwtpy_pass *pass, struct ArrowArray *out);
 
 /* The stream that is read now; NULL: there is none.  Borrowed. */
-const struct ArrowArrayStream *hwtpy_pass_stream(
-    const struct hwtpy_pass *pass);
+const struct ArrowArrayStream *hwtpy_pass_stream(const struct hwtpy_pass
+	*pass);
 
 /* Why the last call failed; NULL: it did not.  Borrowed until the next one. */
 const char *hwtpy_pass_error(struct hwtpy_pass *pass);

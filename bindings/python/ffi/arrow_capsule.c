@@ -73,8 +73,8 @@ destroy_array(PyObject *capsule)
 static void
 destroy_stream(PyObject *capsule)
 {
-	struct ArrowArrayStream *stream =
-	    PyCapsule_GetPointer(capsule, stream_name);
+	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule,
+	    stream_name);
 	PyThreadState *state = PyEval_SaveThread();
 
 	hwtpy_free_stream(stream);

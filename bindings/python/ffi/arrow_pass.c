@@ -72,8 +72,8 @@ hwtpy_pass_destroy(struct hwtpy_pass *pass)
 struct ArrowArrayStream *
 hwtpy_pass_add(struct hwtpy_pass *pass)
 {
-	struct ArrowArrayStream *streams =
-	    realloc(pass->streams, (pass->n + 1) * sizeof(*streams));
+	struct ArrowArrayStream *streams = realloc(pass->streams,
+	    (pass->n + 1) * sizeof(*streams));
 
 	if (streams == NULL)
 		return (NULL);

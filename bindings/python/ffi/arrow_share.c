@@ -38,8 +38,8 @@ struct array_block {
 static bool
 dropped_last(_Atomic size_t *users)
 {
-	return (
-	    atomic_fetch_sub_explicit(users, 1, memory_order_acq_rel) == 1);
+	return (atomic_fetch_sub_explicit(users, 1, memory_order_acq_rel) ==
+	    1);
 }
 
 static void
@@ -142,8 +142,8 @@ copy_schema(struct schema_block *block, const struct ArrowSchema *from,
 int
 hwtpy_schema_export(struct hwtpy_schema *schema, struct ArrowSchema *out)
 {
-	struct schema_block *block =
-	    malloc(sizeof(*block) + schema_room(&schema->schema));
+	struct schema_block *block = malloc(sizeof(*block) +
+	    schema_room(&schema->schema));
 
 	if (block == NULL)
 		return (ENOMEM);
@@ -249,8 +249,8 @@ int
 hwtpy_array_export(struct hwtpy_array *array, int64_t first, int64_t n,
     struct ArrowArray *out)
 {
-	struct array_block *block =
-	    malloc(sizeof(*block) + array_room(&array->array));
+	struct array_block *block = malloc(sizeof(*block) +
+	    array_room(&array->array));
 
 	if (block == NULL)
 		return (ENOMEM);

@@ -2074,10 +2074,25 @@ size_t size;
 uint64_t columns;
 uint32_t rows;
 uint32_t reserved;
+const char *const *names;
+size_t n_names;
+int (*poll)(void *arg);
+void *poll_arg;
 };
 int hwtd_events_export(struct hwtd_events *ev,
 const struct hwtd_export_options *opts,
 struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+int hwtd_calls_export(struct hwtd_calls *calls,
+const struct hwtd_export_options *opts,
+struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+int hwtd_packets_export(struct hwtd_packets *packets,
+const struct hwtd_export_options *opts,
+struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+int hwtd_records_export(struct hwtd_trace *trace,
+const struct hwtd_export_options *opts,
+struct ArrowArrayStream *stream_out, struct hwtd_error *err);
+int hwtd_export_failure(const struct ArrowArrayStream *stream,
+struct hwtd_error *out);
 struct hwtd_export;
 enum hwtd_export_format {
 HWTD_FORMAT_UNKNOWN = 0,
@@ -2531,6 +2546,7 @@ char *text, struct hwtd_error *err);
 #define HWTD_COL_POWERS ...
 #define HWTD_COL_ASYNCS ...
 #define HWTD_COL_SAMPLES ...
+#define HWTD_COL_NAMES ...
 #define HWTD_EXPORT_MAX_ROWS ...
 #define HWTD_FLAME_KINDS ...
 #define HWTD_FLAME_BY_THREAD ...
