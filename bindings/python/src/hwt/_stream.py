@@ -6,6 +6,7 @@ import collections
 import ctypes
 import errno
 import functools
+import keyword
 import struct
 import threading
 from typing import (
@@ -162,10 +163,9 @@ def _check_memory(failed: Any) -> None:
 
 @functools.lru_cache(maxsize=64)
 def row_type(names: tuple[str, ...]) -> Any:
-    """Named tuples of rows with these columns."""
-    return collections.namedtuple(  # type: ignore[misc]
-        "Row", names, rename=True, module=__name__
-    )
+    """Named tuples of rows with these columns; `async` becomes `async_`."""
+    fields = [name + "_" * keyword.iskeyword(name) for name in names]
+    return collections.namedtuple("Row", fields)  # type: ignore[misc]
 
 
 class Schema:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
-from hwt import errors
 from hwt._filters import filters_to_c as _filters_to_c
-from hwt._filters import check_names, names_of, nearest
+from hwt._filters import check_names, names_of
 from hwt._native import Progress, StrPath, lib, reporter
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
 from hwt._stream import (
@@ -63,7 +61,6 @@ class Batches:
         self._owner = owner
         self._pass = opened
         self._tell = reporter(progress)
-        self._lock = threading.RLock()
         self._rows = 0
         self._seen: dict[str, Any] = {}
         self._complete = False
@@ -78,36 +75,34 @@ class Batches:
 
     def __next__(self) -> Batch:
         stream = self._pass.stream
-        batch = stream.next()
-        with self._lock:
+        # Who finds the end has to know of all rows that others got.
+        with stream.lock:
+            batch = stream.next()
             if batch is None:
                 self._end()
                 raise StopIteration
             self._rows += len(batch)
             if self._tell is not None:
                 self._tell(self._look().get("bytes") or 0, self._pass.total)
-        return batch
+            return batch
 
     def _look(self) -> dict[str, Any]:
         """What the cursors have seen, as long as they are there."""
-        stream = self._pass.stream
-        with stream.lock:
-            if not stream.closed:
-                self._seen = self._pass.see()
+        if not self._pass.stream.closed:
+            self._seen = self._pass.see()
         return self._seen
 
     def _end(self) -> None:
         stream = self._pass.stream
-        if not stream.ended:
+        if not stream.ended or self._complete:
             return
-        if not self._complete:
-            self._look()
-            self._complete = True
-            self._owner._remember(self._stats())
-            if self._tell is not None:
-                self._tell(self._pass.total, self._pass.total)
+        self._look()
+        self._complete = True
+        self._owner._remember(self._stats())
         # Threads and memory of the decoder are of no use any more.
         stream.close()
+        if self._tell is not None:
+            self._tell(self._pass.total, self._pass.total)
 
     def _stats(self) -> Stats:
         return Stats(rows=self._rows, complete=self._complete, **self._seen)
@@ -120,7 +115,7 @@ class Batches:
         Stats
             Counts of what was decoded, which may be more than was handed out.
         """
-        with self._lock:
+        with self._pass.stream.lock:
             self._look()
             return self._stats()
 
@@ -128,7 +123,7 @@ class Batches:
         """Give the pass up; a thread that waits for a batch gets no more."""
         stream = self._pass.stream
         stream.stop()
-        with self._lock:
+        with stream.lock:
             self._look()
             stream.close()
 
@@ -203,7 +198,7 @@ class Events:
         of.check(self._filters)
         if columns is not None:
             self._chosen = tuple(names_of("columns", columns))
-            self._check_columns(self._chosen)
+            self._columns()
 
     # What is planned.
 
@@ -251,21 +246,6 @@ class Events:
             self._all = made.stream.schema
             made.stream.close()
         return self._all
-
-    def _check_columns(self, names: tuple[str, ...]) -> None:
-        known = self._all_columns().names
-        for i, name in enumerate(names):
-            if name not in known:
-                raise errors.InvalidError(
-                    f"there is no column {name!r} of {self.what}"
-                    + nearest(name, known)
-                    + "; see Events.schema",
-                    lib.HWTD_E_INVALID,
-                )
-            if name in names[:i]:
-                raise errors.InvalidError(
-                    f"column {name!r} is there twice", lib.HWTD_E_INVALID
-                )
 
     def _wanted(self) -> tuple[str, ...]:
         """Columns that were chosen, or those that can have values."""
