@@ -179,7 +179,7 @@ class Counted:
         child = self._schema("L", b"n", 0)
         children = ffi.new("struct ArrowSchema *[]", [child])
         self.schema.children = children
-        self.array = self._array(len(values), 0, 1)
+        self.array = self._array(len(values), 1, 1)
         numbers = ffi.new("uint64_t[]", values)
         inner = self._array(len(values), 2, 0)
         inner.buffers[1] = numbers
@@ -200,21 +200,22 @@ class Counted:
 
     def _schema(self, form: str, name: bytes, n: int) -> Any:
         schema = ffi.new("struct ArrowSchema *")
-        schema.format = ffi.new("char[]", form.encode())
-        schema.name = ffi.new("char[]", name)
+        texts = [ffi.new("char[]", form.encode()), ffi.new("char[]", name)]
+        schema.format, schema.name = texts
         schema.n_children = n
         schema.release = self._callback("schema")
-        self.keep += [schema.format, schema.name]
+        self.keep.append(texts)
         return schema
 
     def _array(self, length: int, n_buffers: int, n: int) -> Any:
         array = ffi.new("struct ArrowArray *")
         array.length = length
         array.n_buffers = n_buffers
-        array.buffers = ffi.new("void *[]", max(n_buffers, 1))
+        buffers = ffi.new("void *[]", max(n_buffers, 1))
+        array.buffers = buffers
         array.n_children = n
         array.release = self._callback("array")
-        self.keep.append(array.buffers)
+        self.keep.append(buffers)
         return array
 
 

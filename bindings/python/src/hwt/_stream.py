@@ -7,6 +7,7 @@ import ctypes
 import errno
 import functools
 import keyword
+import operator
 import struct
 import threading
 from typing import (
@@ -82,15 +83,14 @@ def numpy_module() -> Any:
     return numpy
 
 
-def _kept(owner: Any, _pointer: Any) -> None:
-    """What buffers call last: `owner` lives until then."""
-
-
 def _view(owner: Any, pointer: Any, n_bytes: int) -> memoryview:
     """Bytes of C, read-only; `owner` lives as long as the view."""
     if n_bytes == 0:
         return memoryview(b"")
-    held = ffi.gc(ffi.cast("char *", pointer), functools.partial(_kept, owner))
+    # What buffers call last keeps the owner until then.  No code of Python may
+    # run there: what handlers of signals raise in it would be lost.
+    last = functools.partial(operator.is_, owner)
+    held = ffi.gc(ffi.cast("char *", pointer), last)
     return memoryview(ffi.buffer(held, n_bytes)).toreadonly()
 
 

@@ -681,8 +681,10 @@ def calls_of_text(path: StrPath, **options: Any) -> Events:
     Raises
     ------
     UnrecognizedError
-        From a pass: no line at the start of the file is one of a branch.
+        No line at the start of the file is one of a branch.
     TraceIOError
-        From a pass: the file cannot be read.
+        The file cannot be read.
     """
-    return Events(Source(path=path), "calls", options)
+    made = Events(Source(path=path), "calls", options)
+    made.schema
+    return made
