@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("numpy")
 
 #: The example so many times, one behind the other: seconds of decoding.
-TIMES = 3000
+TIMES = 1000
 
 PROGRAM = """
 import sys
@@ -75,15 +75,14 @@ def soon(path: Any, says: str, body: str, jobs: int, imports: str = "") -> None:
     assert statistics.median(times) < 0.2, times
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
-    "body",
+    "body, jobs",
     [
-        "for batch in rows.batches(): pass",
-        "for batch in rows.batches(rows=1 << 24): pass",
-        "for batch in nothing.batches(): pass",
-        "for row in rows: pass",
-        "nothing.count()",
+        ("for batch in rows.batches(): pass", 1),
+        ("for batch in rows.batches(rows=1 << 24): pass", 1),
+        ("for batch in nothing.batches(): pass", 2),
+        ("for row in rows: pass", 1),
+        ("nothing.count()", 1),
     ],
 )
 def test_iterating_ends_with_keyboard_interrupt(pt, body, jobs):
