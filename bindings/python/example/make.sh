@@ -12,14 +12,13 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 lib=$(cd "$1/src" && pwd)
-out=$here/../src/hwt/example
+out=$(cd "$here/../src/hwt/example" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 free='-ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables'
 gcc -std=c11 -O1 -Wall -Wextra -I"$root/include" -o "$work/pack" \
     "$here/pack.c" -L"$lib" -lhwtdecode -Wl,-rpath,"$lib"
-mkdir -p "$out"
 
 # Intel PT: the program runs here, one instruction after the other.
 tool=$root/tests/tools/ptcapture
@@ -27,8 +26,9 @@ gcc -std=c11 -O2 -o "$work/ptcapture" "$tool/ptcapture.c" "$tool/tracee.c" \
     "$tool/pt_model.c" "$tool/pt_encode.c" "$tool/insn_class.c"
 gcc -std=gnu11 -g -O1 -fno-pie -no-pie -static -nostdlib $free \
     -fcf-protection=none -fno-optimize-sibling-calls \
-    -ffile-prefix-map="$here"=orders -Wl,--build-id -Wl,-z,noseparate-code \
-    -o "$work/orders" "$here/orders.c" "$here/table.c"
+    -ffile-prefix-map="$out/orders"=/src/orders -Wl,--build-id \
+    -Wl,-z,noseparate-code \
+    -o "$work/orders" "$out/orders/orders.c" "$out/orders/table.c"
 pt()
 {
 	name=$1
@@ -44,8 +44,8 @@ pt pt_before 300 express
 
 # Arm SPE: what a CPU would sample is made up.
 clang --target=aarch64-linux-gnu -march=armv8.2-a -std=c11 -g -O1 $free \
-    -fno-unroll-loops -fno-vectorize -ffile-prefix-map="$here"=queue \
-    -c -o "$work/queue.o" "$here/queue.c"
+    -fno-unroll-loops -fno-vectorize -ffile-prefix-map="$out/queue"=/src/queue \
+    -c -o "$work/queue.o" "$out/queue/queue.c"
 ld.lld -static --build-id -z noseparate-code -e _start -o "$work/queue" \
     "$work/queue.o"
 llvm-objdump-14 -d --mattr=+v8.2a "$work/queue" >"$work/queue.dis"

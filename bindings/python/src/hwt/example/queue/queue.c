@@ -2,7 +2,7 @@
  * The program of the example trace of Arm SPE: two threads that read, chase
  * pointers, count, and get into each other's way on one cache line.
  *
- * It is only compiled: model_spe.py makes up how a CPU would run it.
+ * It is only compiled: bindings/python/example/model_spe.py makes up how a CPU would run it.
  */
 #include <stddef.h>
 #include <stdint.h>
