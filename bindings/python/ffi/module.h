@@ -5,6 +5,7 @@
 #ifndef HWTPY_MODULE_H
 #define HWTPY_MODULE_H
 
+#include "account.h"
 #include "arrow.h"
 #include "log.h"
 

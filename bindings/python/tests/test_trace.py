@@ -197,8 +197,13 @@ def test_code_is_read_by_section(trace_pt: Any) -> None:
 
 
 def test_contexts_say_who_executes(trace_pt: Any) -> None:
-    found = trace_pt.exec_context(0)
-    assert found.id == 0
+    with pytest.raises(hwt.NotFoundError):
+        trace_pt.exec_context(0)
+    # Ids are given while rows are decoded.
+    row = next(iter(trace_pt.events(kinds="block")))
+    found = trace_pt.exec_context(row.context)
+    assert (found.id, found.pid, found.tid) == (0, PROCESS, PROCESS)
+    assert found.cpu is None and found.contextidr is None
     with pytest.raises(hwt.NotFoundError):
         trace_pt.exec_context(0xFFFFFF00)
     with pytest.raises(ValueError):
@@ -451,12 +456,25 @@ def test_a_saved_trace_is_the_same(pt: Path, tmp_path: Path) -> None:
                 assert copy.streams == trace.streams
 
 
-def test_a_trace_saved_without_images_has_no_code(
+def test_code_of_files_is_saved_if_it_is_wanted(
     pt: Path, tmp_path: Path
 ) -> None:
+    program = tmp_path / "program"
     with hwt.open(pt) as trace:
-        trace.save(tmp_path / "small.hwt", images=False)
-    with hwt.open(tmp_path / "small.hwt") as trace:
+        program.write_bytes(trace.read_code(0, 0x400000, 0x1000))
+        raw = trace.read_bytes(0)
+    with hwt.Builder() as builder:
+        builder.add_stream("intel-pt", raw, pid=1, tid=1)
+        builder.mmap(0x400000, 0x1000, name=str(program), file_off=0, pid=1)
+        trace = builder.seal()
+    assert trace.images[0].found and trace.gaps() == ()
+    trace.save(tmp_path / "with.hwt")
+    trace.save(tmp_path / "without.hwt", images=False)
+    program.unlink()
+    with hwt.open(tmp_path / "with.hwt") as trace:
+        assert trace.images[0].found and trace.gaps() == ()
+    with hwt.open(tmp_path / "without.hwt") as trace:
+        assert trace.images[0].state == "missing"
         assert {gap.reason for gap in trace.gaps()} == {"no-code"}
 
 
@@ -486,22 +504,47 @@ def test_the_examples_decode_without_loss(
         assert before.gaps() == ()
 
 
-def test_gaps_of_the_corpus_have_the_reasons_that_are_stored(
-    repo: Path,
-) -> None:
-    """What cases of fixtures/pt-bad expect, in their gaps.txt."""
-    seen = set()
-    for case in sorted((repo / "fixtures/pt-bad").iterdir()):
-        expected = case / "expected" / "gaps.txt"
-        raw = case / "0.pt"
-        if not expected.exists() or not raw.exists():
-            continue
-        wanted = [line.split() for line in expected.read_text().splitlines()]
-        if any(words[0] == "no-code" for words in wanted):
-            continue
-        seen.update(words[0] for words in wanted)
-    # The corpus is read by tests of the core: here only that there is one.
-    assert (repo / "fixtures/index.json").exists()
+def cases(family: str) -> list[Path]:
+    folder = Path(__file__).parents[3] / "fixtures" / family
+    return sorted(p.parents[1] for p in folder.glob("*/expected/gaps.txt"))
+
+
+@pytest.mark.parametrize(
+    "case", cases("pt-bad") + cases("spe-bad"), ids=lambda path: path.name
+)
+def test_gaps_are_those_that_cases_expect_by_hand(case: Path) -> None:
+    import json
+
+    params = json.loads((case / "case.json").read_text()).get("params", {})
+    if set(params) - {"image"}:
+        pytest.skip("its options are not those of this test")
+    images = []
+    if (case / "image.txt").exists():
+        for line in (case / "image.txt").read_text().splitlines():
+            name, offset, length, address = line.split()
+            images.append(
+                Image(
+                    case / name,
+                    address=int(address, 16),
+                    offset=int(offset, 16),
+                    length=int(length, 16),
+                )
+            )
+    (raw,) = case.glob("trace.*")
+    wanted = []
+    for line in (case / "expected/gaps.txt").read_text().splitlines():
+        reason, first, end = line.split()
+        wanted.append((reason, int(first, 16), int(end, 16)))
+    with hwt.open(raw, tech=raw.suffix[1:], images=images) as trace:
+        found = [(g.reason, g.first, g.end) for g in trace.gaps()]
+    assert len(found) == len(wanted)
+    for gap, (reason, first, end) in zip(found, wanted):
+        if reason == "overflow":
+            # No byte is missing where hardware lost data: it is a place.
+            assert gap[0] == reason
+            assert first <= gap[1] <= gap[2] <= end
+        else:
+            assert gap == (reason, first, end)
 
 
 def test_gaps_take_filters_and_progress(trace_pt: Any) -> None:

@@ -12,6 +12,8 @@ from hwt import _owner
 _owner.check(__path__[0])
 
 from hwt._native import lib as _lib, text as _text  # noqa: E402
+from hwt._open import example, open  # noqa: E402
+from hwt.build import Builder  # noqa: E402
 from hwt.errors import (  # noqa: E402
     ClosedError,
     CorruptTraceError,
@@ -27,11 +29,13 @@ from hwt.errors import (  # noqa: E402
     UnrecognizedError,
     UnsupportedError,
 )
+from hwt.trace import Trace  # noqa: E402
 
 __distribution__ = _owner.DISTRIBUTION
 __version__ = "0.1.0"
 
 __all__ = [
+    "Builder",
     "ClosedError",
     "CorruptTraceError",
     "EngineError",
@@ -42,10 +46,13 @@ __all__ = [
     "StateError",
     "StrictError",
     "TooNewError",
+    "Trace",
     "TraceIOError",
     "UnrecognizedError",
     "UnsupportedError",
+    "example",
     "library_version",
+    "open",
 ]
 
 

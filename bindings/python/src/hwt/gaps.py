@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from hwt.config import CData
+from hwt._filters import filters_to_c
 from hwt._native import Handle, check, error, ffi, lib, new, reporter, text
-from hwt.events import _filters_to_c
-
+from hwt.config import CData
 
 __all__ = ["EXPLANATIONS", "Gap"]
 
@@ -144,7 +143,7 @@ def read_gaps(
     trace: Any, filters: Mapping[str, Any], progress: Any
 ) -> Iterator[Gap]:
     """Decode a trace, or what filters leave of it, and give its gaps."""
-    options, keep = _filters_to_c({**filters, "kinds": ("gap",)})
+    options, keep = filters_to_c({**filters, "kinds": ("gap",)})
     out, err = ffi.new("struct hwtd_events **"), error()
     with trace._handle.lock:
         total = trace.info.n_bytes

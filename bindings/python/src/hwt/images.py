@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -407,12 +408,21 @@ def _u64s(name: str, values: Any) -> tuple[CData, int]:
     if isinstance(values, str):
         raise TypeError(f"{name}: integers are wanted, not a text")
     try:
-        made = array.array("Q", (int(v.__index__()) for v in values))
-    except AttributeError:
-        raise TypeError(f"{name}: integers are wanted") from None
+        made = array.array("Q", (operator.index(v) for v in values))
+    except TypeError as err:
+        raise TypeError(f"{name}: integers are wanted: {err}") from None
     except OverflowError:
         raise ValueError(f"{name}: a number is not of 64 bits") from None
     return ffi.from_buffer("uint64_t[]", made), len(made)
+
+
+def is_number(value: Any) -> bool:
+    """Tell one number from several; arrays of NumPy have ``__index__``, too."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _frame(c: CData) -> Frame:
@@ -497,7 +507,7 @@ class Symbolizer:
         pointer, n = _u64s("addresses", addresses)
         fields = []
         for flag, (name, value) in given.items():
-            if hasattr(value, "__index__"):
+            if is_number(value):
                 bits = 64 if flag == lib.HWTD_WHERE_TIME else 32
                 value = (config.number(name, value, bits),)
                 step = 0

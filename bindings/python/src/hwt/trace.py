@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hwt._table import Table
     from hwt.coverage import Coverage
     from hwt.diff import Diff
+    from hwt.divergence import Divergences
     from hwt.events import Events
     from hwt.exports import ExportInfo
     from hwt.flame import Flame
@@ -258,6 +259,8 @@ class Trace:
 
     def exec_context(self, number: int) -> ExecContext:
         """Look up who executed.
+
+        Contexts get their ids while rows are decoded.
 
         Parameters
         ----------
@@ -569,7 +572,7 @@ class Trace:
         given = {
             flag: item for flag, item in given.items() if item[1] is not None
         }
-        if hasattr(addresses, "__index__"):
+        if images.is_number(addresses) or not isinstance(addresses, Iterable):
             one = config.number("addresses", addresses, 64)
             return symbolizer.ask((one,), given)[0]
         return symbolizer.ask(addresses, given)
@@ -830,15 +833,21 @@ class Trace:
         Parameters
         ----------
         by : str
-            What rows are of: ``"function"``, ``"line"``, ``"edge"`` and so on; see
-            `Profile.report`.
+            What rows are of: ``"function"``, ``"line"`` and so on; see
+            `hwt.profile.Profile.report`.
         **kw
             See `profile`.
 
         Returns
         -------
-        Table
+        hwt.Table
             The largest first; its notes say what is not seen.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     trace.report()["function"].to_list()[:2]
+        ['slot', 'sort']
         """
         return self.profile(**kw).report(by)
 
@@ -852,7 +861,7 @@ class Trace:
 
         Returns
         -------
-        Flame
+        hwt.flame.Flame
             It shows itself in notebooks, and writes SVG and folded stacks.
         """
         from hwt.flame import Flame
@@ -860,7 +869,7 @@ class Trace:
         return Flame.of(self, **kw)
 
     def export(
-        self, file: Any, format: str, **kw: Any
+        self, file: Any, format: Optional[str] = None, **kw: Any
     ) -> ExportInfo:
         """Write the trace in a format of another tool.
 
@@ -868,14 +877,15 @@ class Trace:
         ----------
         file : path or file object
             Where to.
-        format : str
-            Its name, for instance ``"perfetto"``; see `hwt.exports`.
+        format : str, optional
+            Its name, for instance ``"perfetto"``; None: by the name of the file.
+            See `hwt.exports`.
         **kw
             Options of that format, and filters as of `events`.
 
         Returns
         -------
-        ExportInfo
+        hwt.exports.ExportInfo
             What was written, and what was not seen.
         """
         from hwt.exports import export_trace
@@ -892,8 +902,8 @@ class Trace:
 
         Returns
         -------
-        Coverage
-            It can be merged with that of other traces.
+        hwt.coverage.Coverage
+            Tables, annotated sources, files for other tools.
         """
         from hwt.coverage import Coverage
 
@@ -909,68 +919,76 @@ class Trace:
 
         Returns
         -------
-        Memory
+        hwt.memory.Memory
             All tables of one decode.
         """
         from hwt.memory import Memory
 
         return Memory.of(self, **kw)
 
-    def mem(self, table: str = "functions", **kw: Any) -> Table:
+    def mem(self, table: str = "symbol", **kw: Any) -> Table:
         """Report samples of Arm SPE as one table.
 
         Parameters
         ----------
         table : str
-            What rows are of: ``"functions"``, ``"lines"``, ``"sharing"`` and so
-            on; see `hwt.memory.Memory.table`.
+            What rows are of: ``"symbol"``, ``"source"``, ``"sharing"`` and so on;
+            see `hwt.memory.Memory.table`.
         **kw
-            See `memory`.
+            ``sort``, ``limit``, and see `memory`.
 
         Returns
         -------
-        Table
+        hwt.Table
             Latencies are in cycles; its notes say what is not seen.
         """
-        return self.memory(**kw).table(table)
+        from hwt.memory import mem
 
-    def hist(self, *args: Any, **kw: Any) -> Histogram:
-        """Find how times of calls, or latencies, are distributed.
+        return mem(self, table, **kw)
+
+    def hist(
+        self, function: Optional[str] = None, **kw: Any
+    ) -> Histogram:
+        """Find how times of calls, or other values, are distributed.
 
         Parameters
         ----------
-        *args, **kw
+        function : str, optional
+            Only calls of this function; None: each function for itself.
+        **kw
             See `hwt.histogram.Histogram.of`.
 
         Returns
         -------
-        Histogram
+        hwt.histogram.Histogram
             It shows itself in notebooks.
         """
         from hwt.histogram import Histogram
 
-        return Histogram.of(self, *args, **kw)
+        return Histogram.of(self, function, **kw)
 
-    def diff(self, other: Trace, **kw: Any) -> Diff:
+    def diff(self, other: Trace, by: str = "insns", **kw: Any) -> Diff:
         """Compare with another trace: which functions changed most.
 
         Parameters
         ----------
         other : Trace
             The later one.
+        by : str
+            What is compared, for instance ``"insns"``.
         **kw
             See `hwt.diff.Diff.of`.
 
         Returns
         -------
-        Diff
+        hwt.diff.Diff
             Changes, the largest first.
         """
         from hwt.diff import Diff
 
-        return Diff.of(self, other, **kw)
+        return Diff.of(self, other, by, **kw)
 
-    def divergences(self, other: Trace, **kw: Any) -> Table:
+    def divergences(self, other: Trace, **kw: Any) -> Divergences:
         """Find where threads of two traces first went different ways.
 
         Parameters
@@ -982,8 +1000,8 @@ class Trace:
 
         Returns
         -------
-        Table
-            A row for each pair of threads.
+        hwt.divergence.Divergences
+            Pairs of threads, and what both did then.
         """
         from hwt.diff import divergences
 
