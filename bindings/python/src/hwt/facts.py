@@ -726,12 +726,13 @@ class Owners:
         c = new("struct hwtd_record")
         while True:
             before = at[0]
+            trace = handle.c
             with handle.lock:
                 n = lib.hwtpy_record_owners(
-                    handle.c, at, _SCAN, seen, numbers, len(numbers)
+                    trace, at, _SCAN, seen, numbers, len(numbers)
                 )
                 for i in range(n):
-                    check(lib.hwtd_trace_record(handle.c, numbers[i], c))
+                    check(lib.hwtd_trace_record(trace, numbers[i], c))
                     self._add(c)
             if at[0] == before:
                 return

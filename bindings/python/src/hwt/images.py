@@ -372,18 +372,20 @@ def lookup(
     """Read what lies at an address; None: nothing."""
     c = new("struct hwtd_mapping")
     with trace._handle.lock:
+        # What is borrowed of it is read below.
+        pointer = trace._handle.c
         code = lib.hwtd_space_lookup(
-            trace._handle.c,
+            pointer,
             lib.HWTD_NO_ID if pid is None else config.an_id("pid", pid),
             position(at),
             config.number("address", address, 64),
             c,
         )
-    if code == lib.HWTD_E_NOT_FOUND:
-        return None
-    if code != lib.HWTD_E_STATE:
-        check(code)
-    return _mapping(c)
+        if code == lib.HWTD_E_NOT_FOUND:
+            return None
+        if code != lib.HWTD_E_STATE:
+            check(code)
+        return _mapping(c)
 
 
 # Symbols.
@@ -488,9 +490,10 @@ class Symbolizer:
     def _ask(self, where: CData, n: int) -> list[Symbol]:
         out, err = ffi.new("struct hwtd_symbol[]", n), error()
         with self._handle.lock:
+            pointer = self._handle.c
             check(
                 lib.hwtd_symbolize(
-                    self._handle.c,
+                    pointer,
                     where,
                     ffi.sizeof("struct hwtd_where"),
                     n,

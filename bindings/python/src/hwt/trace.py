@@ -254,7 +254,8 @@ class Trace:
         c = new("struct hwtd_record")
         number = config.number("number", number, 64)
         with self._handle.lock:
-            check(lib.hwtd_trace_record(self._handle.c, number, c))
+            trace = self._handle.c
+            check(lib.hwtd_trace_record(trace, number, c))
             return Record._of_c(c)
 
     def exec_context(self, number: int) -> ExecContext:
