@@ -204,7 +204,7 @@ def _named(count: int, name_of: Any, numbers: Any) -> dict[str, int]:
     return found
 
 
-def _stats_of_events(cursor: Any) -> dict[str, Any]:
+def stats_of_events(cursor: Any) -> dict[str, Any]:
     c = new("struct hwtd_stats")
     check(lib.hwtd_events_stats(cursor, c))
     return {
@@ -245,7 +245,7 @@ def _open_events(
     del keep
     _export(made, lib.hwtd_events_export, cursor, lib.hwtd_events_close)
     made.total = source.bytes()
-    made.see = lambda: _stats_of_events(cursor)
+    made.see = lambda: stats_of_events(cursor)
 
 
 def _open_blocks(
@@ -408,6 +408,8 @@ class What:
     open: Callable[[Source, Mapping[str, Any], Pass], None]
     #: Refuses values that filters and options cannot have.
     check: Callable[[Mapping[str, Any]], Any]
+    #: An ``HWTD_LEVEL_*`` of rows that are structs; None: they are not.
+    level: int | None = None
     #: Beginnings of names of columns that are there if they are asked for.
     hidden: tuple[str, ...] = ()
 
@@ -416,12 +418,13 @@ _CODE = tuple(name for name in FILTERS if name not in ("kinds", "address"))
 _CALLS = ("enters", "gaps", "interpolate", "symbols", "max_depth", "max_stacks")
 
 WHATS = {
-    "events": What(FILTERS, _open_blocks, filters_to_c),
-    "insns": What(FILTERS, _open_insns, filters_to_c),
+    "events": What(FILTERS, _open_blocks, filters_to_c, lib.HWTD_LEVEL_BLOCK),
+    "insns": What(FILTERS, _open_insns, filters_to_c, lib.HWTD_LEVEL_INSN),
     "samples": What(
         tuple(name for name in FILTERS if name != "kinds"),
         _open_samples,
         filters_to_c,
+        None,
         ("gap_", "marker_", "power_", "async_", "mode_"),
     ),
     "packets": What(
@@ -441,4 +444,11 @@ def has_samples(source: Source) -> bool:
     return any(tech == lib.HWTD_TECH_SPE for _, tech in source.streams())
 
 
-__all__ = ["WHATS", "Pass", "Source", "Stats", "has_samples"]
+__all__ = [
+    "WHATS",
+    "Pass",
+    "Source",
+    "Stats",
+    "has_samples",
+    "stats_of_events",
+]

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Iterator,
+    Literal,
+    Mapping,
+    overload,
+)
 
 from hwt._filters import filters_to_c as _filters_to_c
 from hwt._filters import check_names, names_of
 from hwt._native import Progress, StrPath, lib, reporter
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
+from hwt._rows import RowBatches
 from hwt._stream import (
     Batch,
     Column,
@@ -29,6 +37,7 @@ __all__ = [
     "Column",
     "Events",
     "Field",
+    "RowBatches",
     "Stats",
     "calls_of_text",
     "plan",
@@ -318,9 +327,29 @@ class Events:
 
     # Passes.
 
+    @overload
     def batches(
-        self, rows: int = _ROWS, progress: Progress = None
-    ) -> Batches:
+        self,
+        rows: int = ...,
+        progress: Progress = ...,
+        layout: Literal["columns"] = ...,
+    ) -> Batches: ...
+
+    @overload
+    def batches(
+        self,
+        rows: int = ...,
+        progress: Progress = ...,
+        *,
+        layout: Literal["rows"],
+    ) -> RowBatches: ...
+
+    def batches(
+        self,
+        rows: int = _ROWS,
+        progress: Progress = None,
+        layout: str = "columns",
+    ) -> Batches | RowBatches:
         """Decode, batch by batch.
 
         Parameters
@@ -330,12 +359,16 @@ class Events:
         progress : True or callable, optional
             Called with (bytes done, bytes in all) after each batch; True: it
             is written to a terminal.
+        layout : {"columns", "rows"}
+            "rows", of events and instructions only: each batch is a structured
+            array of NumPy of the rows as the library has them, ``struct
+            hwtd_event``; columns are not chosen, and details are not there.
 
         Returns
         -------
-        Batches
-            An iterator of `Batch`.  Memory is that of one batch, and what the
-            decoder needs.
+        Batches or RowBatches
+            An iterator of `Batch`, or of arrays.  Memory is that of one batch,
+            and what the decoder needs.
 
         Raises
         ------
@@ -352,7 +385,12 @@ class Events:
             raise ValueError(
                 f"rows={rows} is not in [1, {lib.HWTD_EXPORT_MAX_ROWS}]"
             )
-        return Batches(self, self._open(rows, self._wanted()), progress)
+        if layout == "columns":
+            return Batches(self, self._open(rows, self._wanted()), progress)
+        level = WHATS[self.what].level
+        if layout != "rows" or level is None:
+            raise ValueError(f"{self.what} have no layout {layout!r}")
+        return RowBatches(self._source, self._filters, level, rows, progress)
 
     def __iter__(self) -> Iterator[Any]:
         """Rows as named tuples; what is unknown is None."""
