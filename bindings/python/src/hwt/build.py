@@ -48,6 +48,33 @@ class Builder:
     ...     trace = builder.seal()
     >>> trace.info.n_bytes, trace.sections[0].address
     (20, 4096)
+
+    What programs and threads did beside it; times make it hold from a moment on:
+
+    >>> with hwt.Builder() as builder:
+    ...     samples = builder.add_stream("spe", bytes(64), cpu=1)
+    ...     builder.start_extent(samples, "after-loss")
+    ...     builder.kernel("/boot/kernel/kernel", 0xffffffff80200000)
+    ...     builder.module_load("/boot/kernel/hwt.ko", 0xffffffff82f18000)
+    ...     builder.fork(pid=7, parent=1, time_ns=1000)
+    ...     builder.exec("/opt/orders", 0x200000, pid=7, time_ns=2000)
+    ...     builder.mmap(0x201000, 0x2000, name="/opt/orders", file_off=0x1000,
+    ...                  pid=7, time_ns=2000)
+    ...     builder.protect(0x201000, 0x2000, 5, pid=7, time_ns=2500)
+    ...     builder.thread_create(tid=100, pid=7, time_ns=3000)
+    ...     builder.switch(cpu=1, pid=7, tid=100, time_ns=3500)
+    ...     builder.code(0x9000, bytes.fromhex("c3"), name="made", pid=7, time_ns=4000)
+    ...     builder.buffer(samples, 64, len=64)
+    ...     builder.lost(3, stream=samples, stream_off=64)
+    ...     builder.switch(cpu=1, pid=7, tid=100, out=True, time_ns=4500)
+    ...     builder.thread_exit(tid=100, pid=7, time_ns=5000)
+    ...     builder.munmap(0x201000, 0x2000, pid=7, time_ns=5500)
+    ...     builder.exit(pid=7, time_ns=6000)
+    ...     builder.module_unload(0xffffffff82f18000)
+    ...     builder.clock(1000, 25)
+    ...     trace = builder.seal()
+    >>> [m.path for m in trace.maps(pid=7, at=3000)], trace.maps(pid=7)
+    (['/opt/orders'], ())
     """
 
     def __init__(
@@ -326,6 +353,15 @@ class Builder:
             The file cannot be read.
         ValueError
             Its range of addresses wraps.
+
+        Examples
+        --------
+        >>> with hwt.Builder() as builder:
+        ...     image = builder.add_image("stub", data=bytes(16))
+        ...     builder.mmap(0x7000, 16, image=image, file_off=0, pid=7)
+        ...     trace = builder.seal()
+        >>> hex(trace.maps(pid=7)[0].address)
+        '0x7000'
         """
         keep: list[Any] = []
         if not isinstance(image, config.Image):
@@ -378,6 +414,15 @@ class Builder:
         ------
         hwt.NotFoundError
             There is no such stream or image as it names.
+
+        Examples
+        --------
+        >>> from hwt.facts import Record
+        >>> with hwt.Builder() as builder:
+        ...     builder.add_record(Record("exit", pid=7))
+        ...     builder.add_records([Record("lost", value=5)])
+        ...     builder.seal().info.n_records
+        2
         """
         keep: list[Any] = []
         c = config.wanted("record", record, Record)._to_c(keep)
@@ -712,7 +757,7 @@ class Builder:
         ticks : int
             Of the counter.
         time_ns : int
-            ns on the clock of the trace.
+            Time on the clock of the trace, in ns.
         **where
             Other fields of `Record`.
         """

@@ -424,6 +424,16 @@ def allowed(pid: Optional[int] = None) -> Permission:
         There is no hwt(4) here.
     hwt.NotFoundError
         There is no such process.
+
+    Examples
+    --------
+    >>> from hwt import capture
+    >>> try:
+    ...     if not capture.allowed():
+    ...         print(capture.allowed().why)
+    ... except hwt.UnsupportedError as error:
+    ...     print(error.code)
+    -40
     """
     number = 0 if pid is None else _pid(pid)
     why, err = ffi.new("char[]", lib.HWTD_CAPTURE_TEXT), error()
@@ -448,6 +458,16 @@ class Capture:
     ----------
     path : str
         The file that it writes.
+
+    Examples
+    --------
+    >>> from hwt import capture
+    >>> def record(argv, path):
+    ...     with capture.start(path, argv, archive=True) as running:
+    ...         status = running.wait(timeout=60)
+    ...     if not status.lossless:
+    ...         print(status.losses)
+    ...     return running.open()
     """
 
     def __init__(self, handle: Handle, path: str) -> None:
@@ -679,6 +699,15 @@ def start(
         It is traced already.
     hwt.TraceIOError
         The kernel refused, or the file cannot be written; ``errno`` says why.
+
+    Examples
+    --------
+    >>> from hwt import capture
+    >>> try:
+    ...     running = capture.start("run.hwt", ["./program"], replace=True)
+    ... except hwt.UnsupportedError as error:
+    ...     print(error)
+    this system has no hwt(4); capture on FreeBSD 15 or newer
     """
     keep: list[Any] = []
     c = new("struct hwtd_capture_options")

@@ -337,7 +337,7 @@ class Clock:
         Returns
         -------
         int
-            ns on the clock of the trace, rounded down.
+            Time on the clock of the trace in ns, rounded down.
 
         Raises
         ------

@@ -292,6 +292,16 @@ def read_expectation(path: PathLike) -> dict[str, str]:
         It cannot be read.
     ExpectationFileError
         It is no expectation; says in which line.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from hwt.testing import read_expectation, write_expectation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.expect")
+    ...     write_expectation(path, {"streams": "1"})
+    ...     read_expectation(path)
+    {'streams': '1'}
     """
     name = os.fspath(path)
     found: dict[str, str] = {}
@@ -348,6 +358,13 @@ def write_expectation(path: PathLike, found: Expectation) -> None:
         The file is something else: it stays as it is.
     OSError
         It cannot be written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from hwt.testing import account, write_expectation
+    >>> with hwt.open(pt) as trace, tempfile.TemporaryDirectory() as folder:
+    ...     write_expectation(os.path.join(folder, "x"), account(trace))
     """
     name = os.fspath(path)
     try:

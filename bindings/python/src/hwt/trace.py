@@ -277,6 +277,13 @@ class Trace:
         ------
         hwt.NotFoundError
             There is no such context.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     (row,) = trace.events(kinds="block").head(1).rows()
+        ...     trace.exec_context(row.context).tid
+        1001
         """
         number = config.number("number", number, 32)
         with self._handle.lock:
@@ -551,11 +558,11 @@ class Trace:
         --------
         >>> with hwt.open(pt) as trace:
         ...     print(trace.symbolize(0x400144))
-        ...     for frame in trace.symbolize(0x400531).frames:
+        ...     for frame in trace.symbolize(0x40051f).frames:
         ...         print(frame.function, frame.file, frame.line)
         _start
-        hash orders/table.h 31
-        slot orders/table.c 36
+        hash /src/orders/table.h 27
+        slot /src/orders/table.c 31
         """
         key = (lines, raw_names, search)
         with self._handle.lock:
@@ -645,6 +652,12 @@ class Trace:
             The file cannot be written; ``errno`` says why.
         hwt.StateError
             It needs `any_file`.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, hwt.open(pt) as trace:
+        ...     trace.save(os.path.join(folder, "copy.hwt"), level=19)
         """
         options = new("struct hwtd_save_options")
         if compress:
@@ -712,6 +725,12 @@ class Trace:
         -------
         Events
             A row for each instruction, and the other rows of `events`.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     trace.insns(kinds="insn").count()
+        278757
         """
         from hwt.events import plan
 
@@ -729,6 +748,12 @@ class Trace:
         -------
         Events
             A row for each packet: its place, its bytes and its fields.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     [row.kind for row in trace.packets().head(3).rows()]
+        ['psb', 'tsc', 'tma']
         """
         from hwt.events import plan
 
@@ -746,6 +771,12 @@ class Trace:
         -------
         Events
             A row for each sample, with latencies in cycles.
+
+        Examples
+        --------
+        >>> with hwt.open(spe) as trace:
+        ...     trace.samples(cpu=0).count()
+        1500
         """
         from hwt.events import plan
 
@@ -763,6 +794,12 @@ class Trace:
         -------
         Events
             A row for each record, in the order in which they were added.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     [row.kind for row in trace.records()]
+        ['exec', 'thread-name', 'mmap']
         """
         from hwt.events import plan
 
@@ -780,6 +817,14 @@ class Trace:
         -------
         Events
             A row for each call that ended, or was open at the end.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     for row in trace.calls(columns=["function", "ns"]).head(2).rows():
+        ...         print(row.function, row.ns)
+        number 24
+        table_init 3
         """
         from hwt.events import plan
 
@@ -816,6 +861,13 @@ class Trace:
         -------
         Profile
             All reports of one decode.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     profile = trace.profile()
+        >>> profile.report("line").column("file").to_list()[0]
+        '/src/orders/table.c'
         """
         from hwt.profile import Profile
 
@@ -847,7 +899,7 @@ class Trace:
         Examples
         --------
         >>> with hwt.open(pt) as trace:
-        ...     trace.report()["function"].to_list()[:2]
+        ...     [row.function for row in trace.report().head(2).rows()]
         ['slot', 'sort']
         """
         return self.profile(**kw).report(by)
@@ -864,6 +916,12 @@ class Trace:
         -------
         hwt.flame.Flame
             It shows itself in notebooks, and writes SVG and folded stacks.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     trace.flame()
+        <hwt.Flame: 124064 ns in 47 frames; nothing lost>
         """
         from hwt.flame import Flame
 
@@ -888,6 +946,14 @@ class Trace:
         -------
         hwt.exports.ExportInfo
             What was written, and what was not seen.
+
+        Examples
+        --------
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> with hwt.open(pt) as trace:
+        ...     trace.export(file, "perfetto").rows
+        10302
         """
         from hwt.exports import export_trace
 
@@ -905,6 +971,12 @@ class Trace:
         -------
         hwt.coverage.Coverage
             Tables, annotated sources, files for other tools.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     trace.coverage().info.functions.hit
+        20
         """
         from hwt.coverage import Coverage
 
@@ -922,6 +994,12 @@ class Trace:
         -------
         hwt.memory.Memory
             All tables of one decode.
+
+        Examples
+        --------
+        >>> with hwt.open(spe) as trace, trace.memory() as memory:
+        ...     memory.info.samples
+        3000
         """
         from hwt.memory import Memory
 
@@ -942,6 +1020,12 @@ class Trace:
         -------
         hwt.Table
             Latencies are in cycles; its notes say what is not seen.
+
+        Examples
+        --------
+        >>> with hwt.open(spe) as trace:
+        ...     trace.mem().column("symbol").to_list()[0]
+        'find_node'
         """
         from hwt.memory import mem
 
@@ -963,6 +1047,12 @@ class Trace:
         -------
         hwt.histogram.Histogram
             It shows itself in notebooks.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     trace.hist("grow")
+        <hwt.Histogram: 1 function; time: 6 calls, 6 in full, 6 interpolated>
         """
         from hwt.histogram import Histogram
 
@@ -984,6 +1074,12 @@ class Trace:
         -------
         hwt.diff.Diff
             Changes, the largest first.
+
+        Examples
+        --------
+        >>> with hwt.open(hwt.example("pt_before")) as before, hwt.open(pt) as now:
+        ...     before.diff(now).functions().column("function").to_list()[0]
+        'slot'
         """
         from hwt.diff import Diff
 
@@ -1003,6 +1099,12 @@ class Trace:
         -------
         hwt.divergence.Divergences
             Pairs of threads, and what both did then.
+
+        Examples
+        --------
+        >>> with hwt.open(hwt.example("pt_before")) as before, hwt.open(pt) as now:
+        ...     len(before.divergences(now).threads())
+        1
         """
         from hwt.diff import divergences
 
