@@ -77,9 +77,11 @@ def test_extents_do_not_join() -> None:
         builder.start_extent(stream)
         builder.add_bytes(stream, b"\0")
         trace = builder.seal()
-    assert [
-        (e.start, e.end, e.why) for e in trace.streams[0].extents
-    ] == [(0, 16, "new"), (16, 34, "after-loss"), (34, 35, "new")]
+    assert [(e.start, e.end, e.why) for e in trace.streams[0].extents] == [
+        (0, 16, "new"),
+        (16, 34, "after-loss"),
+        (34, 35, "new"),
+    ]
 
 
 def test_streams_of_all_technologies_keep_their_configuration() -> None:
@@ -90,7 +92,9 @@ def test_streams_of_all_technologies_keep_their_configuration() -> None:
     spe = SpeConfig(cpu="neoverse-n1", owner="process", interval=4096)
     clock = Clock(counts_per=3, ns_per=1, base_count=9, base_ns=-5)
     with hwt.Builder() as builder:
-        assert builder.add_stream("intel-pt", b"\0", pt=pt, name="a\u00e9") == 0
+        assert (
+            builder.add_stream("intel-pt", b"\0", pt=pt, name="a\u00e9") == 0
+        )
         assert builder.add_stream("coresight", coresight=etm, pid=5) == 1
         assert builder.add_stream("spe", spe=spe, clock=clock, tid=6) == 2
         trace = builder.seal()
@@ -385,9 +389,7 @@ def test_threads_that_build_one_trace_take_turns() -> None:
     data = trace.read_bytes(0)
     assert len(data) == 8 * 200 * 8
     # Pieces were not torn.
-    assert all(
-        len(set(data[i : i + 8])) == 1 for i in range(0, len(data), 8)
-    )
+    assert all(len(set(data[i : i + 8])) == 1 for i in range(0, len(data), 8))
     assert len(trace.threads) == 8
 
 

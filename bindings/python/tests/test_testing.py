@@ -136,8 +136,7 @@ def test_an_account_counts_what_ran(trace_pt: Any) -> None:
     assert found["stream.0.gap-bytes"] == "0"
     assert found["streams"] == "1"
     addresses = [
-        row.ip
-        for row in trace_pt.insns(kinds="insn", columns=["ip"])
+        row.ip for row in trace_pt.insns(kinds="insn", columns=["ip"])
     ]
     assert len(addresses) == 278757
     assert found["stream.0.ip-hash"] == f"{fnv(addresses):#018x}"

@@ -114,7 +114,7 @@ def test_images_sections_and_maps_agree(trace_pt: Any) -> None:
     assert trace_pt.maps(pid=PROCESS) == (mapping,)
     assert trace_pt.maps(pid=[PROCESS, PROCESS]) == (mapping, mapping)
     assert trace_pt.maps(at="start") == ()
-    assert trace_pt.lookup(0x400fff) == mapping
+    assert trace_pt.lookup(0x400FFF) == mapping
     assert trace_pt.lookup(0x401000) is None
     assert trace_pt.lookup(0x400000, pid=PROCESS, at="start") is None
 
@@ -188,7 +188,7 @@ def test_code_is_read_by_section(trace_pt: Any) -> None:
     # objdump -d of the program: xor %ebp,%ebp; mov %rsp,%rdi.
     code = bytes.fromhex("31ed4889e7")
     assert trace_pt.read_code(0, TEXT_START, 5) == code
-    assert len(trace_pt.read_code(0, 0x400ff0, 1 << 40)) <= 16
+    assert len(trace_pt.read_code(0, 0x400FF0, 1 << 40)) <= 16
     assert trace_pt.read_code(0, 0x400000, 4) == b"\x7fELF"
     with pytest.raises(hwt.NotFoundError):
         trace_pt.read_code(1, TEXT_START, 1)
@@ -561,7 +561,9 @@ def test_bytes_that_are_no_packets_are_a_gap() -> None:
     with hwt.Builder() as builder:
         # Between two PSB+ two bytes that no packet begins with.
         psb = bytes.fromhex("0282" * 8 + "0223")
-        stream = builder.add_stream("intel-pt", psb + b"\x02\xff\x02\xff" + psb)
+        stream = builder.add_stream(
+            "intel-pt", psb + b"\x02\xff\x02\xff" + psb
+        )
         builder.add_bytes(stream, b"")
         trace = builder.seal()
     gaps = trace.gaps()
@@ -578,7 +580,7 @@ def test_damage_of_a_file_is_told(pt: Path, tmp_path: Path) -> None:
     data[2000:2016] = bytes(16)
     (tmp_path / "bad.hwt").write_bytes(data)
     with hwt.open(tmp_path / "bad.hwt") as trace:
-        (damage, *_) = trace.damage
+        damage, *_ = trace.damage
         assert damage.file_bytes > 0
         assert damage.file_off <= 2000 < damage.file_off + damage.file_bytes
         assert damage.text

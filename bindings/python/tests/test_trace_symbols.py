@@ -66,7 +66,9 @@ def functions(program: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def addr2line(program: Path, addresses: list[int]) -> list[list[tuple[str, str, int]]]:
+def addr2line(
+    program: Path, addresses: list[int]
+) -> list[list[tuple[str, str, int]]]:
     """Function, file and line of each frame."""
     out = subprocess.run(
         ["addr2line", "-a", "-f", "-i", "-e", program]

@@ -163,8 +163,9 @@ def open(
 ) -> Trace:
     """Open a trace; its format is recognised by its content.
 
-    Saved traces, perf.data, bundles of LLDB, snapshots of Arm and recordings of
-    FreeBSD say themselves how they were made.  For raw bytes options tell it.
+    Saved traces, perf.data, bundles of LLDB, snapshots of Arm and recordings
+    of FreeBSD say themselves how they were made.  For raw bytes options tell
+    it.
 
     Parameters
     ----------
@@ -199,8 +200,8 @@ def open(
     sideband_only : bool
         Only what lies beside the bytes of trace is wanted: not for decoding.
     max_memory : int, optional
-        Bytes that all objects of the trace may hold.  Set it for traces of others:
-        a small file can stand for gigabytes.
+        Bytes that all objects of the trace may hold.  Set it for traces of
+        others: a small file can stand for gigabytes.
 
     Returns
     -------

@@ -22,8 +22,9 @@ PathLike = Union[str, "os.PathLike[str]"]
 class Builder:
     """Builds a trace in memory out of bytes, records and images.
 
-    Add what there is, then `seal` it: the trace is like one that was opened.  What
-    is wrong raises an error that says so, and the builder stays as it was.
+    Add what there is, then `seal` it: the trace is like one that was opened.
+    What is wrong raises an error that says so, and the builder stays as it
+    was.
 
     Parameters
     ----------
@@ -49,7 +50,8 @@ class Builder:
     >>> trace.info.n_bytes, trace.sections[0].address
     (20, 4096)
 
-    What programs and threads did beside it; times make it hold from a moment on:
+    What programs and threads did beside it; times make it hold from a moment
+    on:
 
     >>> with hwt.Builder() as builder:
     ...     samples = builder.add_stream("spe", bytes(64), cpu=1)
@@ -63,7 +65,7 @@ class Builder:
     ...     builder.protect(0x201000, 0x2000, 5, pid=7, time_ns=2500)
     ...     builder.thread_create(tid=100, pid=7, time_ns=3000)
     ...     builder.switch(cpu=1, pid=7, tid=100, time_ns=3500)
-    ...     builder.code(0x9000, bytes.fromhex("c3"), name="made", pid=7, time_ns=4000)
+    ...     builder.code(0x9000, bytes(1), name="made", pid=7, time_ns=4000)
     ...     builder.buffer(samples, 64, len=64)
     ...     builder.lost(3, stream=samples, stream_off=64)
     ...     builder.switch(cpu=1, pid=7, tid=100, out=True, time_ns=4500)
@@ -98,9 +100,7 @@ class Builder:
         out, err = ffi.new("struct hwtd_trace **"), error()
         check(lib.hwtd_trace_create(ctx.c, options, out, err), err)
         self._start(
-            Handle(
-                out[0], lib.hwtd_trace_close, keeps=(ctx,), name="builder"
-            ),
+            Handle(out[0], lib.hwtd_trace_close, keeps=(ctx,), name="builder"),
             None,
         )
 
@@ -225,8 +225,8 @@ class Builder:
         framing : {"none", "memory", "tpiu", "dstream"}
             Not none: it is what a trace sink wrote for many sources.
         sink : int, optional
-            The stream is that of ``coresight.trace_id`` in that earlier stream, and
-            has no bytes of its own.
+            The stream is that of ``coresight.trace_id`` in that earlier
+            stream, and has no bytes of its own.
 
         Returns
         -------
@@ -245,7 +245,11 @@ class Builder:
             setattr(
                 c,
                 field,
-                lib.HWTD_NO_ID if value is None else config.an_id(field, value),
+                (
+                    lib.HWTD_NO_ID
+                    if value is None
+                    else config.an_id(field, value)
+                ),
             )
         if name is not None:
             keep.append(ffi.new("char[]", config.c_text("name", name)))
@@ -379,9 +383,7 @@ class Builder:
             )
         return int(out[0])
 
-    def add_code(
-        self, address: int, data: Any, *, name: str = "code"
-    ) -> int:
+    def add_code(self, address: int, data: Any, *, name: str = "code") -> int:
         """Add bytes of code that lie at an address from the start on.
 
         Parameters
@@ -445,8 +447,8 @@ class Builder:
         addr : int, optional
             Its load bias.
         **where
-            Other fields of `Record`: ``pid``, ``time_ns`` and so on; ``base`` is
-            where the interpreter was loaded.
+            Other fields of `Record`: ``pid``, ``time_ns`` and so on; ``base``
+            is where the interpreter was loaded.
         """
         self.add_record(Record("exec", name=name, addr=addr, **where))
 
@@ -499,7 +501,8 @@ class Builder:
         Parameters
         ----------
         addr, len : int, optional
-            What; without `len` the mapping at `addr`, without both nobody knows.
+            What; without `len` the mapping at `addr`, without both nobody
+            knows.
         **where
             Other fields of `Record`.
         """
@@ -680,8 +683,8 @@ class Builder:
         len : int, optional
             Bytes that were written since the position before.
         flags : int, optional
-            What happened to the bytes: 1 truncated, 2 overwritten, 4 partial, 8
-            samples collided.
+            What happened to the bytes: 1 truncated, 2 overwritten, 4 partial,
+            8 samples collided.
         **where
             Other fields of `Record`.
         """
@@ -727,16 +730,15 @@ class Builder:
         name : str, optional
             Of the function.
         **where
-            Other fields of `Record`: ``pid``, ``time_ns``, ``file_off`` and so on.
+            Other fields of `Record`: ``pid``, ``time_ns``, ``file_off`` and so
+            on.
         """
         if isinstance(data, int):
             image, length = data, where.pop("len", None)
         else:
             view = _bytes("data", data)
             length = view.nbytes
-            image = self.add_image(
-                "code" if name is None else name, data=view
-            )
+            image = self.add_image("code" if name is None else name, data=view)
         self.add_record(
             Record(
                 "code",
@@ -761,9 +763,7 @@ class Builder:
         **where
             Other fields of `Record`.
         """
-        self.add_record(
-            Record("clock", value=ticks, time_ns=time_ns, **where)
-        )
+        self.add_record(Record("clock", value=ticks, time_ns=time_ns, **where))
 
     def add_records(self, records: Iterable[Record]) -> None:
         """Add several records.
@@ -779,8 +779,8 @@ class Builder:
     def seal(self) -> Trace:
         """Finish: from now on the trace cannot be changed.
 
-        Files that records name are looked for and read now; one that cannot be had
-        is a missing image and no failure.
+        Files that records name are looked for and read now; one that cannot be
+        had is a missing image and no failure.
 
         Returns
         -------

@@ -1,15 +1,15 @@
 """Recording traces with hwt(4) of FreeBSD.
 
-A capture runs in a process of its own that writes a ``.hwt`` file, which is readable
-up to its last whole chunk at any time::
+A capture runs in a process of its own that writes a ``.hwt`` file, which is
+readable up to its last whole chunk at any time::
 
     with hwt.capture.start("run.hwt", ["./program", "argument"]) as capture:
         status = capture.wait()
     with hwt.open("run.hwt") as trace:
         ...
 
-Everywhere but on FreeBSD `start` raises `hwt.UnsupportedError`; see `backends` for
-what is missing.
+Everywhere but on FreeBSD `start` raises `hwt.UnsupportedError`; see `backends`
+for what is missing.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class PtOptions:
     mtc_freq, cyc_threshold, psb_freq : int
         As in ``IA32_RTIT_CTL``.
     any_buffer : bool
-        Buffers of any size; some kernels may then write over memory that is not
-        theirs.
+        Buffers of any size; some kernels may then write over memory that is
+        not theirs.
 
     Examples
     --------
@@ -327,8 +327,8 @@ class Status:
         Since the capture was started.
     losses : mapping of str to int
         What could not be saved, by kind, of those that happened: ``"bytes"``,
-        ``"slices"``, ``"unknown"``, ``"stalls"``, ``"samples"``, ``"records"``,
-        ``"threads"``; and ``"doubted"``, which is none.
+        ``"slices"``, ``"unknown"``, ``"stalls"``, ``"samples"``,
+        ``"records"``, ``"threads"``; and ``"doubted"``, which is none.
     """
 
     ended: bool
@@ -377,9 +377,7 @@ def backends() -> Items[Backend]:
     c, err = new("struct hwtd_capture_backend"), error()
     with _context() as ctx:
         while (
-            check(
-                lib.hwtd_capture_backend(ctx.c, len(found), c, err), err
-            )
+            check(lib.hwtd_capture_backend(ctx.c, len(found), c, err), err)
             == lib.HWTD_OK
         ):
             found.append(
@@ -473,8 +471,8 @@ class Capture:
     def __init__(self, handle: Handle, path: str) -> None:
         self._handle = handle
         self.path = path
-        # Who forgets to close it has a file that is complete all the same, also
-        # at the end of the program.
+        # Who forgets to close it has a file that is complete all the same,
+        # also at the end of the program.
         self._finalizer = weakref.finalize(self, handle.close)
         # Of calls that may wait: `stop` has to come through.
         self._waits = threading.Lock()
@@ -512,7 +510,7 @@ class Capture:
         return self._wait(0)
 
     def wait(self, timeout: Optional[float] = None) -> Status:
-        """Wait until it has ended: its program did, a limit was reached, `stop`.
+        """Wait until its program ended, a limit was reached, or `stop`.
 
         Parameters
         ----------
@@ -541,7 +539,7 @@ class Capture:
                 return status
 
     def stop(self) -> None:
-        """Ask it to end: it takes what is in the buffers, and completes the file.
+        """Ask it to end: it takes what is there and completes the file.
 
         Returns at once; any thread may call it.
         """
@@ -646,16 +644,16 @@ def start(
 ) -> Capture:
     """Start a capture.
 
-    When this returns, the program runs or the threads are traced as soon as they
-    are switched to.  The calling process is forked.
+    When this returns, the program runs or the threads are traced as soon as
+    they are switched to.  The calling process is forked.
 
     Parameters
     ----------
     output : str or os.PathLike
         File to write.
     argv : sequence of str, optional
-        Program to start, by its path or a name that is looked for in PATH, and its
-        arguments.  Of CPUs it only says how long.
+        Program to start, by its path or a name that is looked for in PATH, and
+        its arguments.  Of CPUs it only says how long.
     pid : int, optional
         Or a process that runs.
     cpus : int or iterable of int, optional
@@ -665,8 +663,8 @@ def start(
     pt, spe, coresight : options or True, optional
         What records; True: with defaults.  None of them: what the machine has.
     filters : str or iterable of str
-        Trace only these, each ``"FUNCTION@IMAGE"``, ``"0xFIRST-0xLAST@IMAGE"`` or
-        ``"@IMAGE"``.
+        Trace only these, each ``"FUNCTION@IMAGE"``, ``"0xFIRST-0xLAST@IMAGE"``
+        or ``"@IMAGE"``.
     archive : bool
         Write into the file the code of everything that was mapped.
     replace : bool

@@ -1,7 +1,7 @@
 """How traces were recorded, where files lie: plain values that options take.
 
-Every class here is immutable and checks its values when it is made, so a number
-that C could not hold is a `ValueError` that names the field.
+Every class here is immutable and checks its values when it is made, so a
+number that C could not hold is a `ValueError` that names the field.
 """
 
 from __future__ import annotations
@@ -288,8 +288,8 @@ class PtConfig:
 class Clock:
     """How raw counts of a stream become ns on the clock of its trace.
 
-    ``ns = base_ns + (count - base_count) * ns_per / counts_per``, and what lies
-    outside of 0 to 2**64 - 1 is the nearer of the two.
+    ``ns = base_ns + (count - base_count) * ns_per / counts_per``, and what
+    lies outside of 0 to 2**64 - 1 is the nearer of the two.
 
     Parameters
     ----------
@@ -298,8 +298,8 @@ class Clock:
     base_count, base_ns : int
         That count is at that time, which may be before 0.
     wrap_base, wrap_mask : int
-        Of a counter that is shorter than 64 bits: the bits that it has (0: all),
-        and a whole count that none in the stream is before.
+        Of a counter that is shorter than 64 bits: the bits that it has (0:
+        all), and a whole count that none in the stream is before.
 
     Examples
     --------
@@ -407,8 +407,8 @@ class CoresightConfig:
         TRCIDR0 to TRCIDR13 of ETMv4 and ETE.
     ids : {"one", "others", "cpus"}
         For which sources it is where raw bytes are opened: that of `trace_id`,
-        each that no other configuration names, or the same with ID n being that
-        of CPU n - 1.
+        each that no other configuration names, or the same with ID n being
+        that of CPU n - 1.
 
     Examples
     --------
@@ -460,8 +460,8 @@ class CoresightConfig:
         Parameters
         ----------
         source : str or bytes
-            Registers by their names, and protocol, arch, profile, trace_id; see
-            hwtdecode(1), "CoreSight".
+            Registers by their names, and protocol, arch, profile, trace_id;
+            see hwtdecode(1), "CoreSight".
 
         Returns
         -------
@@ -476,8 +476,8 @@ class CoresightConfig:
         Examples
         --------
         >>> from hwt.config import CoresightConfig
-        >>> CoresightConfig.parse("protocol=etmv4\\nTRCIDR0=0x28000ea1").protocol
-        'etmv4'
+        >>> CoresightConfig.parse("protocol=etmv4\\nTRCCONFIGR=0xc1").configr
+        193
         """
         data = source.encode() if isinstance(source, str) else bytes(source)
         c, err = new("struct hwtd_coresight_config"), error()
@@ -761,8 +761,8 @@ class Image:
     data : bytes-like, optional
         Bytes instead of a file; they are copied by the library.
     address : int, optional
-        Where it is mapped in every address space from the start on.  None: only
-        where records say so.
+        Where it is mapped in every address space from the start on.  None:
+        only where records say so.
     offset, length : int
         The part of the file that counts; `length` 0: all from `offset` on.
 

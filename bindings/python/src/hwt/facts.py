@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 
 from hwt import config
-from hwt.config import CData
 from hwt._native import (
     check,
     ffi,
@@ -20,6 +19,7 @@ from hwt._native import (
     text,
     text_or_none,
 )
+from hwt.config import CData
 
 if TYPE_CHECKING:
     from hwt._table import Table
@@ -116,9 +116,7 @@ def _column(values: list[Any]) -> tuple[str, list[Any]]:
     known = [value for value in values if value is not None]
     if all(isinstance(value, bool) for value in known):
         return "bool", values
-    if all(
-        isinstance(value, int) and 0 <= value < 1 << 64 for value in known
-    ):
+    if all(isinstance(value, int) and 0 <= value < 1 << 64 for value in known):
         return "u64", values
     return "text", [None if v is None else str(v) for v in values]
 
@@ -129,7 +127,9 @@ def _cell(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        found = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
+        found = "".join(
+            c if c.isprintable() else ascii(c)[1:-1] for c in value
+        )
     elif name in _ADDRESSES:
         found = f"{value:#x}"
     else:
@@ -457,8 +457,8 @@ class Record:
     vmid : int, optional
         The virtual machine that it speaks of.
     kernel_space, hypervisor_space, anonymous, jit, switch_out : bool
-        The address is of the kernel, of a hypervisor; of no file; code that was
-        made at run time; the thread stops running.
+        The address is of the kernel, of a hypervisor; of no file; code that
+        was made at run time; the thread stops running.
     """
 
     type: str
@@ -503,8 +503,7 @@ class Record:
         config.frozen(self, "build_id", bytes(memoryview(self.build_id)))
         if len(self.build_id) > lib.HWTD_MAX_BUILD_ID:
             raise ValueError(
-                "Record.build_id: more than "
-                f"{lib.HWTD_MAX_BUILD_ID} bytes"
+                "Record.build_id: more than " f"{lib.HWTD_MAX_BUILD_ID} bytes"
             )
 
     def _to_c(self, keep: list[Any]) -> CData:
@@ -521,9 +520,7 @@ class Record:
             if getattr(self, name):
                 c.flags |= flag
         if self.name is not None:
-            keep.append(
-                ffi.new("char[]", config.c_text("name", self.name))
-            )
+            keep.append(ffi.new("char[]", config.c_text("name", self.name)))
             c.name = keep[-1]
         c.n_build_id = len(self.build_id)
         ffi.memmove(c.build_id, self.build_id, c.n_build_id)

@@ -1,4 +1,4 @@
-"""Code of a trace: images, where they were mapped, and what they are called."""
+"""Code of a trace: images, where they lay, and what it is called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from hwt import config
-from hwt.config import CData
 from hwt._native import (
     Handle,
     check,
@@ -21,6 +20,7 @@ from hwt._native import (
     text,
     text_or_none,
 )
+from hwt.config import CData
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -129,7 +129,8 @@ class MappedRange:
         Of the kernel; holds in all address spaces; of no file; code that was
         made at run time.
     known : bool
-        False: of a kernel module, and what the kernel wrote there is not known.
+        False: of a kernel module, and what the kernel wrote there is not
+        known.
     """
 
     pid: Optional[int]
@@ -208,8 +209,8 @@ class Symbol:
         The innermost function first; without debug information there are none.
     stub, guessed, listed, ambiguous : bool
         A stub that calls `name` in another file; the symbol has no size and is
-        taken to go on up to the next; of a record or a list of names; of several
-        mappings that are possible there this is the newest.
+        taken to go on up to the next; of a record or a list of names; of
+        several mappings that are possible there this is the newest.
     fault : str or None
         What could not be read: file, section, offset and cause.
     """
@@ -419,7 +420,7 @@ def _u64s(name: str, values: Any) -> tuple[CData, int]:
 
 
 def is_number(value: Any) -> bool:
-    """Tell one number from several; arrays of NumPy have ``__index__``, too."""
+    """Tell one number from several: arrays have ``__index__``, too."""
     try:
         operator.index(value)
     except TypeError:
@@ -518,9 +519,7 @@ class Symbolizer:
                 step = 1
             values, length = _u64s(name, value)
             if step and length != n:
-                raise ValueError(
-                    f"{name}: {length} values for {n} addresses"
-                )
+                raise ValueError(f"{name}: {length} values for {n} addresses")
             if step and flag != lib.HWTD_WHERE_TIME:
                 for i in range(length):
                     config.number(name, values[i], 32)
@@ -541,9 +540,7 @@ class Symbolizer:
             keys = [raw[i * size : (i + 1) * size] for i in range(some)]
             fresh = [key for key in dict.fromkeys(keys) if key not in known]
             if fresh:
-                asked = ffi.from_buffer(
-                    "struct hwtd_where[]", b"".join(fresh)
-                )
+                asked = ffi.from_buffer("struct hwtd_where[]", b"".join(fresh))
                 known.update(zip(fresh, self._ask(asked, len(fresh))))
             found += [known[key] for key in keys]
         return found

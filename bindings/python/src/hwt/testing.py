@@ -1,7 +1,8 @@
 """Tests of traces: what a decode gave, compared with what is stored.
 
-An expectation is the text that ``hwtdecode check --expect FILE --update`` writes,
-see hwtdecode(1), "EXPECTATIONS": both read what the other wrote.  With pytest::
+An expectation is the text that ``hwtdecode check --expect FILE --update``
+writes, see hwtdecode(1), "EXPECTATIONS": both read what the other wrote.  With
+pytest::
 
     pytest_plugins = ["hwt.testing"]  # In conftest.py.
 
@@ -157,7 +158,7 @@ def _walk(
     filters: Mapping[str, Any],
     tell: Callable[[int], object],
 ) -> None:
-    """Decode streams one after the other, so that each is counted for itself."""
+    """Decode one stream after the other: each is counted for itself."""
     kinds = ["gap", "insn"] if hashed else ["gap"]
     level = lib.HWTD_LEVEL_INSN if hashed else lib.HWTD_LEVEL_BLOCK
     options, keep = filters_to_c(
@@ -240,18 +241,18 @@ def _ids(name: str, value: Any) -> Optional[set[int]]:
 def account(
     trace: Trace, *, progress: Progress = None, **filters: Any
 ) -> dict[str, str]:
-    """Decode a trace and count what each stream gave, in the form that is stored.
+    """Decode a trace and count what each stream gave, as it is stored.
 
     Parameters
     ----------
     trace : Trace
         Open.
     progress : optional
-        None, True for a text at a terminal, or a callable of bytes that are done
-        and all bytes.
+        None, True for a text at a terminal, or a callable of bytes that are
+        done and all bytes.
     **filters
-        ``stream``, ``cpu``, ``engine``, ``jobs`` and so on, see `hwt.Trace.events`.
-        Use the same each time.
+        ``stream``, ``cpu``, ``engine``, ``jobs`` and so on, see
+        `hwt.Trace.events`. Use the same each time.
 
     Returns
     -------
@@ -443,8 +444,8 @@ def expect(
     update : bool
         Store what was found instead.
     progress : optional
-        None, True for a text at a terminal, or a callable of bytes that are done
-        and all bytes.
+        None, True for a text at a terminal, or a callable of bytes that are
+        done and all bytes.
     **filters
         See `account`.
 
@@ -493,16 +494,16 @@ def assert_no_loss(
     trace : Trace
         Open.
     progress : optional
-        None, True for a text at a terminal, or a callable of bytes that are done
-        and all bytes.
+        None, True for a text at a terminal, or a callable of bytes that are
+        done and all bytes.
     **filters
         See `account`.
 
     Raises
     ------
     ExpectationError
-        There is a gap, or the file is damaged; the message lists gaps by reason,
-        and what helps.
+        There is a gap, or the file is damaged; the message lists gaps by
+        reason, and what helps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Traces: streams of raw bytes, records, images, and what can be made of them."""
+"""Traces: raw bytes, records, images, and what can be made of them."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ _READ = 64 << 20
 class Trace:
     """A trace: streams of raw bytes, with records and images beside them.
 
-    It is made by `hwt.open` or by `hwt.Builder`, never changes, and may be used by
-    several threads.  Nothing is decoded before a method is asked for what needs
-    it.  Damage is no error: what could not be decoded is a gap, see `gaps`.
+    It is made by `hwt.open` or by `hwt.Builder`, never changes, and may be
+    used by several threads.  Nothing is decoded before a method is asked for
+    what needs it.  Damage is no error: what could not be decoded is a gap, see
+    `gaps`.
 
     Attributes
     ----------
@@ -88,9 +89,7 @@ class Trace:
     (22746, ['orders'])
     """
 
-    def __init__(
-        self, handle: Handle, path: Optional[str] = None
-    ) -> None:
+    def __init__(self, handle: Handle, path: Optional[str] = None) -> None:
         self._handle = handle
         self._path = path
         self._facts: dict[str, Any] = {}
@@ -106,8 +105,8 @@ class Trace:
     def close(self) -> None:
         """Give the trace up; again does nothing.
 
-        Plans and tables that were made of it keep what they have, but what would
-        have to read it raises `hwt.ClosedError`.
+        Plans and tables that were made of it keep what they have, but what
+        would have to read it raises `hwt.ClosedError`.
         """
         with self._handle.lock:
             for symbolizer in self._symbolizers.values():
@@ -232,8 +231,8 @@ class Trace:
         Parameters
         ----------
         number : int
-            From 0, in the order in which they were added; what ``value`` in rows
-            of kind ``"record"`` says.
+            From 0, in the order in which they were added; what ``value`` in
+            rows of kind ``"record"`` says.
 
         Returns
         -------
@@ -417,14 +416,15 @@ class Trace:
         pid : int or iterable of int, optional
             Processes; None: all, and first what holds for all of them.
         at : optional
-            The moment: ``"start"``, ``"end"`` (the same as None), a time in ns, or
-            ``(stream, offset)``.
+            The moment: ``"start"``, ``"end"`` (the same as None), a time in
+            ns, or ``(stream, offset)``.
 
         Returns
         -------
         sequence of MappedRange
-            By process and address.  Stock hwt(4) records have neither times nor
-            exact places, so that several can be possible: the newest is told.
+            By process and address.  Stock hwt(4) records have neither times
+            nor exact places, so that several can be possible: the newest is
+            told.
 
         Raises
         ------
@@ -462,8 +462,8 @@ class Trace:
         address : int
             Virtual address.
         pid : int, optional
-            Process; None: the only one that records speak of, or else the kernel
-            and what holds for all.
+            Process; None: the only one that records speak of, or else the
+            kernel and what holds for all.
         at : optional
             See `maps`.
 
@@ -528,24 +528,26 @@ class Trace:
         Parameters
         ----------
         addresses : int or sequence of int
-            Virtual addresses, for instance a column ``ip``: NumPy arrays of 64-bit
-            numbers are not copied.
+            Virtual addresses, for instance a column ``ip``: NumPy arrays of
+            64-bit numbers are not copied.
         section, image, context, pid, time : int or sequence of int, optional
-            Where the addresses are: ids as rows have them, for all or for each.
-            With `image` addresses are offsets in its file.  Without a section or
-            an image it is what was mapped there, in that process, at that time.
+            Where the addresses are: ids as rows have them, for all or for
+            each. With `image` addresses are offsets in its file.  Without a
+            section or an image it is what was mapped there, in that process,
+            at that time.
         lines : bool
             Files, lines and inlined functions, which take time.
         raw_names : bool
             Whether `Symbol.text` is the name as the file has it.
         search : Search, optional
-            Where files with symbols are looked for; None: where the trace looked.
+            Where files with symbols are looked for; None: where the trace
+            looked.
 
         Returns
         -------
         Symbol or list of Symbol
-            In the order of the addresses; one for one address.  What is not known
-            is None there, also because a file is missing or damaged.
+            In the order of the addresses; one for one address.  What is not
+            known is None there, also because a file is missing or damaged.
 
         Raises
         ------
@@ -587,16 +589,14 @@ class Trace:
 
     # Loss.
 
-    def gaps(
-        self, *, progress: Progress = None, **filters: Any
-    ) -> Items[Gap]:
+    def gaps(self, *, progress: Progress = None, **filters: Any) -> Items[Gap]:
         """Decode the trace and list what could not be decoded, and why.
 
         Parameters
         ----------
         progress : optional
-            None, True for a text at a terminal, or a callable of bytes that are
-            done and all bytes.
+            None, True for a text at a terminal, or a callable of bytes that
+            are done and all bytes.
         **filters
             See `events`; ``kinds`` cannot be given.
 
@@ -637,8 +637,9 @@ class Trace:
             Whether the code of all images is written, too, so that the trace
             decodes on any machine.
         any_file : bool
-            Whether bytes of files that are no programs may be written: who made
-            a trace chose their names, and who gets the file gets the bytes.
+            Whether bytes of files that are no programs may be written: who
+            made a trace chose their names, and who gets the file gets the
+            bytes.
         level : int
             Of zstd, 1 to 19.
         compress : bool
@@ -656,8 +657,9 @@ class Trace:
         Examples
         --------
         >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, hwt.open(pt) as trace:
-        ...     trace.save(os.path.join(folder, "copy.hwt"), level=19)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with hwt.open(pt) as trace:
+        ...         trace.save(os.path.join(folder, "copy.hwt"), level=19)
         """
         options = new("struct hwtd_save_options")
         if compress:
@@ -680,18 +682,18 @@ class Trace:
     # Rows.
 
     def events(self, **filters: Any) -> Events:
-        """Plan the rows of a decode: blocks of code, interrupts, gaps and so on.
+        """Plan the rows of a decode: blocks of code, interrupts, gaps.
 
-        Nothing is decoded before the plan is asked for rows, and each pass decodes
-        afresh.
+        Nothing is decoded before the plan is asked for rows, and each pass
+        decodes afresh.
 
         Parameters
         ----------
         **filters
             ``cpu``, ``tid``, ``pid``, ``stream``: an id or several.  ``time``:
-            ``(begin, end)`` in ns, half-open, or several.  ``address``: the same
-            of addresses.  ``kinds``: names of kinds, ``columns``: names of
-            columns.  ``jobs``: threads that decode, by default all CPUs.
+            ``(begin, end)`` in ns, half-open, or several.  ``address``: the
+            same of addresses.  ``kinds``: names of kinds, ``columns``: names
+            of columns.  ``jobs``: threads that decode, by default all CPUs.
             ``engine``: which decoder.  ``strict``: the first gap raises.
 
         Returns
@@ -821,7 +823,8 @@ class Trace:
         Examples
         --------
         >>> with hwt.open(pt) as trace:
-        ...     for row in trace.calls(columns=["function", "ns"]).head(2).rows():
+        ...     plan = trace.calls(columns=["function", "ns"])
+        ...     for row in plan.head(2).rows():
         ...         print(row.function, row.ns)
         number 24
         table_init 3
@@ -852,8 +855,8 @@ class Trace:
         jobs : int, optional
             Threads that decode; None: as many as there are CPUs.
         progress : optional
-            None, True for a text at a terminal, or a callable of bytes that are
-            done and all bytes.
+            None, True for a text at a terminal, or a callable of bytes that
+            are done and all bytes.
         **filters
             See `events`.
 
@@ -937,8 +940,8 @@ class Trace:
         file : path or file object
             Where to.
         format : str, optional
-            Its name, for instance ``"perfetto"``; None: by the name of the file.
-            See `hwt.exports`.
+            Its name, for instance ``"perfetto"``; None: by the name of the
+            file. See `hwt.exports`.
         **kw
             Options of that format, and filters as of `events`.
 
@@ -1011,8 +1014,8 @@ class Trace:
         Parameters
         ----------
         table : str
-            What rows are of: ``"symbol"``, ``"source"``, ``"sharing"`` and so on;
-            see `hwt.memory.Memory.table`.
+            What rows are of: ``"symbol"``, ``"source"``, ``"sharing"`` and so
+            on; see `hwt.memory.Memory.table`.
         **kw
             ``sort``, ``limit``, and see `memory`.
 
@@ -1031,9 +1034,7 @@ class Trace:
 
         return mem(self, table, **kw)
 
-    def hist(
-        self, function: Optional[str] = None, **kw: Any
-    ) -> Histogram:
+    def hist(self, function: Optional[str] = None, **kw: Any) -> Histogram:
         """Find how times of calls, or other values, are distributed.
 
         Parameters
@@ -1077,7 +1078,8 @@ class Trace:
 
         Examples
         --------
-        >>> with hwt.open(hwt.example("pt_before")) as before, hwt.open(pt) as now:
+        >>> before = hwt.open(hwt.example("pt_before"))
+        >>> with before, hwt.open(pt) as now:
         ...     before.diff(now).functions().column("function").to_list()[0]
         'slot'
         """
@@ -1102,7 +1104,8 @@ class Trace:
 
         Examples
         --------
-        >>> with hwt.open(hwt.example("pt_before")) as before, hwt.open(pt) as now:
+        >>> before = hwt.open(hwt.example("pt_before"))
+        >>> with before, hwt.open(pt) as now:
         ...     len(before.divergences(now).threads())
         1
         """
