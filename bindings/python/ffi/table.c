@@ -1,349 +1,40 @@
 /*
  * Tables: gathering columns, and taking rows of them.
  */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "table_parts.h"
 
-static int
-fail(struct hwtd_error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	if (err == NULL)
-		return (code);
-	err->code = code;
-	err->sys_errno = 0;
-	err->offset = UINT64_MAX;
-	err->addr = UINT64_MAX;
-	va_start(args, format);
-	(void)vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	return (code);
-}
-
-int
-hwtpy_no_memory(struct hwtd_error *err)
-{
-	return (fail(err, HWTD_E_NOMEM, "out of memory"));
-}
-
-/* NULL also when the product has no size_t. */
-static void *
-make(size_t n, size_t bytes)
-{
-	/* A buffer of nothing is one, too: readers want no NULL. */
-	return (calloc(n != 0 ? n : 1, bytes));
-}
-
-/* UTF-8. */
-
-static bool
-is_tail(uint8_t byte)
-{
-	return ((byte & 0xc0) == 0x80);
-}
-
-/* Bytes of the character at the front; 0: it is none. */
-static size_t
-character_bytes(const uint8_t *at, size_t n)
-{
-	const uint8_t first = at[0];
-	const size_t bytes = first < 0x80 ? 1
-	    : first < 0xc2		  ? 0
-	    : first < 0xe0		  ? 2
-	    : first < 0xf0		  ? 3
-	    : first < 0xf5		  ? 4
-					  : 0;
-
-	if (bytes == 0 || bytes > n)
-		return (0);
-	for (size_t i = 1; i < bytes; i++)
-		if (!is_tail(at[i]))
-			return (0);
-	/* What has a shorter form, surrogates, and beyond the last one. */
-	if ((first == 0xe0 && at[1] < 0xa0) ||
-	    (first == 0xed && at[1] > 0x9f) ||
-	    (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] > 0x8f))
-		return (0);
-	return (bytes);
-}
-
-/* Copies text, with \xNN for what is none; `to` may be NULL.  Its bytes. */
+/* Where the value of a row is; UINT64_MAX: it has none. */
 static uint64_t
-put_text(const uint8_t *from, size_t n, uint8_t *to)
+place_of(const struct hwtpy_column *c, uint64_t row)
 {
-	static const char digits[] = "0123456789abcdef";
-	uint64_t put = 0;
+	uint64_t at;
 
-	for (size_t i = 0; i < n;) {
-		const size_t bytes = character_bytes(from + i, n - i);
-
-		if (bytes != 0) {
-			if (to != NULL)
-				memcpy(to + put, from + i, bytes);
-			put += bytes;
-			i += bytes;
-			continue;
-		}
-		if (to != NULL) {
-			to[put] = '\\';
-			to[put + 1] = 'x';
-			to[put + 2] = (uint8_t)digits[from[i] >> 4];
-			to[put + 3] = (uint8_t)digits[from[i] & 15];
-		}
-		put += 4;
-		i++;
-	}
-	return (put);
-}
-
-/* Members. */
-
-static const void *
-member_at(const struct hwtpy_members *m, uint64_t row)
-{
-	return ((const uint8_t *)m->first + (size_t)row * m->stride);
-}
-
-/* As 64 bits; of I64 and I32 in two's complement, of pointers if there is one. */
-static uint64_t
-load(const struct hwtpy_members *m, uint64_t row)
-{
-	const void *at = member_at(m, row);
-	const char *text;
-	uint64_t u64;
-	uint32_t u32;
-	int32_t i32;
-	uint16_t u16;
-
-	switch (m->type) {
-	case HWTPY_TYPE_U64:
-	case HWTPY_TYPE_I64:
-	case HWTPY_TYPE_F64:
-		memcpy(&u64, at, sizeof(u64));
-		return (u64);
-	case HWTPY_TYPE_U32:
-		memcpy(&u32, at, sizeof(u32));
-		return (u32);
-	case HWTPY_TYPE_I32:
-		memcpy(&i32, at, sizeof(i32));
-		return ((uint64_t)(int64_t)i32);
-	case HWTPY_TYPE_U16:
-		memcpy(&u16, at, sizeof(u16));
-		return (u16);
-	case HWTPY_TYPE_U8:
-		return (*(const uint8_t *)at);
-	case HWTPY_TYPE_STRING:
-		memcpy(&text, at, sizeof(text));
-		return (text != NULL);
-	default:
-		return (0);
-	}
-}
-
-static double
-load_real(const struct hwtpy_members *m, uint64_t row)
-{
-	const uint64_t bits = load(m, row);
-	double real;
-
-	if (m->type == HWTPY_TYPE_F64) {
-		memcpy(&real, &bits, sizeof(real));
-		return (real);
-	}
-	if (m->type == HWTPY_TYPE_I64 || m->type == HWTPY_TYPE_I32)
-		return ((double)(int64_t)bits);
-	return ((double)bits);
-}
-
-struct text {
-	const uint8_t *bytes;
-	size_t n;
-};
-
-/* False: there is none. */
-static bool
-load_text(const struct hwtpy_members *m, const uint64_t *offsets, uint64_t row,
-    struct text *out)
-{
-	const char *text;
-
-	if (m->type == HWTPY_TYPE_BYTES) {
-		out->bytes = (const uint8_t *)m->first + offsets[row];
-		out->n = (size_t)(offsets[row + 1] - offsets[row]);
-		return (true);
-	}
-	memcpy(&text, member_at(m, row), sizeof(text));
-	out->bytes = (const uint8_t *)text;
-	out->n = text != NULL ? strlen(text) : 0;
-	return (text != NULL);
+	if (c->at.first == NULL)
+		return (row);
+	at = hwtpy_load(&c->at, row);
+	return (at < c->n_others ? at : UINT64_MAX);
 }
 
 static bool
 is_known(const struct hwtpy_column *c, uint64_t row)
 {
+	if (row == UINT64_MAX)
+		return (false);
 	switch (c->known) {
 	case HWTPY_KNOWN_BITS:
-		return ((load(&c->known_by, row) & c->known_mask) != 0);
+		return ((hwtpy_load(&c->known_by, row) & c->known_mask) != 0);
 	case HWTPY_KNOWN_NO_BITS:
-		return ((load(&c->known_by, row) & c->known_mask) == 0);
+		return ((hwtpy_load(&c->known_by, row) & c->known_mask) == 0);
 	case HWTPY_KNOWN_ID:
-		return (load(&c->known_by, row) != HWTD_NO_ID);
+		return (hwtpy_load(&c->known_by, row) != HWTD_NO_ID);
+	case HWTPY_KNOWN_NONE:
+		return (false);
 	default:
 		return (true);
 	}
-}
-
-/* Names. */
-
-static uint64_t
-hash_of(const uint8_t *bytes, uint64_t n)
-{
-	uint64_t hash = UINT64_C(14695981039346656037);
-
-	for (uint64_t i = 0; i < n; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-	return (hash ^ hash >> 29);
-}
-
-/* The number of the text at the end of `names`, which it may have already. */
-static uint32_t
-number_of(struct hwtpy_names *names, uint32_t *slots, size_t n_slots,
-    uint64_t bytes)
-{
-	const uint8_t *text = names->bytes + names->offsets[names->n];
-	size_t at = (size_t)hash_of(text, bytes) & (n_slots - 1);
-
-	for (; slots[at] != 0; at = (at + 1) & (n_slots - 1)) {
-		const uint32_t no = slots[at] - 1;
-		const int32_t begin = names->offsets[no];
-
-		if ((uint64_t)(names->offsets[no + 1] - begin) == bytes &&
-		    memcmp(names->bytes + begin, text, (size_t)bytes) == 0)
-			return (no);
-	}
-	slots[at] = ++names->n;
-	names->offsets[names->n] = names->offsets[names->n - 1] +
-	    (int32_t)bytes;
-	return (names->n - 1);
-}
-
-static int
-grow(struct hwtpy_names *names, uint64_t used, uint64_t more, size_t *cap,
-    struct hwtd_error *err)
-{
-	const uint64_t needed = used + more;
-	uint8_t *grown;
-	uint64_t want = *cap;
-
-	if (needed > INT32_MAX)
-		return (fail(err, HWTD_E_LIMIT,
-		    "names of more than 2 GiB in a column"));
-	if (needed <= *cap && names->bytes != NULL)
-		return (HWTD_OK);
-	while (want < needed || want < 256)
-		want = want * 2 + 256;
-	grown = realloc(names->bytes, (size_t)want);
-	if (grown == NULL)
-		return (hwtpy_no_memory(err));
-	names->bytes = grown;
-	*cap = (size_t)want;
-	return (HWTD_OK);
-}
-
-static int
-fill_names(struct hwtpy_names *names, const struct hwtpy_members *texts,
-    const uint64_t *offsets, size_t n, uint32_t *slots, size_t n_slots,
-    uint32_t *numbers_out, struct hwtd_error *err)
-{
-	struct text text;
-	size_t cap = 0;
-	int rc = grow(names, 0, 0, &cap, err);
-
-	for (size_t i = 0; i < n && rc == HWTD_OK; i++) {
-		const int32_t used = names->offsets[names->n];
-		uint64_t bytes;
-
-		numbers_out[i] = HWTD_NO_ID;
-		if (!load_text(texts, offsets, i, &text))
-			continue;
-		bytes = put_text(text.bytes, text.n, NULL);
-		rc = grow(names, (uint64_t)used, bytes, &cap, err);
-		if (rc != HWTD_OK)
-			break;
-		(void)put_text(text.bytes, text.n, names->bytes + used);
-		numbers_out[i] = number_of(names, slots, n_slots, bytes);
-	}
-	return (rc);
-}
-
-int
-hwtpy_names_create(const struct hwtpy_members *texts, const uint64_t *offsets,
-    size_t n, uint32_t *numbers_out, struct hwtpy_names **names_out,
-    struct hwtd_error *err)
-{
-	struct hwtpy_names *names;
-	size_t n_slots = 16;
-	uint32_t *slots;
-	int rc;
-
-	if (n >= UINT32_MAX / 2)
-		return (fail(err, HWTD_E_LIMIT, "%zu names in a list", n));
-	if (texts->type != HWTPY_TYPE_STRING &&
-	    texts->type != HWTPY_TYPE_BYTES)
-		return (fail(err, HWTD_E_INVALID, "type %u is no text",
-		    texts->type));
-	while (n_slots < n * 2)
-		n_slots *= 2;
-	names = calloc(1, sizeof(*names));
-	slots = make(n_slots, sizeof(*slots));
-	if (names != NULL)
-		names->offsets = make(n + 1, sizeof(*names->offsets));
-	if (names == NULL || slots == NULL || names->offsets == NULL) {
-		rc = hwtpy_no_memory(err);
-	} else {
-		atomic_init(&names->references, 1);
-		rc = fill_names(names, texts, offsets, n, slots, n_slots,
-		    numbers_out, err);
-	}
-	free(slots);
-	if (rc != HWTD_OK && names != NULL) {
-		free(names->offsets);
-		free(names->bytes);
-		free(names);
-	}
-	if (rc == HWTD_OK)
-		*names_out = names;
-	return (rc);
-}
-
-size_t
-hwtpy_names_count(const struct hwtpy_names *names)
-{
-	return (names->n);
-}
-
-static struct hwtpy_names *
-names_retain(struct hwtpy_names *names)
-{
-	if (names != NULL)
-		(void)atomic_fetch_add(&names->references, 1);
-	return (names);
-}
-
-void
-hwtpy_names_release(struct hwtpy_names *names)
-{
-	if (names == NULL || atomic_fetch_sub(&names->references, 1) != 1)
-		return;
-	free(names->offsets);
-	free(names->bytes);
-	free(names);
 }
 
 /* Columns. */
@@ -383,7 +74,7 @@ make_valid(struct part *part, uint64_t n, struct hwtd_error *err)
 {
 	if (part->valid != NULL)
 		return (HWTD_OK);
-	part->valid = make((size_t)(n / 8 + 1), 1);
+	part->valid = hwtpy_make((size_t)(n / 8 + 1), 1);
 	if (part->valid == NULL)
 		return (hwtpy_no_memory(err));
 	memset(part->valid, 0xff, (size_t)(n / 8 + 1));
@@ -413,7 +104,7 @@ part_knows(const struct part *part, uint64_t row)
 static uint32_t
 name_at(const struct hwtpy_column *c, uint64_t row)
 {
-	const uint64_t value = load(&c->values, row);
+	const uint64_t value = hwtpy_load(&c->values, row);
 	uint32_t no;
 
 	if (c->numbers == NULL)
@@ -425,9 +116,10 @@ name_at(const struct hwtpy_column *c, uint64_t row)
 }
 
 static void
-put_number(struct part *part, const struct hwtpy_column *c, uint64_t row)
+put_number(struct part *part, const struct hwtpy_column *c, uint64_t row,
+    uint64_t at)
 {
-	const uint64_t bits = load(&c->values, row);
+	const uint64_t bits = hwtpy_load(&c->values, at);
 	double real;
 
 	switch (c->kind) {
@@ -442,7 +134,7 @@ put_number(struct part *part, const struct hwtpy_column *c, uint64_t row)
 		((uint8_t *)part->data)[row] = (uint8_t)bits;
 		break;
 	case HWTPY_F64:
-		real = load_real(&c->values, row);
+		real = hwtpy_load_real(&c->values, at);
 		((double *)part->data)[row] = c->scale != 0 ? real * c->scale
 							    : real;
 		break;
@@ -459,14 +151,15 @@ gather_numbers(struct part *part, const struct hwtpy_column *c, uint64_t n,
 	int rc = HWTD_OK;
 
 	for (uint64_t i = 0; i < n && rc == HWTD_OK; i++) {
+		const uint64_t at = place_of(c, i);
 		uint32_t no;
 
-		if (!is_known(c, i)) {
+		if (!is_known(c, at)) {
 			rc = set_unknown(part, i, n, err);
 		} else if (c->kind != HWTPY_NAME) {
-			put_number(part, c, i);
+			put_number(part, c, i, at);
 		} else {
-			no = name_at(c, i);
+			no = name_at(c, at);
 			if (no == HWTD_NO_ID)
 				rc = set_unknown(part, i, n, err);
 			else
@@ -479,7 +172,7 @@ gather_numbers(struct part *part, const struct hwtpy_column *c, uint64_t n,
 static int
 too_much_text(const struct part *part, struct hwtd_error *err)
 {
-	return (fail(err, HWTD_E_LIMIT,
+	return (hwtpy_fail(err, HWTD_E_LIMIT,
 	    "column %.64s: texts of more than 2 GiB; take fewer rows",
 	    part->name));
 }
@@ -491,15 +184,17 @@ measure_texts(struct part *part, const struct hwtpy_column *c, uint64_t n,
 {
 	int32_t *offsets = part->data;
 	uint64_t bytes = 0;
-	struct text text;
+	struct hwtpy_text text;
 	int rc = HWTD_OK;
 
 	for (uint64_t i = 0; i < n && rc == HWTD_OK; i++) {
-		if (!is_known(c, i) ||
-		    !load_text(&c->values, c->offsets, i, &text))
+		const uint64_t at = place_of(c, i);
+
+		if (!is_known(c, at) ||
+		    !hwtpy_load_text(&c->values, c->offsets, at, &text))
 			rc = set_unknown(part, i, n, err);
 		else
-			bytes += put_text(text.bytes, text.n, NULL);
+			bytes += hwtpy_put_text(text.bytes, text.n, NULL);
 		if (bytes > INT32_MAX)
 			rc = too_much_text(part, err);
 		else
@@ -513,18 +208,19 @@ gather_texts(struct part *part, const struct hwtpy_column *c, uint64_t n,
     struct hwtd_error *err)
 {
 	const int32_t *offsets = part->data;
-	struct text text;
+	struct hwtpy_text text;
 	int rc = measure_texts(part, c, n, err);
 
 	if (rc != HWTD_OK)
 		return (rc);
-	part->bytes = make((size_t)offsets[n], 1);
+	part->bytes = hwtpy_make((size_t)offsets[n], 1);
 	if (part->bytes == NULL)
 		return (hwtpy_no_memory(err));
 	for (uint64_t i = 0; i < n; i++)
 		if (part_knows(part, i) &&
-		    load_text(&c->values, c->offsets, i, &text))
-			(void)put_text(text.bytes, text.n,
+		    hwtpy_load_text(&c->values, c->offsets, place_of(c, i),
+			&text))
+			(void)hwtpy_put_text(text.bytes, text.n,
 			    part->bytes + offsets[i]);
 	return (HWTD_OK);
 }
@@ -538,7 +234,7 @@ make_data(struct part *part, uint64_t n, struct hwtd_error *err)
 	/* A buffer has to be addressable, and texts have 31 bits. */
 	if (cells > SIZE_MAX / 8)
 		return (hwtpy_no_memory(err));
-	part->data = make((size_t)cells, width_of(part->kind));
+	part->data = hwtpy_make((size_t)cells, width_of(part->kind));
 	return (part->data != NULL ? HWTD_OK : hwtpy_no_memory(err));
 }
 
@@ -546,11 +242,12 @@ static char *
 copy_text(const char *text, size_t *bytes_out)
 {
 	const size_t n = strlen(text);
-	const uint64_t bytes = put_text((const uint8_t *)text, n, NULL);
-	char *copy = make((size_t)bytes + 1, 1);
+	const uint64_t bytes = hwtpy_put_text((const uint8_t *)text, n, NULL);
+	char *copy = hwtpy_make((size_t)bytes + 1, 1);
 
 	if (copy != NULL)
-		(void)put_text((const uint8_t *)text, n, (uint8_t *)copy);
+		(void)hwtpy_put_text((const uint8_t *)text, n,
+		    (uint8_t *)copy);
 	*bytes_out = (size_t)bytes;
 	return (copy);
 }
@@ -575,7 +272,7 @@ make_metadata(const struct hwtpy_column *c)
 		n++;
 	}
 	if (good)
-		out = make(total, 1);
+		out = hwtpy_make(total, 1);
 	if (out != NULL) {
 		memcpy(out, &n, 4);
 		at = out + 4;
@@ -604,11 +301,11 @@ check_column(const struct hwtpy_column *c, struct hwtd_error *err)
 	    c->values.type == HWTPY_TYPE_BYTES;
 
 	if (c->name == NULL || c->kind > HWTPY_NAME ||
-	    c->values.type > HWTPY_TYPE_BYTES || c->known > HWTPY_KNOWN_ID ||
+	    c->values.type > HWTPY_TYPE_BYTES || c->known > HWTPY_KNOWN_NONE ||
 	    (c->kind == HWTPY_TEXT) != has_text ||
 	    (c->kind == HWTPY_NAME && c->names == NULL) ||
 	    (c->values.type == HWTPY_TYPE_BYTES && c->offsets == NULL))
-		return (fail(err, HWTD_E_INVALID,
+		return (hwtpy_fail(err, HWTD_E_INVALID,
 		    "column %.64s: kind %u of values of type %u",
 		    c->name != NULL ? c->name : "without a name", c->kind,
 		    c->values.type));
@@ -629,9 +326,10 @@ gather(struct part *part, const struct hwtpy_column *c, uint64_t n,
 	part->metadata = make_metadata(c);
 	if (part->name == NULL || part->metadata == NULL)
 		return (hwtpy_no_memory(err));
-	part->nullable = c->known != HWTPY_KNOWN_ALL ||
+	part->nullable = c->known != HWTPY_KNOWN_ALL || c->at.first != NULL ||
 	    c->values.type == HWTPY_TYPE_STRING || c->kind == HWTPY_NAME;
-	part->names = c->kind == HWTPY_NAME ? names_retain(c->names) : NULL;
+	part->names = c->kind == HWTPY_NAME ? hwtpy_names_retain(c->names)
+					    : NULL;
 	rc = make_data(part, n, err);
 	if (rc != HWTD_OK)
 		return (rc);
@@ -651,7 +349,7 @@ make_table(size_t n_parts, uint64_t n_rows)
 	atomic_init(&table->references, 1);
 	table->n_rows = n_rows;
 	table->n_parts = n_parts;
-	table->parts = make(n_parts, sizeof(*table->parts));
+	table->parts = hwtpy_make(n_parts, sizeof(*table->parts));
 	if (table->parts == NULL) {
 		free(table);
 		return (NULL);
@@ -717,7 +415,7 @@ take_texts(struct part *part, const struct part *from, const uint64_t *rows,
 			return (too_much_text(part, err));
 		offsets[i + 1] = (int32_t)bytes;
 	}
-	part->bytes = make((size_t)bytes, 1);
+	part->bytes = hwtpy_make((size_t)bytes, 1);
 	if (part->bytes == NULL)
 		return (hwtpy_no_memory(err));
 	for (uint64_t i = 0; i < n; i++)
@@ -754,7 +452,7 @@ copy_metadata(const char *from)
 		memcpy(&length, at, 4);
 		at += 4 + length;
 	}
-	copy = make((size_t)(at - from), 1);
+	copy = hwtpy_make((size_t)(at - from), 1);
 	if (copy != NULL)
 		memcpy(copy, from, (size_t)(at - from));
 	return (copy);
@@ -773,7 +471,7 @@ take_part(struct part *part, const struct part *from, const uint64_t *rows,
 	part->metadata = copy_metadata(from->metadata);
 	if (part->name == NULL || part->metadata == NULL)
 		return (hwtpy_no_memory(err));
-	part->names = names_retain(from->names);
+	part->names = hwtpy_names_retain(from->names);
 	rc = make_data(part, n, err);
 	for (uint64_t i = 0; i < n && rc == HWTD_OK; i++)
 		if (!part_knows(from, rows[i]))
@@ -795,7 +493,7 @@ hwtpy_table_take(const struct hwtpy_table *table, const uint64_t *rows,
 
 	for (uint64_t i = 0; i < n; i++)
 		if (rows[i] >= table->n_rows)
-			return (fail(err, HWTD_E_INVALID,
+			return (hwtpy_fail(err, HWTD_E_INVALID,
 			    "row %llu of a table of %llu",
 			    (unsigned long long)rows[i],
 			    (unsigned long long)table->n_rows));

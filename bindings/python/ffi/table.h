@@ -50,7 +50,8 @@ enum hwtpy_known {
 	HWTPY_KNOWN_BITS = 1,
 	HWTPY_KNOWN_NO_BITS = 2,
 	/** It is not HWTD_NO_ID. */
-	HWTPY_KNOWN_ID = 3
+	HWTPY_KNOWN_ID = 3,
+	HWTPY_KNOWN_NONE = 4
 };
 
 /** Members of an array of structs, `stride` bytes apart. */
@@ -77,6 +78,13 @@ struct hwtpy_column {
 	/** What tells if they are known. */
 	struct hwtpy_members known_by;
 	uint64_t known_mask;
+	/**
+	 * Where `values` and `known_by` are those of other structs: the number of
+	 * such a struct, for each row.  `first` is NULL: they are the row's own.
+	 */
+	struct hwtpy_members at;
+	/** Of these structs.  A number past them: nothing is known. */
+	uint64_t n_others;
 	/** HWTPY_BOOL: true if one of these bits is set; 0: any. */
 	uint64_t mask;
 	/** HWTPY_F64: what values are multiplied with; 0: nothing. */

@@ -40,6 +40,30 @@ struct hwtpy_table {
 };
 
 void hwtpy_table_retain(struct hwtpy_table *table);
+
+/* Return `code`, which `err` says with a message of at most its room. */
+int hwtpy_fail(struct hwtd_error *err, int code, const char *format, ...);
 int hwtpy_no_memory(struct hwtd_error *err);
+
+/* Zeroes; NULL also when the product has no size_t. */
+void *hwtpy_make(size_t n, size_t bytes);
+
+/* Copies text, with \xNN for what is none; `to` may be NULL.  Its bytes. */
+uint64_t hwtpy_put_text(const uint8_t *from, size_t n, uint8_t *to);
+
+/* As 64 bits; of I64 and I32 in two's complement, of pointers if there is one. */
+uint64_t hwtpy_load(const struct hwtpy_members *m, uint64_t row);
+double hwtpy_load_real(const struct hwtpy_members *m, uint64_t row);
+
+struct hwtpy_text {
+	const uint8_t *bytes;
+	size_t n;
+};
+
+/* False: there is none. */
+bool hwtpy_load_text(const struct hwtpy_members *m, const uint64_t *offsets,
+    uint64_t row, struct hwtpy_text *out);
+
+struct hwtpy_names *hwtpy_names_retain(struct hwtpy_names *names);
 
 #endif /* HWTPY_TABLE_PARTS_H */
