@@ -3,7 +3,7 @@
  * C structs, as one Arrow record batch.
  *
  * A table holds copies, so that what it was made of can be closed.  It is never
- * changed, and counted: arrays and streams that were given out keep it alive.
+ * changed, and counted: arrays that were given out keep it alive.
  */
 #ifndef HWTPY_TABLE_H
 #define HWTPY_TABLE_H
@@ -137,10 +137,8 @@ int hwtpy_table_take(const struct hwtpy_table *table, const uint64_t *rows,
 
 void hwtpy_table_release(struct hwtpy_table *table);
 
-/* Another schema, array, stream of the same memory; each to be released. */
+/* A schema and an array of the same memory; both to be released. */
 int hwtpy_table_export(struct hwtpy_table *table, struct ArrowSchema *schema,
     struct ArrowArray *array, struct hwtd_error *err);
-int hwtpy_table_stream(struct hwtpy_table *table,
-    struct ArrowArrayStream *stream, struct hwtd_error *err);
 
 #endif /* HWTPY_TABLE_H */

@@ -1,13 +1,11 @@
 /*
- * Tables as Arrow schemas, arrays and streams.
+ * Tables as Arrow schemas and arrays.
  *
  * Each struct that is given out, and each child of it, counts as a holder of the
  * table, so that children can be moved out and be released on their own.
  *
- * Source: Apache Arrow, "The Arrow C data interface", "The Arrow C stream
- *         interface".
+ * Source: Apache Arrow, "The Arrow C data interface".
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,77 +269,5 @@ hwtpy_table_export(struct hwtpy_table *table, struct ArrowSchema *schema,
 		schema->release(schema);
 		return (hwtpy_no_memory(err));
 	}
-	return (HWTD_OK);
-}
-
-/* Streams of one array. */
-
-struct stream_holder {
-	struct hwtpy_table *table;
-	bool done;
-	const char *error;
-};
-
-static int
-stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
-{
-	struct stream_holder *holder = stream->private_data;
-
-	if (export_schema(holder->table, out))
-		return (0);
-	holder->error = "out of memory";
-	return (ENOMEM);
-}
-
-static int
-stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
-{
-	struct stream_holder *holder = stream->private_data;
-
-	if (holder->done) {
-		*out = (struct ArrowArray){ .release = NULL };
-		return (0);
-	}
-	if (!export_array(holder->table, out)) {
-		holder->error = "out of memory";
-		return (ENOMEM);
-	}
-	holder->done = true;
-	return (0);
-}
-
-static const char *
-stream_error(struct ArrowArrayStream *stream)
-{
-	const struct stream_holder *holder = stream->private_data;
-
-	return (holder->error);
-}
-
-static void
-release_stream(struct ArrowArrayStream *stream)
-{
-	struct stream_holder *holder = stream->private_data;
-
-	hwtpy_table_release(holder->table);
-	free(holder);
-	stream->release = NULL;
-}
-
-int
-hwtpy_table_stream(struct hwtpy_table *table, struct ArrowArrayStream *stream,
-    struct hwtd_error *err)
-{
-	struct stream_holder *holder = calloc(1, sizeof(*holder));
-
-	if (holder == NULL)
-		return (hwtpy_no_memory(err));
-	holder->table = table;
-	hwtpy_table_retain(table);
-	*stream = (struct ArrowArrayStream){ .get_schema = stream_schema,
-		.get_next = stream_next,
-		.get_last_error = stream_error,
-		.release = release_stream,
-		.private_data = holder };
 	return (HWTD_OK);
 }

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import namedtuple
 from dataclasses import dataclass
 from typing import (
-    TYPE_CHECKING,
     Any,
     Callable,
     Dict,
@@ -19,10 +17,8 @@ from typing import (
     Union,
 )
 
-from ._native import Handle, check, error, ffi, lib
-
-if TYPE_CHECKING:
-    from ._stream import Batch, Column, Field
+from hwt._native import Handle, check, error, ffi, lib
+from hwt._stream import Batch, Column, Field, needed, row_type
 
 _KINDS = {
     "u64": (lib.HWTPY_U64, lib.HWTPY_TYPE_U64, "uint64_t[]"),
@@ -55,13 +51,19 @@ _REPR_ROWS = 20
 _REPR_WIDTH = 110
 _REPR_CELL = 60
 
+# Columns that people read in hex, besides *_offset and *_address.
+_PLACES = ("offset", "address", "ip", "target", "pc")
+
 Known = Union[None, str, Tuple[str, int], Tuple[str, int, str], Sequence[bool]]
 """What tells which values of a column are known; see `Spec.member`."""
 
 
 def _encode(text: str) -> bytes:
     """UTF-8; bytes that were none come back as ``\\xNN``."""
-    return text.encode("utf-8", "surrogateescape")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _join(texts: Sequence[Optional[str]]) -> Tuple[Any, Any]:
@@ -82,7 +84,7 @@ def _locate(ctype: str, path: str) -> Tuple[int, int]:
     for part in _PART.findall(path):
         if part[0] == "[":
             index = int(part[1:-1])
-            if at.kind != "array" or not 0 <= index < at.length:
+            if at.kind != "array" or index >= (at.length or 0):
                 raise ValueError(f"{ctype} has no {path}")
             at = at.item
             offset += index * ffi.sizeof(at)
@@ -163,6 +165,8 @@ class Member:
     names: Optional[Names] = None
     mask: int = 0
     scale: float = 0.0
+    at: Optional[Member] = None
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -176,9 +180,9 @@ class Spec:
     kind : str
         ``u64``, ``i64``, ``u32``, ``u8``, ``f64``, ``bool``, ``text``, or
         ``name``: text that stands once in memory however often it is used.
-    values : sequence or Member
-        A value for each row, None where it is not known; or where they are in
-        C, see `Spec.member`.
+    values : sequence, Names or Member
+        A value for each row, None where it is not known; names that were made
+        for each row; or where they are in C, see `Spec.member`.
     unit : str, optional
         For instance ``ns``.
     meaning : str, optional
@@ -201,6 +205,8 @@ class Spec:
         names: Optional[Names] = None,
         mask: int = 0,
         scale: float = 0.0,
+        at: Optional[Member] = None,
+        count: int = 0,
     ) -> Member:
         """Values that are members of structs, gathered without a loop here.
 
@@ -213,7 +219,7 @@ class Spec:
         path : str
             Of the member, for instance ``self.ns`` or ``gaps[3]``.
         known : optional
-            ``"id"``: unless it is HWTD_NO_ID.  ``(member, mask)``: if one of
+            ``"id"``: unless it is HWTD_NO_ID.  ``"none"``: none.  ``(member, mask)``: if one of
             these bits of another member is set, which may be a pointer;
             ``(member, mask, "clear")``: if none is; ``(member, 0, "id")``:
             unless the other one is HWTD_NO_ID.  A sequence of bool: as it
@@ -224,12 +230,19 @@ class Spec:
             Of kind ``bool``: true if one of these bits is set.
         scale : float, optional
             Of kind ``f64``: what values are multiplied with.
+        at : Member, optional
+            `rows` are other structs: which of them belongs to a row says this
+            member of the row; where it is HWTD_NO_ID nothing is known.
+        count : int, optional
+            With `at`: how many other structs there are.
 
         Returns
         -------
         Member
         """
-        return Member(rows, ctype, path, known, names, mask, scale)
+        return Member(
+            rows, ctype, path, known, names, mask, scale, at, count
+        )
 
 
 def _set_known(column: Any, known: Known, m: Optional[Member]) -> Any:
@@ -240,6 +253,9 @@ def _set_known(column: Any, known: Known, m: Optional[Member]) -> Any:
     if known == "id":
         column.known = lib.HWTPY_KNOWN_ID
         column.known_by = column.values
+        return None
+    if known == "none":
+        column.known = lib.HWTPY_KNOWN_NONE
         return None
     if (
         isinstance(known, tuple)
@@ -279,6 +295,9 @@ def _of_member(column: Any, spec: Spec) -> List[Any]:
     _members(column.values, m.rows, m.ctype, m.path)
     column.mask = m.mask
     column.scale = m.scale
+    if m.at is not None:
+        _members(column.at, m.at.rows, m.at.ctype, m.at.path)
+        column.n_others = m.count
     if spec.kind == "name":
         if m.names is None:
             raise ValueError(f"column {spec.name}: names of what?")
@@ -314,6 +333,17 @@ def _of_list(column: Any, spec: Spec, n: int) -> List[Any]:
     return [keep, cells, flags]
 
 
+def _of_names(column: Any, spec: Spec, n: int) -> Any:
+    names: Names = spec.values
+    if names.n != n or spec.kind != "name":
+        raise ValueError(f"column {spec.name}: {names.n} names for {n} rows")
+    column.values.first = names.numbers
+    column.values.stride = ffi.sizeof("uint32_t")
+    column.values.type = lib.HWTPY_TYPE_U32
+    column.names = names.handle.c
+    return names
+
+
 def _describe(columns: Any, specs: Sequence[Spec], n: int) -> List[Any]:
     keep: List[Any] = []
     for column, spec in zip(columns, specs):
@@ -324,21 +354,23 @@ def _describe(columns: Any, specs: Sequence[Spec], n: int) -> List[Any]:
             text = ffi.new("char[]", _encode(getattr(spec, field)))
             setattr(column, field, text)
             keep.append(text)
-        if isinstance(spec.values, Member):
+        if isinstance(spec.values, Names):
+            keep.append(_of_names(column, spec, n))
+        elif isinstance(spec.values, Member):
             keep.extend(_of_member(column, spec))
         else:
             keep.extend(_of_list(column, spec, n))
     return keep
 
 
-def _cell(value: Any, unit: str) -> str:
+def _cell(value: Any, is_place: bool) -> str:
     """A value as `Table.__repr__` shows it."""
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return hex(value) if unit == "address" else str(value)
+        return hex(value) if is_place else str(value)
     if isinstance(value, float):
         return f"{value:.2f}"
     text = "".join(
@@ -361,6 +393,7 @@ class Table:
         What it is a table of.
     notes : tuple of str
         What it lacks, in words: gaps of the trace, and what was left out.
+        Empty: nothing.
 
     Examples
     --------
@@ -368,7 +401,7 @@ class Table:
     >>> len(table.head(3))
     3
     >>> table.columns[:2]
-    ('function', 'image')
+    ('function', 'without')
     """
 
     title: str
@@ -433,8 +466,6 @@ class Table:
     @property
     def _batch(self) -> Batch:
         if self._batch_ is None:
-            from ._stream import Batch
-
             schema = ffi.new("struct ArrowSchema *")
             array = ffi.new("struct ArrowArray *")
             err = error()
@@ -505,9 +536,9 @@ class Table:
         >>> next(hwt.open(pt).report().rows()).insns > 0
         True
         """
-        row = namedtuple("Row", self.columns, rename=True)  # type: ignore
+        make = row_type(self.columns)._make
         lists = [self.column(name).to_list() for name in self.columns]
-        return (row(*cells) for cells in zip(*lists))
+        return map(make, zip(*lists))
 
     def __iter__(self) -> Iterator[Any]:
         return self.rows()
@@ -635,7 +666,7 @@ class Table:
         -------
         pyarrow.Table
         """
-        return _need("pyarrow", "arrow").table(self)
+        return needed("pyarrow", "arrow").table(self)
 
     def to_pandas(self) -> Any:
         """A pandas data frame.
@@ -644,7 +675,7 @@ class Table:
         -------
         pandas.DataFrame
         """
-        _need("pandas", "pandas")
+        needed("pandas", "pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
@@ -654,7 +685,7 @@ class Table:
         -------
         polars.DataFrame
         """
-        return _need("polars", "polars").DataFrame(self)
+        return needed("polars", "polars").DataFrame(self)
 
     def __arrow_c_schema__(self) -> object:
         return self._batch.__arrow_c_schema__()
@@ -667,12 +698,7 @@ class Table:
     def __arrow_c_stream__(
         self, requested_schema: Optional[object] = None
     ) -> object:
-        from ._stream import capsule
-
-        stream = ffi.new("struct ArrowArrayStream *")
-        err = error()
-        check(lib.hwtpy_table_stream(self._handle.c, stream, err), err)
-        return capsule(stream)
+        return self._batch.__arrow_c_stream__(requested_schema)
 
     # How it looks.
 
@@ -689,7 +715,8 @@ class Table:
                 continue
             if not any(isinstance(v, str) for v in values):
                 right.add(name)
-            cells[name] = [name] + [_cell(v, column.unit) for v in values]
+            is_place = name in _PLACES or name.endswith(("_offset", "_address"))
+            cells[name] = [name] + [_cell(v, is_place) for v in values]
         lines, hidden = _align(cells, right)
         what = f": {self.title}" if self.title else ""
         out = [f"<hwt.Table{what}: {_count(len(self), 'row')}>"] + lines
@@ -703,9 +730,9 @@ class Table:
         return "\n".join(out)
 
     def _repr_html_(self) -> str:
-        from ._repr import table_html
+        from hwt._repr import table_html
 
-        return table_html(self)
+        return str(table_html(self))
 
 
 def _cell_of_note(note: str) -> str:
@@ -749,15 +776,3 @@ def _nearest(name: object, names: Iterable[str], what: str) -> str:
     some = ", ".join(all_names[:12])
     more = ", ..." if len(all_names) > 12 else ""
     return f"no {what} {name!r}; there are {some}{more}"
-
-
-def _need(module: str, extra: str) -> Any:
-    """A package that is not required to be there."""
-    import importlib
-
-    try:
-        return importlib.import_module(module)
-    except ImportError as e:
-        raise ImportError(
-            f"this needs {module}: pip install hwtdecode[{extra}]"
-        ) from e
