@@ -213,7 +213,8 @@ def value_number(value: Optional[str]) -> int:
     return names[value]
 
 
-def _amount(name: str, value: Any, most: int = (1 << 64) - 1) -> int:
+def amount(name: str, value: Any, most: int = (1 << 64) - 1) -> int:
+    """A whole number that an option may be."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name}={value!r} is no whole number")
     if not 0 <= value <= most:
@@ -247,11 +248,11 @@ def format_options(
     ):
         if flag:
             options.flags |= bit
-    options.split_bytes = _amount("split_bytes", split_bytes)
-    options.min_ns = _amount("min_ns", min_ns)
-    options.resolution_ns = _amount("resolution_ns", resolution_ns)
-    options.max_depth = _amount("max_depth", max_depth, (1 << 32) - 1)
-    options.min_width = _amount("min_width", min_width, (1 << 32) - 1)
+    options.split_bytes = amount("split_bytes", split_bytes)
+    options.min_ns = amount("min_ns", min_ns)
+    options.resolution_ns = amount("resolution_ns", resolution_ns)
+    options.max_depth = amount("max_depth", max_depth, (1 << 32) - 1)
+    options.min_width = amount("min_width", min_width, (1 << 32) - 1)
     options.value = value_number(value)
     if not isinstance(title, str) or "\0" in title:
         raise InvalidError(f"title={title!r} is no text without NUL")
@@ -351,18 +352,24 @@ def _gap_notes(stats: Any) -> List[str]:
     ]
 
 
-def _image_number(trace: Trace, program: Union[None, int, str]) -> int:
+def _image_paths(trace: Trace) -> List[str]:
+    paths: List[str] = []
+    info = new("struct hwtd_image_info")
+    with trace._handle.lock:
+        c = trace._handle.c
+        while lib.hwtd_trace_image(c, len(paths), info) == lib.HWTD_OK:
+            paths.append(text(info.path))
+    return paths
+
+
+def _image_number(
+    paths: List[str], program: Union[None, int, str]
+) -> int:
     """The image that a profile for compilers is of."""
     if program is None:
         return int(lib.HWTD_NO_ID)
     if isinstance(program, int):
-        return _amount("program", program, lib.HWTD_NO_ID - 1)
-    paths: List[str] = []
-    info = new("struct hwtd_image_info")
-    while lib.hwtd_trace_image(
-        trace._handle.c, len(paths), info
-    ) == lib.HWTD_OK:
-        paths.append(text(info.path))
+        return amount("program", program, lib.HWTD_NO_ID - 1)
     if program in paths:
         return paths.index(program)
     named = [i for i, path in enumerate(paths) if _last(path) == program]
@@ -393,6 +400,7 @@ class _Making:
         self.options = options
         self.image = 0
         self.compiler: Any = None
+        self.paths: List[str] = []
         level = 0
         kind = format.source
         if kind == "coverage" or options["code"]:
@@ -405,7 +413,8 @@ class _Making:
         if kind == "events":
             filters.kinds = 1 << lib.HWTD_EV_BLOCK | 1 << lib.HWTD_EV_GAP
         if format.source in ("runs", "events"):
-            self.image = _image_number(trace, options["program"])
+            self.paths = _image_paths(trace)
+            self.image = _image_number(self.paths, options["program"])
         flags = 0
         if not options["interpolate"]:
             flags |= lib.HWTD_CALLS_NO_INTERPOLATION
@@ -749,14 +758,9 @@ def _program_notes(making: _Making) -> List[str]:
     out = []
     if c.flags & lib.HWTD_COMPILERF_SATURATED:
         out.append("counts are larger than readers have room for")
-    image = new("struct hwtd_image_info")
-    if (
-        c.image != lib.HWTD_NO_ID
-        and lib.hwtd_trace_image(making.trace._handle.c, c.image, image)
-        == lib.HWTD_OK
-    ):
+    if c.image < len(making.paths):
         out.append(
-            f"profile of {text(image.path)}: {c.insns} instructions; "
+            f"profile of {making.paths[c.image]}: {c.insns} instructions; "
             f"{c.insns_elsewhere} of other images are left out"
         )
     return out

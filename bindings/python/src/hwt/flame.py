@@ -13,7 +13,7 @@ from hwt._profile_info import of_hundred, plural
 from hwt._profile_tables import read_rows
 from hwt._table import Member, Names, Spec, Table, _nearest
 from hwt.errors import InvalidError, StateError
-from hwt.exports import format_options, value_number, write_export
+from hwt.exports import amount, format_options, value_number, write_export
 from hwt.profile import Profile
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Flame:
             if flag:
                 how.flags |= bit
         how.value = value_number(value)
-        how.max_depth = max_depth
+        how.max_depth = amount("max_depth", max_depth, (1 << 32) - 1)
         if min_percent is not None:
             how.min_ppm = int(min_percent * 10000 + 0.5)
         elif invert:
@@ -260,6 +260,7 @@ class Flame:
 
     def _sorted_by_name(self) -> Handle:
         """The same, as lines are written."""
+        self._handle.c
         if self._how.flags & lib.HWTD_FLAME_BY_NAME:
             return self._handle
         if self._states() != self._state or self._profile.closed:
@@ -335,7 +336,10 @@ class Flame:
         >>> rows[0].kind, rows[0].parent
         ('all', None)
         """
-        c = self._handle.c
+        with self._handle.lock:
+            return self._nodes(self._handle.c)
+
+    def _nodes(self, c: Any) -> Table:
         rows, n = read_rows(_NODE, lambda *a: int(lib.hwtd_flame_nodes(c, *a)))
         count = int(self._info.n_frames)
         frames = ffi.new(f"{_FRAME}[]", max(count, 1))
@@ -435,11 +439,13 @@ class Flame:
             icicle=icicle,
             min_width=_tenths(min_width),
         )
-        write_export(
-            lambda *a: int(lib.hwtd_export_open_flame(handle.c, *a)),
-            how,
-            target,
-        )
+
+        def begin(*args: Any) -> int:
+            # It may be closed by another thread.
+            with handle.lock:
+                return int(lib.hwtd_export_open_flame(handle.c, *args))
+
+        write_export(begin, how, target)
         del keep
 
     def _text(
