@@ -68,7 +68,9 @@ def test_every_format_has_the_bytes_of_the_tool(
 
 
 @needs_tool
-@pytest.mark.parametrize("name", ["folded", "perfetto", "pprof", "perf-script"])
+@pytest.mark.parametrize(
+    "name", ["folded", "perfetto", "pprof", "perf-script"]
+)
 def test_traces_of_others_have_the_bytes_of_the_tool(
     name: str, repo: Path, tmp_path: Path
 ) -> None:
@@ -98,7 +100,7 @@ def test_traces_of_others_have_the_bytes_of_the_tool(
         ("chrome", {"resolution_ns": 900}, "--resolution 900"),
         ("firefox", {"max_depth": 3}, "--max-depth 3"),
         ("speedscope", {"value": "insns"}, "--value insns"),
-        ("speedscope", {"title": "a\"b"}, '--title a"b'),
+        ("speedscope", {"title": 'a"b'}, '--title a"b'),
         ("speedscope", {"interpolate": False}, "--no-interpolation"),
         ("folded", {"gzip": True}, "--gzip"),
         ("folded", {"value": "calls"}, "--value calls"),
@@ -138,7 +140,11 @@ def test_files_that_are_split_are_those_of_the_tool(
     (tmp_path / "tool").mkdir()
     (tmp_path / "mine").mkdir()
     tool_file(
-        pt, tmp_path / "tool" / "pt.pftrace", "perfetto", "--split-size", "100K"
+        pt,
+        tmp_path / "tool" / "pt.pftrace",
+        "perfetto",
+        "--split-size",
+        "100K",
     )
     wanted = {p.name: p.read_bytes() for p in (tmp_path / "tool").iterdir()}
     assert len(wanted) > 2
@@ -375,4 +381,6 @@ def test_what_a_reader_has_to_know_is_told(trace_pt: Any) -> None:
     info = trace_pt.export(out, "perfetto", min_ns=500)
     assert info.dropped > 0 and info.warnings == ()
     (note,) = trace_pt.export(out, "bolt").notes
-    assert note.startswith("profile of orders: 278757 instructions; 0 of other")
+    assert note.startswith(
+        "profile of orders: 278757 instructions; 0 of other"
+    )

@@ -83,9 +83,11 @@ def tool_lines(path: Path, root: Optional[Path], *args: str) -> list[Any]:
 def plain(row: dict[str, Any]) -> dict[str, Any]:
     """Hex digits as numbers."""
     return {
-        key: int(value, 16)
-        if key.endswith(("offset", "address")) and isinstance(value, str)
-        else value
+        key: (
+            int(value, 16)
+            if key.endswith(("offset", "address")) and isinstance(value, str)
+            else value
+        )
         for key, value in row.items()
     }
 
@@ -247,9 +249,7 @@ def test_a_profile_tells_what_the_program_did(trace_pt: Any) -> None:
     assert sum(b.count * b.insns for b in blocks) == total.insns
     edges = list(profile.edges().rows())
     entered = sum(
-        e.count
-        for e in edges
-        if e.to_function == "take_order" and e.to_start
+        e.count for e in edges if e.to_function == "take_order" and e.to_start
     )
     assert entered == ORDERS
 
@@ -416,7 +416,9 @@ def test_control_c_stops_a_profile(pt: Path) -> None:
                 profile.add(trace)
         assert time.monotonic() - began < 5
         timer.join()
-        assert profile.info.total.calls % Profile.of(trace).info.total.calls == 0
+        assert (
+            profile.info.total.calls % Profile.of(trace).info.total.calls == 0
+        )
 
 
 def test_threads_use_one_profile(trace_pt: Any) -> None:
@@ -452,7 +454,10 @@ def test_nothing_is_added_while_it_is_exported(trace_pt: Any) -> None:
 
 def of_text(tmp_path: Path, names: list[bytes], *, by_thread: bool) -> Profile:
     """A profile of calls of functions with these names, each in the other."""
-    lines = [b"7/8 1.000000000: 1 branches:u: tr strt 0 [unknown] ([unknown]) => 1000 m+0x0 (p)"]
+    lines = [
+        b"7/8 1.000000000: 1 branches:u: tr strt 0 [unknown] ([unknown]) "
+        b"=> 1000 m+0x0 (p)"
+    ]
     at = b"1000 m+0x0 (p)"
     for i, name in enumerate(names):
         to = b"%x %s+0x0 (p)" % (0x2000 + i * 4096, name)

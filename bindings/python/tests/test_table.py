@@ -1,4 +1,4 @@
-"""Tables: what is gathered in C is what was there, and nothing lets go of it."""
+"""Tables: what is gathered in C is what was there, and it stays."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ def test_units_and_meanings_are_in_the_schema() -> None:
     assert (b.unit, b.meaning) == (None, "")
     pyarrow = pytest.importorskip("pyarrow")
     field = pyarrow.table(table).schema.field("a")
-    assert field.metadata == {b"unit": b"ns", b"meaning": "how long ü".encode()}
+    assert field.metadata == {
+        b"unit": b"ns",
+        b"meaning": "how long ü".encode(),
+    }
 
 
 def test_members_are_gathered_where_they_are_known() -> None:
@@ -164,7 +167,9 @@ def test_bytes_that_are_no_text_are_told_as_python_tells_them() -> None:
         )
         for _ in range(700)
     ]
-    texts += [s.encode() for s in ("", "ü", "\u0800", "\ud7ff\ue000", "\U0010ffff")]
+    texts += [
+        s.encode() for s in ("", "ü", "\u0800", "\ud7ff\ue000", "\U0010ffff")
+    ]
     rows, keep = c_texts([*texts, None])
     n = len(texts) + 1
     wanted = [t.decode("utf-8", "backslashreplace") for t in texts] + [None]

@@ -63,9 +63,7 @@ class Lookups:
     def _names(self, path: str) -> Names:
         return Names.member(self.functions, _FUNCTION, path, self.n_functions)
 
-    def of_function(
-        self, path: str, at: Member, **how: Any
-    ) -> Member:
+    def of_function(self, path: str, at: Member, **how: Any) -> Member:
         """A member of the function that `at` is the number of."""
         return Spec.member(
             self.functions,
@@ -310,7 +308,11 @@ def _who(
             "of the first byte in the file; without a file the address",
         )
         size = Spec(
-            "bytes", "u32", Spec.member(rows, _ROW, "bytes"), "bytes", "of code"
+            "bytes",
+            "u32",
+            Spec.member(rows, _ROW, "bytes"),
+            "bytes",
+            "of code",
         )
         return [image, offset, size, function], [file, line]
     front = [function, _without(rows, _ROW, n)]
@@ -328,7 +330,9 @@ def _who(
     return front, [image] + _details(look, rows, _ROW, "function")
 
 
-def _counts(by: str, rows: Any, info: Any, source: str, has: bool) -> List[Spec]:
+def _counts(
+    by: str, rows: Any, info: Any, source: str, has: bool
+) -> List[Spec]:
     """What counts of code, or rows, tell."""
     known = None if has else "none"
     insns = Spec.member(rows, _ROW, "insns", known=known)
@@ -363,7 +367,9 @@ def _counts(by: str, rows: Any, info: Any, source: str, has: bool) -> List[Spec]
 def _check_report(profile: Profile, by: str) -> Tuple[str, bool]:
     """The source of counts, and if the table has sums of calls."""
     counts = "events" if by in ("thread", "cpu") else "runs"
-    calls = by in ("function", "image") or (by == "thread" and profile.by_thread)
+    calls = by in ("function", "image") or (
+        by == "thread" and profile.by_thread
+    )
     if by in ("line", "inline") and not profile.lines:
         raise InvalidError(f"by={by!r}: the profile was made with lines=False")
     if not (calls and "calls" in profile.sources):
@@ -384,9 +390,11 @@ def report(profile: Profile, by: str, number: int) -> Table:
         has_calls = calls and "calls" in profile.sources
         has_counts = counts in profile.sources
         seen = info.seen[
-            lib.HWTD_PROFILE_EVENTS
-            if counts == "events"
-            else lib.HWTD_PROFILE_RUNS
+            (
+                lib.HWTD_PROFILE_EVENTS
+                if counts == "events"
+                else lib.HWTD_PROFILE_RUNS
+            )
         ]
         if has_calls:
             whole = int(info.total.insns)
@@ -395,9 +403,7 @@ def report(profile: Profile, by: str, number: int) -> Table:
                 _percent(rows, "total.insns", "total_percent", whole),
             ]
         else:
-            shares = [
-                _percent(rows, "insns", "self_percent", int(seen.insns))
-            ]
+            shares = [_percent(rows, "insns", "self_percent", int(seen.insns))]
         sums = _of_calls(rows, _ROW, info, has_calls) if calls else []
         code = _counts(by, rows, info, counts, has_counts)
         notes = profile._notes_of(

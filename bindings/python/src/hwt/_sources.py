@@ -1,13 +1,20 @@
-"""Passes over a trace: calls, counts of code, rows, that others are made of."""
+"""Passes over a trace that profiles and exports are made of."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Iterable,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from hwt._native import Handle, check, error, ffi, lib, new
 from hwt._profile_info import SOURCES
 from hwt._table import _nearest
-from hwt.errors import InvalidError
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -62,7 +69,9 @@ class Source:
         with handle.lock:
             self.handle = self._open(handle.c, options, edges, flags)
 
-    def _open(self, trace: Any, options: Any, edges: bool, flags: int) -> Handle:
+    def _open(
+        self, trace: Any, options: Any, edges: bool, flags: int
+    ) -> Handle:
         err = error()
         source = self.source
         if source == "calls":

@@ -219,11 +219,12 @@ class Spec:
         path : str
             Of the member, for instance ``self.ns`` or ``gaps[3]``.
         known : optional
-            ``"id"``: unless it is HWTD_NO_ID.  ``"none"``: none.  ``(member, mask)``: if one of
-            these bits of another member is set, which may be a pointer;
-            ``(member, mask, "clear")``: if none is; ``(member, 0, "id")``:
-            unless the other one is HWTD_NO_ID.  A sequence of bool: as it
-            says.  A text is not known where it is NULL, in any case.
+            ``"id"``: unless it is HWTD_NO_ID.  ``"none"``: none of them.
+            ``(member, mask)``: if one of these bits of another member is set,
+            which may be a pointer; ``(member, mask, "clear")``: if none is;
+            ``(member, 0, "id")``: unless the other one is HWTD_NO_ID.  A
+            sequence of bool: as it says.  A text is not known where it is
+            NULL, in any case.
         names : Names, optional
             Of kind ``name``: what each value stands for.
         mask : int, optional
@@ -240,9 +241,7 @@ class Spec:
         -------
         Member
         """
-        return Member(
-            rows, ctype, path, known, names, mask, scale, at, count
-        )
+        return Member(rows, ctype, path, known, names, mask, scale, at, count)
 
 
 def _set_known(column: Any, known: Known, m: Optional[Member]) -> Any:
@@ -548,9 +547,7 @@ class Table:
         out = ffi.new("struct hwtpy_table **")
         err = error()
         check(
-            lib.hwtpy_table_take(
-                self._handle.c, numbers, len(rows), out, err
-            ),
+            lib.hwtpy_table_take(self._handle.c, numbers, len(rows), out, err),
             err,
         )
         handle = Handle(out[0], lib.hwtpy_table_release)
@@ -715,7 +712,9 @@ class Table:
                 continue
             if not any(isinstance(v, str) for v in values):
                 right.add(name)
-            is_place = name in _PLACES or name.endswith(("_offset", "_address"))
+            is_place = name in _PLACES or name.endswith(
+                ("_offset", "_address")
+            )
             cells[name] = [name] + [_cell(v, is_place) for v in values]
         lines, hidden = _align(cells, right)
         what = f": {self.title}" if self.title else ""

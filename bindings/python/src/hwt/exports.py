@@ -140,7 +140,8 @@ def formats() -> Tuple[Format, ...]:
 
     Examples
     --------
-    >>> {format.name: format.source for format in hwt.exports.formats()}["perfetto"]
+    >>> known = {format.name: format for format in hwt.exports.formats()}
+    >>> known["perfetto"].source
     'calls'
     """
     out: List[Format] = []
@@ -362,9 +363,7 @@ def _image_paths(trace: Trace) -> List[str]:
     return paths
 
 
-def _image_number(
-    paths: List[str], program: Union[None, int, str]
-) -> int:
+def _image_number(paths: List[str], program: Union[None, int, str]) -> int:
     """The image that a profile for compilers is of."""
     if program is None:
         return int(lib.HWTD_NO_ID)
@@ -377,7 +376,9 @@ def _image_number(
         return named[0]
     if named:
         some = ", ".join(paths[i] for i in named[:4])
-        raise InvalidError(f"program={program!r} is {some}: give the whole path")
+        raise InvalidError(
+            f"program={program!r} is {some}: give the whole path"
+        )
     raise InvalidError(
         _nearest(program, sorted({_last(path) for path in paths}), "image")
     )
@@ -482,9 +483,7 @@ class _Making:
             options.n_maps = len(maps)
         out = ffi.new("struct hwtd_coverage **")
         err = error()
-        check(
-            lib.hwtd_coverage_create(context().c, options, out, err), err
-        )
+        check(lib.hwtd_coverage_create(context().c, options, out, err), err)
         return Handle(out[0], lib.hwtd_coverage_close, name="coverage")
 
     def read_compiler_info(self, export: Any) -> None:
@@ -733,9 +732,7 @@ def export_trace(
     notes += _program_notes(making)
     limited = making.source.limited()
     if limited:
-        notes.append(
-            f"{limited} calls were ended because too many were open"
-        )
+        notes.append(f"{limited} calls were ended because too many were open")
     return ExportInfo(
         form.name,
         info.bytes,

@@ -68,8 +68,8 @@ class _Memory(Target):
 class Flame:
     """The stacks of a profile as one tree of names that weigh something.
 
-    Made by `Trace.flame`, `Profile.flame` or `Flame.of`.  In a notebook it is a
-    picture.
+    Made by `Trace.flame`, `Profile.flame` or `Flame.of`.  In a notebook it is
+    a picture.
 
     Parameters
     ----------
@@ -139,7 +139,9 @@ class Flame:
                 "by_thread: the profile was made without by_thread=True"
             )
         if absolute and diff is None:
-            raise InvalidError("absolute: nothing is compared; diff= says with")
+            raise InvalidError(
+                "absolute: nothing is compared; diff= says with"
+            )
         if min_percent is not None and not 0 <= min_percent <= 100:
             raise InvalidError(f"min_percent={min_percent} is no share of 100")
         self.title = title if title is not None else ""
@@ -202,9 +204,7 @@ class Flame:
         Flame
         """
         filters = {
-            name: how.pop(name)
-            for name in list(how)
-            if name in _FILTERS
+            name: how.pop(name) for name in list(how) if name in _FILTERS
         }
         for name in how:
             if name not in _OPTIONS:
@@ -305,9 +305,7 @@ class Flame:
                 "bytes of trace"
             )
         if i.smaller:
-            out.append(
-                f"{plural(i.smaller, 'frame')} summed up: too small"
-            )
+            out.append(f"{plural(i.smaller, 'frame')} summed up: too small")
         if i.deeper:
             out.append(
                 f"{plural(i.deeper, 'frame')} summed up: too deep; "
@@ -372,8 +370,16 @@ class Flame:
                 "",
                 "number of the place above",
             ),
-            Spec("depth", "u32", Spec.member(rows, _NODE, "depth"), "", "0: root"),
-            Spec("kind", "name", of_frame("kind", names=kinds), "", "what it is"),
+            Spec(
+                "depth",
+                "u32",
+                Spec.member(rows, _NODE, "depth"),
+                "",
+                "0: root",
+            ),
+            Spec(
+                "kind", "name", of_frame("kind", names=kinds), "", "what it is"
+            ),
             Spec(
                 "name",
                 "name",
@@ -531,9 +537,7 @@ class Flame:
             target.give_up()
             raise
 
-    def diff(
-        self, other: Union[Flame, Profile, Trace], **how: Any
-    ) -> Flame:
+    def diff(self, other: Union[Flame, Profile, Trace], **how: Any) -> Flame:
         """Compare it with what was before.
 
         Parameters
@@ -634,11 +638,14 @@ def _inline(svg: str) -> str:
     end = head.index("</style>") + len("</style>")
     # What the script is for would do nothing.
     head = head[:style] + head[end:]
-    return head.replace(
-        "<svg ",
-        '<svg role="img" style="max-width:100%;height:auto" ',
-        1,
-    ) + tail
+    return (
+        head.replace(
+            "<svg ",
+            '<svg role="img" style="max-width:100%;height:auto" ',
+            1,
+        )
+        + tail
+    )
 
 
 def _tenths(pixels: float) -> int:

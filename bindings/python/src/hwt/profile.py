@@ -403,7 +403,9 @@ class Profile:
             return ("nothing was added",)
         return self._notes_of(self.loss.source)
 
-    def _notes_of(self, source: str, *, lines: bool = False) -> Tuple[str, ...]:
+    def _notes_of(
+        self, source: str, *, lines: bool = False
+    ) -> Tuple[str, ...]:
         """What a table of this source lacks."""
         info = self.info
         notes = loss_notes(info.seen[source])
@@ -415,7 +417,9 @@ class Profile:
                 f"({of_hundred(total.gap_ns, time)}) in gaps"
             )
         if info.others:
-            notes.append(f"not told apart: {info.others} calls, for want of room")
+            notes.append(
+                f"not told apart: {info.others} calls, for want of room"
+            )
         if source == "calls" and self._limited:
             notes.append(
                 f"{self._limited} calls were ended because too many were open"
