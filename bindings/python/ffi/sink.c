@@ -8,9 +8,14 @@
 #include "sink.h"
 
 /* A buffer that became larger is given back when it is empty. */
-#define KEPT_BYTES 1048576u
+#define KEPT_BYTES 8388608u
+
+/* What cffi makes of the declaration in the header. */
+int hwtpy_sink_drain(void *arg);
 
 struct hwtpy_sink {
+	void *arg;
+	size_t full;
 	uint8_t *bytes;
 	size_t n;
 	size_t cap;
@@ -25,9 +30,15 @@ struct hwtpy_sink {
 };
 
 struct hwtpy_sink *
-hwtpy_sink_create(void)
+hwtpy_sink_create(void *arg, size_t full)
 {
-	return (calloc(1, sizeof(struct hwtpy_sink)));
+	struct hwtpy_sink *sink = calloc(1, sizeof(*sink));
+
+	if (sink != NULL) {
+		sink->arg = arg;
+		sink->full = full;
+	}
+	return (sink);
 }
 
 static int
@@ -57,7 +68,7 @@ sink_write(void *arg, const void *bytes, size_t n)
 	}
 	memcpy(sink->bytes + sink->n, bytes, n);
 	sink->n += n;
-	return (0);
+	return (sink->n < sink->full ? 0 : hwtpy_sink_drain(sink->arg));
 }
 
 static int

@@ -1,8 +1,9 @@
 /*
  * What an export wrote since it was last asked, until Python has taken it.
  *
- * Nothing of Python runs inside of the library so: a writer that raises, or that
- * uses what is being exported, does so between two steps.
+ * So Python's code runs between two steps.  Only where one step writes very much
+ * is it called from inside, so that there is a limit to what is held, and to how
+ * long signals wait.
  */
 #ifndef HWTPY_SINK_H
 #define HWTPY_SINK_H
@@ -22,8 +23,20 @@ enum hwtpy_taken {
 	HWTPY_TAKEN_NEXT = 2
 };
 
-/* NULL: out of memory. */
-struct hwtpy_sink *hwtpy_sink_create(void);
+/*
+ * In Python: take what there is.  `arg` is that of hwtpy_sink_create().
+ *
+ * @return 0, or an errno value; the export fails with it.
+ */
+#ifdef HWTPY_CFFI
+extern "Python+C" int hwtpy_sink_drain(void *arg);
+#endif
+
+/*
+ * Python is asked inside of a step when `full` bytes are there.  NULL: out of
+ * memory.
+ */
+struct hwtpy_sink *hwtpy_sink_create(void *arg, size_t full);
 
 /* Set `write`, `write_arg` and, for several files, `next`. */
 void hwtpy_sink_connect(struct hwtpy_sink *sink,

@@ -206,6 +206,55 @@ def test_what_a_writer_raises_comes_out(room: int, trace_pt: Any) -> None:
         trace_pt.export(Failing(room), "perfetto")
 
 
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes are handed over in the middle of steps, as of large ones."""
+    monkeypatch.setattr("hwt.exports._FULL_BYTES", 3000)
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("name", ["firefox", "chrome", "lcov"])
+def test_large_steps_are_handed_over_in_parts(
+    name: str, trace_pt: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    class Sized(io.BytesIO):
+        def write(self, data: Any) -> int:
+            sizes.append(len(data))
+            return super().write(data)
+
+    file = Sized()
+    trace_pt.export(file, name)
+    assert max(sizes) < 70_000
+    monkeypatch.undo()
+    assert exported(trace_pt, name) == file.getvalue()
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_what_a_writer_raises_in_a_step_comes_out(
+    trace_pt: Any, tmp_path: Path
+) -> None:
+    for room in (0, 5000, 200_000):
+        with pytest.raises(Stop):
+            trace_pt.export(Failing(room), "firefox")
+    with pytest.raises(OSError):
+        trace_pt.export("/dev/full", "firefox")
+
+    class Interrupted:
+        def write(self, data: bytes) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        trace_pt.export(Interrupted(), "firefox")
+
+    class Closing:
+        def write(self, data: bytes) -> None:
+            trace_pt.close()
+
+    trace_pt.export(Closing(), "firefox")
+
+
 class Slow(io.RawIOBase):
     """Takes few bytes at a time, as a pipe may."""
 

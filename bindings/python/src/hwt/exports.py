@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from typing import (
@@ -45,6 +46,9 @@ _SOURCES = {
     lib.HWTD_SOURCE_EVENTS: "events",
     lib.HWTD_SOURCE_COVERAGE: "coverage",
 }
+
+# Bytes that are held before they are handed over in the middle of a step.
+_FULL_BYTES = 4 << 20
 
 # Which formats have a use for an option, by what they are made of.
 _FITS = {
@@ -262,6 +266,51 @@ def format_options(
     return options, keep
 
 
+class _Drain:
+    """What an export wrote on its way to a target."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        #: What the target raised where it was called from C.
+        self.failure: Optional[BaseException] = None
+        self._data, self._n = ffi.new("const void **"), ffi.new("size_t *")
+        self._self = ffi.new_handle(self)
+        made = lib.hwtpy_sink_create(self._self, _FULL_BYTES)
+        if made == ffi.NULL:
+            raise MemoryError("out of memory")
+        self.sink = Handle(made, lib.hwtpy_sink_destroy, name="sink")
+
+    def take(self) -> None:
+        """Hand over what there is."""
+        sink = self.sink.c
+        while True:
+            taken = lib.hwtpy_sink_take(sink, self._data, self._n)
+            if taken == lib.HWTPY_TAKEN_BYTES:
+                self.target.write(ffi.buffer(self._data[0], self._n[0]))
+            elif taken == lib.HWTPY_TAKEN_NEXT:
+                self.target.next_file()
+            else:
+                return
+
+    def called(self) -> int:
+        """The same in the middle of a step: nothing is raised through C."""
+        try:
+            self.take()
+        except BaseException as e:
+            self.failure = e
+            return errno.ECANCELED
+        return 0
+
+
+def _called(arg: Any) -> int:
+    """Called by C when a step writes very much."""
+    drain: _Drain = ffi.from_handle(arg)
+    return drain.called()
+
+
+getattr(ffi, "def_extern")("hwtpy_sink_drain", error=errno.ECANCELED)(_called)
+
+
 def write_export(
     begin: Callable[[Any, Any, Any], int],
     options: Any,
@@ -272,35 +321,28 @@ def write_export(
 ) -> Any:
     """Write an export that `begin` opens; what C says of it then.
 
-    `last` is called with it before it is closed.
-
-    Python's code runs between two steps, never inside of one: so whatever
-    `target` raises goes to the caller.
+    `last` is called with it before it is closed.  Whatever `target` raises
+    goes to the caller.
     """
-    made = lib.hwtpy_sink_create()
-    if made == ffi.NULL:
-        raise MemoryError("out of memory")
-    sink = Handle(made, lib.hwtpy_sink_destroy, name="sink")
-    lib.hwtpy_sink_connect(sink.c, options, target.several)
+    drain = _Drain(target)
+    lib.hwtpy_sink_connect(drain.sink.c, options, target.several)
     out = ffi.new("struct hwtd_export **")
     err = error()
     check(begin(options, out, err), err)
-    export = Handle(out[0], lib.hwtd_export_close, (sink,), name="export")
-    data, n = ffi.new("const void **"), ffi.new("size_t *")
+    export = Handle(out[0], lib.hwtd_export_close, (drain,), name="export")
 
     def step() -> int:
         err = error()
-        code = lib.hwtd_export_write(export.c, err)
-        if lib.hwtpy_sink_failed(sink.c):
+        code = int(lib.hwtd_export_write(export.c, err))
+        if drain.failure is not None:
+            raise drain.failure
+        if lib.hwtpy_sink_failed(drain.sink.c):
             raise MemoryError("out of memory")
-        while True:
-            taken = lib.hwtpy_sink_take(sink.c, data, n)
-            if taken == lib.HWTPY_TAKEN_BYTES:
-                target.write(ffi.buffer(data[0], n[0]))
-            elif taken == lib.HWTPY_TAKEN_NEXT:
-                target.next_file()
-            else:
-                return check(code, err)
+        if code == lib.HWTD_E_IO and err.sys_errno == errno.ECANCELED:
+            # A signal came before `called` could see to it.
+            raise KeyboardInterrupt
+        drain.take()
+        return check(code, err)
 
     try:
         run_steps(step, progress, done)
@@ -310,7 +352,7 @@ def write_export(
         return info
     finally:
         export.close()
-        sink.close()
+        drain.sink.close()
 
 
 def _warnings(format: Format, info: Any, value: Optional[str]) -> List[str]:
