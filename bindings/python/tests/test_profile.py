@@ -254,6 +254,21 @@ def test_a_profile_tells_what_the_program_did(trace_pt: Any) -> None:
     assert entered == ORDERS
 
 
+@pytest.mark.parametrize(
+    "by", ["function", "line", "inline", "image", "thread", "block", "cpu"]
+)
+def test_a_report_alone_is_that_of_a_profile(by: str, trace_pt: Any) -> None:
+    from hwt.profile import report
+
+    for how in ({}, {"by_thread": True}):
+        table = report(trace_pt, by, **how)
+        wanted = trace_pt.profile(**how).report(by)
+        assert table.to_dict() == wanted.to_dict()
+        assert table.title == wanted.title
+    with pytest.raises(InvalidError, match="did you mean"):
+        report(trace_pt, by + "s")
+
+
 def test_parts_add_up_to_the_whole(pt: Path) -> None:
     with hwt.open(pt) as trace:
         whole = Profile.of(trace)

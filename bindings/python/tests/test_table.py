@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -374,6 +377,29 @@ except MemoryError:
         [sys.executable, "-c", code], capture_output=True, text=True
     )
     assert (done.stdout, done.returncode) == ("none left\n", 0), done.stderr
+
+
+def test_every_allocation_may_fail(repo: Path, tmp_path: Path) -> None:
+    cc = shutil.which(os.environ.get("CC", "cc").split()[-1])
+    if cc is None:
+        pytest.skip("no compiler")
+    binding = repo / "bindings" / "python"
+    program = tmp_path / "allocations"
+    subprocess.run(
+        [
+            cc,
+            "-std=c11",
+            f"-I{binding / 'ffi'}",
+            f"-I{repo / 'include'}",
+            str(binding / "tests" / "table_allocations.c"),
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("0 after ")
 
 
 def test_threads_share_a_table() -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hwt.flame import Flame
     from hwt.trace import Trace
 
-__all__ = ["Loss", "Profile", "ProfileInfo", "Sums"]
+__all__ = ["Loss", "Profile", "ProfileInfo", "Sums", "report"]
 
 _BY = {
     "function": lib.HWTD_PROFILE_BY_FUNCTION,
@@ -350,6 +350,19 @@ class Profile:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    @classmethod
+    def _for_report(cls, trace: Trace, by: str, **how: Any) -> Profile:
+        """A profile that has what a report needs, and no more."""
+        if how.get("sources") is None:
+            if by in ("line", "inline", "block", "address"):
+                how["sources"] = ("runs",)
+            elif by == "cpu" or (by == "thread" and not how.get("by_thread")):
+                how["sources"] = ("events",)
+            elif how.get("address") is None and by in ("function", "image"):
+                how["sources"] = ("calls", "runs")
+            how.setdefault("edges", False)
+        return cls.of(trace, **how)
+
     # What is in it.
 
     def _c_info(self) -> Any:
@@ -641,3 +654,36 @@ class Profile:
         what.append(f"{insns} instructions executed")
         lost = self.notes[0] if self.notes else "nothing lost"
         return f"<hwt.Profile: {', '.join(what)}; {lost}>"
+
+
+def report(trace: Trace, by: str = "function", **how: Any) -> Table:
+    """What a trace executed, by what; only the passes that it takes are made.
+
+    Parameters
+    ----------
+    trace : Trace
+        Open.
+    by : str, optional
+        As for `Profile.report`.
+    **how
+        As for `Profile.of`.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        There is no such table, or as `Profile.of`.
+
+    Examples
+    --------
+    >>> from hwt.profile import report
+    >>> report(hwt.open(pt), "cpu").columns
+    ('cpu', 'self_percent', 'insns')
+    """
+    if by not in _BY and by != "address":
+        raise InvalidError(_nearest(by, _BY, "report by"))
+    with Profile._for_report(trace, by, **how) as profile:
+        return profile.report(by)
