@@ -405,12 +405,18 @@ class Table:
 
     title: str
     notes: Tuple[str, ...]
+    _handle: Handle
+    _batch_: Optional[Batch]
 
-    def __init__(self, handle: Handle, title: str, notes: Iterable[str]):
+    @classmethod
+    def _of(cls, handle: Handle, title: str, notes: Iterable[str]) -> Table:
+        """What `handle` has, a ``struct hwtpy_table *``."""
+        self = cls()
         self._handle = handle
         self.title = title
         self.notes = tuple(notes)
-        self._batch_: Optional[Batch] = None
+        self._batch_ = None
+        return self
 
     @classmethod
     def from_rows(
@@ -458,7 +464,7 @@ class Table:
         err = error()
         check(lib.hwtpy_table_create(columns, len(specs), n, out, err), err)
         del keep
-        return cls(Handle(out[0], lib.hwtpy_table_release), title, notes)
+        return cls._of(Handle(out[0], lib.hwtpy_table_release), title, notes)
 
     # What is in it.
 
@@ -525,9 +531,9 @@ class Table:
     def rows(self) -> Iterator[Any]:
         """All rows, as named tuples.
 
-        Yields
-        ------
-        Row
+        Returns
+        -------
+        iterator of Row
             A field for each column; None where it is not known.
 
         Examples
@@ -551,7 +557,7 @@ class Table:
             err,
         )
         handle = Handle(out[0], lib.hwtpy_table_release)
-        return type(self)(handle, self.title, self.notes)
+        return self._of(handle, self.title, self.notes)
 
     def head(self, n: int = 10) -> Table:
         """The first rows.
@@ -564,6 +570,7 @@ class Table:
         Returns
         -------
         Table
+            As many as there are, at most `n`.
         """
         if n < 0:
             raise ValueError(f"head({n}): a number of rows is 0 or more")
@@ -585,6 +592,7 @@ class Table:
         Returns
         -------
         Table
+            Another one; this one stays as it is.
 
         Examples
         --------
@@ -614,6 +622,7 @@ class Table:
         Returns
         -------
         Table
+            Those rows, in their order.
 
         Raises
         ------
@@ -638,11 +647,12 @@ class Table:
     # What others make of it.
 
     def to_dict(self) -> Dict[str, List[Any]]:
-        """Lists of values by name of column; None where it is not known.
+        """All values by name of column.
 
         Returns
         -------
         dict of str to list
+            A list for each column; None where a value is not known.
         """
         return {name: self.column(name).to_list() for name in self.columns}
 
@@ -662,6 +672,7 @@ class Table:
         Returns
         -------
         pyarrow.Table
+            Of the same memory; metadata of its fields has units and meanings.
         """
         return needed("pyarrow", "arrow").table(self)
 
@@ -671,6 +682,7 @@ class Table:
         Returns
         -------
         pandas.DataFrame
+            A copy; names are categories.
         """
         needed("pandas", "pandas")
         return self.to_arrow().to_pandas()
@@ -681,6 +693,7 @@ class Table:
         Returns
         -------
         polars.DataFrame
+            Names are categories.
         """
         return needed("polars", "polars").DataFrame(self)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -93,7 +93,7 @@ class Format:
     suffixes: Tuple[str, ...]
     viewer: str
     viewer_bytes: Optional[int]
-    _number: int = 0
+    _number: int = field(default=0, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,12 @@ class ExportInfo:
 
 
 def formats() -> Tuple[Format, ...]:
-    """Formats that there are.
+    """All formats that there are.
 
     Returns
     -------
     tuple of Format
+        In the order of the library.
 
     Examples
     --------
@@ -688,6 +689,7 @@ def export_trace(
     Returns
     -------
     ExportInfo
+        How much was written, where, and what it lacks.
 
     Raises
     ------

@@ -194,7 +194,9 @@ class Flame:
             What it is compared with; of a trace with the same filters.
         title : str, optional
             Of the picture; by default the name of the trace.
-        jobs, progress
+        jobs : int, optional
+            Threads that decode.
+        progress : None, bool or callable, optional
             As for `Trace.profile`.
         **how
             As for `Flame`; and ``cpu tid pid stream time engine strict``.
@@ -505,7 +507,9 @@ class Flame:
             The file, which is there when all was written.
         format : str, optional
             ``svg``, ``folded``, ``speedscope``; by default what the name says.
-        icicle, min_width
+        icicle : bool, optional
+            As for `svg`.
+        min_width : float, optional
             As for `svg`.
 
         Returns

@@ -217,8 +217,14 @@ class Profile:
         ----------
         trace : Trace
             Open.
-        sources, jobs, progress, **filters
-            As for `Profile.of`; sources are those that the profile has.
+        sources : iterable of str, optional
+            By default those that the profile has.
+        jobs : int, optional
+            Threads that decode.
+        progress : None, bool or callable, optional
+            As for `Profile.of`.
+        **filters
+            As for `Profile.of`.
 
         Returns
         -------
@@ -532,6 +538,7 @@ class Profile:
         Returns
         -------
         Table
+            A row for each pair of functions and way to call.
 
         Raises
         ------
@@ -632,6 +639,7 @@ class Profile:
         Returns
         -------
         Flame
+            It does not need the profile any more, but to write lines.
         """
         from hwt.flame import Flame
 
@@ -671,6 +679,7 @@ def report(trace: Trace, by: str = "function", **how: Any) -> Table:
     Returns
     -------
     Table
+        As `Profile.report` gives it.
 
     Raises
     ------
