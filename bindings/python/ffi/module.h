@@ -8,5 +8,9 @@
 #include "account.h"
 #include "arrow.h"
 #include "log.h"
+#include "memory_rows.h"
+#include "profile_rows.h"
+#include "sink.h"
+#include "table.h"
 
 #endif /* HWTPY_MODULE_H */

@@ -875,6 +875,11 @@ class Lib:
     HWTPY_KNOWN_ID: int
     HWTPY_KNOWN_NONE: int
     HWTPY_KNOWN_NO_BITS: int
+    HWTPY_MEMORY_IMAGE_OFFSET: int
+    HWTPY_MEMORY_LATENCY: int
+    HWTPY_MEMORY_MEAN: int
+    HWTPY_MEMORY_OTHER: int
+    HWTPY_MEMORY_TAKEN: int
     HWTPY_NAME: int
     HWTPY_OWNERS: int
     HWTPY_TAKEN_BYTES: int
@@ -1709,6 +1714,44 @@ class Lib:
     def hwtpy_log_set_level(self, a0: Any, a1: int, /) -> None: ...
     def hwtpy_log_sink(self, /) -> CData: ...
     def hwtpy_log_waits(self, a0: Any, /) -> int: ...
+    def hwtpy_memory_accesses(
+        self,
+        a0: Any,
+        a1: int,
+        a2: Any,
+        a3: int,
+        a4: Any,
+        a5: int,
+        a6: Any,
+        /,
+    ) -> int: ...
+    def hwtpy_memory_buffers(
+        self,
+        a0: Any,
+        a1: int,
+        a2: int,
+        a3: Any,
+        /,
+    ) -> int: ...
+    def hwtpy_memory_read(
+        self,
+        a0: Any,
+        a1: int,
+        a2: int,
+        a3: Any,
+        a4: int,
+        a5: Any,
+        /,
+    ) -> int: ...
+    def hwtpy_memory_step(
+        self,
+        a0: Any,
+        a1: Any,
+        a2: Any,
+        a3: int,
+        a4: Any,
+        /,
+    ) -> int: ...
     def hwtpy_names_count(self, a0: Any, /) -> int: ...
     def hwtpy_names_create(
         self,
