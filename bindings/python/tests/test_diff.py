@@ -243,9 +243,7 @@ def test_iterating_may_be_left_and_begun_again(
         assert "pair" in repr(plan)
         seen: List[Any] = []
         list(
-            other.divergences(
-                trace_pt, progress=lambda *now: seen.append(now)
-            )
+            other.divergences(trace_pt, progress=lambda *now: seen.append(now))
         )
         assert seen == sorted(seen) and len(seen) > 0
         late = other.divergences(trace_pt)

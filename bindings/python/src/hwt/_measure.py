@@ -18,6 +18,7 @@ from typing import (
 )
 
 from hwt import _native, errors
+from hwt._filters import filters_to_c
 from hwt._hwtdecode import ffi, lib
 
 from hwt._table import Names, Spec, Table
@@ -259,12 +260,10 @@ def locked(*handles: _native.Handle) -> Iterator[None]:
 
 def options_of(jobs: int | None, filters: Mapping[str, Any]) -> Any:
     """Options of a cursor, with what keeps them alive."""
-    from hwt.events import _filters_to_c
-
     for name in ("kinds", "columns"):
         if name in filters:
             raise TypeError(f"{name}: rows are not chosen by it here")
-    return _filters_to_c({**filters, "jobs": jobs})
+    return filters_to_c({**filters, "jobs": jobs})
 
 
 def open_runs(

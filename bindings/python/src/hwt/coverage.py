@@ -141,7 +141,7 @@ class Coverage:
             True: text on stderr if that is a terminal; or a function of bytes
             done and bytes in all.
         images, sources, excludes, path_map, search, lines, debug_files, \
-raw_names
+raw_names : optional
             As of :class:`Coverage`.
         **filters
             What of the traces counts: ``cpu``, ``tid``, ``pid``, ``stream``,
@@ -194,7 +194,9 @@ raw_names
         ----------
         trace : Trace
             It may be closed afterwards.
-        jobs, progress, **filters
+        jobs, progress : optional
+            As of :meth:`of`.
+        **filters
             As of :meth:`of`.
 
         Returns

@@ -171,16 +171,16 @@ class Diff:
         >>> diff.info.by
         'calls'
         """
+        from hwt.trace import Trace
+
         names = _measure.names_by(lib.hwtd_diff_by_name, lib.HWTD_DIFF_BYS)
         no = _measure.choose("by", by, names)
-        meter = _measure.Meter(
-            progress,
-            _measure.bytes_of(x for x in (a, b) if _measure.is_trace(x)),
-        )
+        traces = [one for one in (a, b) if isinstance(one, Trace)]
+        meter = _measure.Meter(progress, _measure.bytes_of(traces))
         profiles: list[tuple[_native.Handle, bool]] = []
         try:
             for side, one in zip(_SIDES, (a, b)):
-                if _measure.is_trace(one):
+                if isinstance(one, Trace):
                     made = _profile_of(one, names[no], meter, jobs, filters)
                     profiles.append((made, True))
                     _check_measure(made, names[no], side)

@@ -170,7 +170,7 @@ class Histogram:
         ----------
         traces : Trace or iterable of Trace
             They may be closed afterwards.
-        function, value, to, exact
+        function, value, to, exact : optional
             As of :class:`Histogram`.
         interpolate : bool, default True
             Between two times of the hardware time passes by instructions;
@@ -217,7 +217,9 @@ class Histogram:
         ----------
         trace : Trace
             It may be closed afterwards.
-        interpolate, jobs, progress, **filters
+        interpolate, jobs, progress : optional
+            As of :meth:`of`.
+        **filters
             As of :meth:`of`.
 
         Returns

@@ -205,7 +205,9 @@ class Memory:
         ----------
         trace : Trace
             It may be closed afterwards.
-        jobs, progress, **filters
+        jobs, progress : optional
+            As of :meth:`of`.
+        **filters
             As of :meth:`of`.
 
         Returns
@@ -544,10 +546,12 @@ class Memory:
         row : int or str, optional
             Number of the row in ``table(table, sort)``, or the name of its
             symbol or data source.  Default: all rows in one.
-        table, sort : str, optional
+        table : str, optional
             As of :meth:`table`.
         kind : {'total', 'issue', 'translation', 'execution'}
             Which latency.
+        sort : str, optional
+            As of :meth:`table`.
         address : int, optional
             Address of the row, in place of `row`.
 
@@ -610,7 +614,7 @@ class Memory:
 
         Parameters
         ----------
-        row, table, kind, sort, address
+        row, table, kind, sort, address : optional
             As of :meth:`histogram`.
 
         Returns
@@ -741,7 +745,7 @@ def mem(
     ----------
     traces : Trace or iterable of Trace
         Where the samples are.
-    table, sort, limit
+    table, sort, limit : optional
         As of :meth:`Memory.table`; ``sharing`` as well.
     **kw
         As of :meth:`Memory.of`.
