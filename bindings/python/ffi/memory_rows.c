@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Reads in one step: it stays well below what somebody waits for. */
-#define READS 16
+#define READS 2
 
 static int
 add_batch(struct hwtd_memory *memory, const struct hwtd_batch *batch,
