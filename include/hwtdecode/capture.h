@@ -214,7 +214,11 @@ struct hwtd_capture_status {
 	uint64_t losses[HWTD_CAPTURE_LOSSES];
 };
 
-/** Short stable name of a loss: "bytes", "slices"; "unknown" out of range. */
+/**
+ * Short stable name of a loss: "bytes", "slices"; "unknown" out of range.
+ *
+ * Since:  0.1
+ */
 HWTD_API const char *hwtd_capture_loss_name(uint32_t loss);
 
 /**

@@ -300,7 +300,11 @@ struct hwtd_packet {
 	uint32_t aux;
 };
 
-/** Short stable name of a kind, for instance "tip.pge"; "unknown". */
+/**
+ * Short stable name of a kind, for instance "tip.pge"; "unknown".
+ *
+ * Since:  0.1
+ */
 HWTD_API const char *hwtd_packet_kind_name(uint32_t kind);
 
 /**
@@ -459,11 +463,22 @@ HWTD_API int hwtd_packets_visit(struct hwtd_packets *packets,
     const struct hwtd_packet_visitor *visitor, void *arg,
     struct hwtd_error *err);
 
-/** @return HWTD_OK or HWTD_E_INVALID. */
+/**
+ * What was read so far.
+ *
+ * @return HWTD_OK or HWTD_E_INVALID.
+ * Since:  0.1
+ */
 HWTD_API int hwtd_packets_stats(const struct hwtd_packets *packets,
     struct hwtd_packets_stats *out);
 
-/** Close.  @param[in] packets  NULL does nothing. */
+/**
+ * Close.
+ *
+ * @param[in] packets  NULL does nothing.
+ *
+ * Since:  0.1
+ */
 HWTD_API void hwtd_packets_close(struct hwtd_packets *packets);
 
 #ifndef HWTD_CDEF
