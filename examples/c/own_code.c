@@ -12,23 +12,56 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PIECE 4096
-#define MAX_PIECES 64
 #define ROWS 256
 
 struct memory {
 	FILE *file;
 	uint64_t address;
-	struct hwtd_image_desc pieces[MAX_PIECES];
-	uint8_t bytes[MAX_PIECES][PIECE];
+	struct hwtd_image_desc *pieces;
 	size_t n;
+	size_t room;
+	int failed;
 };
 
-/* The code reader: the piece of memory around an address; 0: there is none. */
+/* Keep a piece; its bytes stay where they are when there is more of them. */
+static int
+keep_piece(struct memory *m, uint64_t start, const uint8_t *bytes, size_t n)
+{
+	uint8_t *copy = malloc(n);
+
+	if (m->n == m->room) {
+		const size_t room = m->room > 0 ? 2 * m->room : 16;
+		void *more = realloc(m->pieces, room * sizeof(m->pieces[0]));
+
+		if (more != NULL) {
+			m->pieces = more;
+			m->room = room;
+		}
+	}
+	if (copy == NULL || m->n == m->room) {
+		free(copy);
+		return (0);
+	}
+	memcpy(copy, bytes, n);
+	m->pieces[m->n++] = (struct hwtd_image_desc){
+		.size = sizeof(m->pieces[0]),
+		.path = "memory",
+		.bytes = copy,
+		.n_bytes = n,
+		.flags = HWTD_IMAGEF_ADDRESS,
+		.address = start,
+	};
+	return (1);
+}
+
+/* The code reader: the piece of memory around an address.  0: there is none. */
 static size_t
 read_piece(struct memory *m, uint64_t address)
 {
+	uint8_t bytes[PIECE];
 	const uint64_t off = (address - m->address) / PIECE * PIECE;
 	const uint64_t start = m->address + off;
 	size_t n;
@@ -36,21 +69,16 @@ read_piece(struct memory *m, uint64_t address)
 	for (size_t i = 0; i < m->n; i++)
 		if (m->pieces[i].address == start)
 			return (0);
-	if (address < m->address || off > LONG_MAX || m->n == MAX_PIECES ||
+	if (address < m->address || off > LONG_MAX ||
 	    fseek(m->file, (long)off, SEEK_SET) != 0)
 		return (0);
-	n = fread(m->bytes[m->n], 1, PIECE, m->file);
+	n = fread(bytes, 1, PIECE, m->file);
 	if (n == 0)
 		return (0);
-	m->pieces[m->n] = (struct hwtd_image_desc){
-		.size = sizeof(m->pieces[0]),
-		.path = "memory",
-		.bytes = m->bytes[m->n],
-		.n_bytes = n,
-		.flags = HWTD_IMAGEF_ADDRESS,
-		.address = start,
-	};
-	m->n++;
+	if (!keep_piece(m, start, bytes, n)) {
+		m->failed = 1;
+		return (0);
+	}
 	printf("read %zu bytes at %#" PRIx64 "\n", n, start);
 	return (1);
 }
@@ -103,7 +131,7 @@ decode(struct hwtd_context *ctx, const char *path, struct memory *m,
 int
 main(int argc, char **argv)
 {
-	static struct memory m;
+	struct memory m = { .file = NULL };
 	struct hwtd_error err = { .size = sizeof(err) };
 	struct hwtd_context *ctx = NULL;
 	size_t n_new;
@@ -123,10 +151,17 @@ main(int argc, char **argv)
 	if (rc == HWTD_OK)
 		do
 			rc = decode(ctx, argv[1], &m, &n_new, &err);
-		while (rc == HWTD_OK && n_new > 0);
+		while (rc == HWTD_OK && n_new > 0 && !m.failed);
 	if (rc != HWTD_OK)
 		fprintf(stderr, "own_code: %s: %s\n", argv[1], err.message);
+	/* Code that did not fit is not code that is not there. */
+	else if (m.failed)
+		fprintf(stderr, "own_code: out of memory after %zu pieces\n",
+		    m.n);
 	hwtd_context_destroy(ctx);
+	for (size_t i = 0; i < m.n; i++)
+		free((void *)(uintptr_t)m.pieces[i].bytes);
+	free(m.pieces);
 	fclose(m.file);
-	return (rc == HWTD_OK ? 0 : 1);
+	return (rc == HWTD_OK && !m.failed ? 0 : 1);
 }

@@ -1,6 +1,6 @@
 /*
  * Two ways to use more than one processor: jobs of one cursor, which still gives
- * all rows in order of time; and a thread with a cursor of its own for each stream.
+ * all rows in order of time; and threads with a cursor of their own for each stream.
  *
  * usage: parallel TRACE [ROOT]
  */
@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define JOBS 4
-#define THREADS 64
 #define ROWS 256
 
 /* What one cursor is to read, and what it saw. */
@@ -63,34 +63,64 @@ print_part(const char *what, const struct part *part)
 		fprintf(stderr, "parallel: %s: %s\n", what, part->err.message);
 }
 
-/* A thread for each stream; one that cannot be started runs here. */
+/* Each thread takes every JOBS-th stream: there can be thousands of them. */
+struct share {
+	struct part *parts;
+	uint32_t first;
+	uint32_t n;
+	pthread_t thread;
+	int started;
+};
+
+static void *
+count_share(void *arg)
+{
+	const struct share *share = arg;
+
+	for (uint32_t i = share->first; i < share->n; i += JOBS)
+		count(&share->parts[i]);
+	return (NULL);
+}
+
 static int
 count_streams(struct hwtd_trace *trace, uint32_t n)
 {
-	static struct part parts[THREADS];
-	pthread_t threads[THREADS];
-	int started[THREADS];
+	struct part *parts = calloc(n > 0 ? n : 1, sizeof(parts[0]));
+	struct share shares[JOBS];
 	char what[32];
 	int rc = HWTD_OK;
 
+	if (parts == NULL) {
+		fprintf(stderr,
+		    "parallel: no memory for %" PRIu32 " streams\n", n);
+		return (HWTD_E_NOMEM);
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		parts[i].trace = trace;
 		parts[i].stream = i;
 		parts[i].options.streams = &parts[i].stream;
 		parts[i].options.n_streams = 1;
-		started[i] = pthread_create(&threads[i], NULL, count,
-				 &parts[i]) == 0;
-		if (!started[i])
-			count(&parts[i]);
 	}
+	for (uint32_t i = 0; i < JOBS; i++) {
+		struct share *share = &shares[i];
+
+		*share = (struct share){ .parts = parts, .first = i, .n = n };
+		share->started = pthread_create(&share->thread, NULL,
+				     count_share, share) == 0;
+		/* A thread that cannot be started has its share read here. */
+		if (!share->started)
+			count_share(share);
+	}
+	for (uint32_t i = 0; i < JOBS; i++)
+		if (shares[i].started)
+			pthread_join(shares[i].thread, NULL);
 	for (uint32_t i = 0; i < n; i++) {
-		if (started[i])
-			pthread_join(threads[i], NULL);
 		snprintf(what, sizeof(what), "stream %" PRIu32, i);
 		print_part(what, &parts[i]);
 		if (parts[i].rc != HWTD_OK)
 			rc = parts[i].rc;
 	}
+	free(parts);
 	return (rc);
 }
 
@@ -122,8 +152,7 @@ main(int argc, char **argv)
 		whole.trace = trace;
 		count(&whole);
 		print_part("all", &whole);
-		rc = count_streams(trace,
-		    info.n_streams < THREADS ? info.n_streams : THREADS);
+		rc = count_streams(trace, info.n_streams);
 		if (rc == HWTD_OK)
 			rc = whole.rc;
 	}

@@ -161,7 +161,7 @@ def check_development(root, tree, triplet, cc, env):
     expect("libhwtdecode.so.0" in needed(work / "shared")[1], "not shared")
     said = run(work / "shared", env=env)
     expect(said == run(work / "static"), "shared and static differ")
-    expect(said.startswith("0x100000 2 bytes"), said)
+    expect(said.startswith("process 42: 0x100000 2 bytes"), said)
 
 
 def main(argv):
