@@ -32,12 +32,12 @@ def python_version(root):
     if fixed:
         return fixed
     source = first(r'^input\s*=\s*"(.+)"', path)
-    if not source:
+    pattern = first(r"^regex\s*=\s*'(.+)'", path)
+    if not source or not pattern:
         return "told nowhere"
-    header = (path.parent / source).resolve()
-    if header.name == "version.h":
-        return header_version(header)
-    return first(r"VERSION ([\d.]+)", header)
+    text = (path.parent / source).read_text(encoding="utf-8")
+    found = re.search(pattern, text, re.M)
+    return found.group("value") if found else "told nowhere"
 
 
 def header_version(path):
