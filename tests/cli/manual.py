@@ -30,6 +30,43 @@ def test_commands_and_options(case: Case) -> None:
     assert options == known, options ^ known
 
 
+def commands_of(words: str) -> set[str]:
+    """Of "(calls, diff)" or "(all but archive)" the commands."""
+    names = set(re.findall(r"\b[a-z]+\b", words))
+    if not words.startswith("all but"):
+        return names - {"with", "without"}
+    return set(COMMANDS) - {"help", "version"} - names
+
+
+def test_options_name_their_commands(case: Case) -> None:
+    entries = re.findall(r"^\.It (Fl Fl .*)\n(?:\.Pq (.*)\n)?", page(case), re.M)
+    said: dict[str, set[str]] = {command: set() for command in COMMANDS}
+    shared = set()
+    for names, words in entries:
+        options = set(re.findall(r"Fl Fl ([a-z0-9-]+)", names))
+        if not words:
+            shared |= options
+        for command in commands_of(words.replace("Cm", "")):
+            said[command] |= options
+    for command in COMMANDS:
+        text = case.run("help", command).want(0).out
+        has = set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M))
+        wrong = (said[command] - has) | (has - shared - said[command])
+        assert not wrong, (command, wrong)
+
+
+def test_commands_have_a_synopsis_and_an_example(case: Case) -> None:
+    parts = re.split(r"^\.Sh (.*)$", page(case), flags=re.M)
+    sections = dict(zip(parts[1::2], parts[2::2]))
+    assert {"EXIT STATUS", "DIAGNOSTICS", "ENVIRONMENT"} <= set(sections)
+    synopsis = re.findall(r"^\.Cm ([a-z]+)$", sections["SYNOPSIS"], re.M)
+    assert sorted(synopsis) == sorted([*COMMANDS, "record"])
+    described = re.findall(r"^\.It Cm ([a-z]+)$", sections["COMMANDS"], re.M)
+    assert sorted(described) == sorted([*COMMANDS, "record"])
+    examples = set(re.findall(r"\$ hwtdecode ([a-z]+)", sections["EXAMPLES"]))
+    assert set(COMMANDS) <= examples, set(COMMANDS) - examples
+
+
 def test_options_of_record(case: Case) -> None:
     text = case.run("help", "record").want(0).out
     known = set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M))
