@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cli/output/loss.h"
 #include "cli/output/message.h"
 #include "cli/options/option_values.h"
 #include "cli/output/output.h"
@@ -257,7 +258,8 @@ help_write_overview(struct output *out)
 	    "\nFILE is a .hwt file, a perf.data of Linux, a snapshot, a "
 	    "bundle, a recording\nof hwt(8) or bsdtrace, or raw bytes "
 	    "(--tech); - is standard input.\n"
-	    "'hwtdecode help COMMAND' shows the options of a command.\n"
+	    "'hwtdecode help COMMAND' shows the options of a command, "
+	    "'hwtdecode help gaps' what\nto do where a trace gave nothing.\n"
 	    "Exit codes: 0 done, 1 failure, 2 usage, 3 more loss than "
 	    "--max-loss,\n4 input not recognised or damaged beyond use, 130 "
 	    "interrupted.\n");
@@ -322,13 +324,28 @@ help_write_command(struct output *out, const struct command *command)
 	}
 }
 
+/* Each reason of a gap, and what to do. */
+static void
+write_gaps(struct output *out)
+{
+	output_text(out,
+	    "What gave no event is a gap, with a reason.  What helps:\n\n");
+	for (uint32_t i = 0; i < HWTD_GAP_REASONS; i++)
+		write_item(out, hwtd_gap_reason_name(i), loss_advice(i));
+	output_text(out,
+	    "\n'hwtdecode check --gaps FILE' lists the gaps of a trace.\n");
+}
+
 int
 cmd_help(const struct options *options)
 {
 	const struct command *command = NULL;
+	bool gaps = false;
 	struct output out;
 
-	if (options->n_operands > 0) {
+	if (options->n_operands > 0)
+		gaps = strcmp(options->operands[0], "gaps") == 0;
+	if (options->n_operands > 0 && !gaps) {
 		command = command_find(options->operands[0]);
 		if (command == NULL) {
 			command_unknown(options->operands[0]);
@@ -337,7 +354,9 @@ cmd_help(const struct options *options)
 	}
 	if (!output_open(&out, NULL))
 		return (EXIT_FAILED);
-	if (command != NULL)
+	if (gaps)
+		write_gaps(&out);
+	else if (command != NULL)
 		help_write_command(&out, command);
 	else
 		help_write_overview(&out);

@@ -67,6 +67,15 @@ def test_commands_have_a_synopsis_and_an_example(case: Case) -> None:
     assert set(COMMANDS) <= examples, set(COMMANDS) - examples
 
 
+def test_help_of_gaps_has_the_reasons_of_the_page(case: Case) -> None:
+    section = page(case).split("\n.Sh GAPS\n")[1].split("\n.Sh ")[0]
+    reasons = re.findall(r"^\.It Li ([a-z-]+)$", section, re.M)
+    assert "no-code" in reasons
+    text = case.run("help", "gaps").want(0).out
+    told = re.findall(r"^  ([a-z-]+)\s", text, re.M)
+    assert sorted(told) == sorted([*reasons, "unknown"])
+
+
 def test_options_of_record(case: Case) -> None:
     text = case.run("help", "record").want(0).out
     known = set(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.M))
