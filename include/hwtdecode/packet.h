@@ -321,7 +321,9 @@ HWTD_API const char *hwtd_packet_code_name(uint32_t code);
 /**
  * The fields of a packet in words, without name, offset and time; none for NULL.
  *
- * @param[out] buf  At most `n` bytes, with a NUL.
+ * @param[in]  packet  NULL: no fields.
+ * @param[out] buf     At most `n` bytes, with a NUL.
+ * @param[in]  n       Bytes of `buf`; 0: it is not written.
  *
  * @return Bytes that the text has without its NUL, as snprintf(3).
  * Since:  0.1
@@ -397,6 +399,7 @@ struct hwtd_packets_stats {
  * @param[in]  opts         NULL: all packets of stream 0.  An empty range, or one
  *                          behind the stream, has no packets.
  * @param[out] packets_out  Not changed on failure.
+ * @param[out] err          What failed, if it did.
  *
  * @return HWTD_OK; HWTD_E_NOT_FOUND (no such stream); HWTD_E_UNSUPPORTED (its
  *         technology); HWTD_E_INVALID (also: flags that are not known);
@@ -414,7 +417,9 @@ HWTD_MUST int hwtd_packets_open(struct hwtd_trace *trace,
  * The next packets, in order.  After a failure a call goes on where it stood.
  * One thread at a time.
  *
- * @param[out] batch  `size` set by the caller; all else is filled on success.
+ * @param[in]  packets  Of one stream.
+ * @param[out] batch    `size` set by the caller; all else is filled on success.
+ * @param[out] err      What failed, if it did.
  *
  * @return HWTD_OK (at least one), HWTD_END, HWTD_E_INVALID, HWTD_E_IO,
  *         HWTD_E_NOMEM.
