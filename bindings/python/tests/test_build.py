@@ -7,9 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import hwt
+import pytest
 from hwt.config import Clock, CoresightConfig, Image, PtConfig, SpeConfig
 from hwt.facts import RECORD_TYPES, Record
 

@@ -11,9 +11,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import hwt
+import pytest
 from hwt import capture
 from hwt.capture import CoresightOptions, PtOptions, SpeOptions
 
@@ -368,13 +367,15 @@ def test_options_reach_the_kernel(simulated: Simulated) -> None:
                 capture.start("run.hwt", max_ns=1000000, **options).close()
             except hwt.HwtError as err:
                 return type(err).__name__, str(err)
-        out["pt"] = wrong(cpus=[0], pt=True) out["cpu"] = wrong(cpus=[77],
-        spe=True) out["interval"] = wrong(cpus=[0],
-        spe=capture.SpeOptions(interval=1<<24)) out["pages"] = wrong(cpus=[0],
-        spe=capture.SpeOptions(buffer_bytes=100)) out["nobody"] =
-        wrong(pid=4242) with capture.start(
+        Spe = capture.SpeOptions
+        out["pt"] = wrong(cpus=[0], pt=True)
+        out["cpu"] = wrong(cpus=[77], spe=True)
+        out["interval"] = wrong(cpus=[0], spe=Spe(interval=1 << 24))
+        out["pages"] = wrong(cpus=[0], spe=Spe(buffer_bytes=100))
+        out["nobody"] = wrong(pid=4242)
+        with capture.start(
             "spe.hwt", cpus=[1], max_ns=3000000,
-            spe=capture.SpeOptions(interval=2048, context="cpu"),
+            spe=Spe(interval=2048, context="cpu"),
         ) as c:
             c.wait()
         with c.open() as trace:

@@ -216,10 +216,8 @@ def test_a_saved_file_is_whole_or_not_there(
     cov = trace_pt.coverage()
     path = tmp_path / "a.info"
     path.write_text("before")
-    path.chmod(0o640)
     cov.save(path)
     assert path.read_text() == tool("coverage", "--format=lcov", pt)
-    assert path.stat().st_mode & 0o777 == 0o640
     link = tmp_path / "link"
     link.symlink_to(path)
     cov.save(link)

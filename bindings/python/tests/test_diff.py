@@ -94,6 +94,38 @@ def test_tables_are_those_of_the_tool(
     assert (row.a_calls is None) == (row.b_self_ns is None) == (not follows)
 
 
+def test_profiles_are_compared_as_traces_are(trace_pt: Any, pt: Path) -> None:
+    with hwt.open(pt.with_name("pt_before.hwt")) as other:
+        a, b = other.profile(), trace_pt.profile()
+        for by in ("insns", "time"):
+            mine = Diff.of(a, b, by)
+            its = other.diff(trace_pt, by=by)
+            assert mine.info.a.total == its.info.a.total
+            for part in ("functions", "edges"):
+                ends = ("from_function", "to_function")
+                if part == "functions":
+                    ends = ("function", "image")
+
+                def key(row: Any) -> Any:
+                    return tuple(getattr(row, name) for name in ends)
+
+                found = {
+                    key(row): row.change
+                    for row in getattr(mine, part)(changed=True).rows()
+                }
+                for row in getattr(its, part)(changed=True).rows():
+                    # What has no name is told otherwise by calls.
+                    if None not in key(row):
+                        assert found[key(row)] == row.change
+        # It is of both kinds.
+        row = next(mine.functions().rows())
+        assert row.a_insns is not None and row.a_calls is not None
+        with pytest.raises(TypeError, match="was chosen when"):
+            Diff.of(a, b, tid=3)
+    with pytest.raises(hwt.InvalidError, match="no cycles are known"):
+        Diff.of(a, b, "cycles")
+
+
 def test_a_trace_does_not_differ_from_itself(trace_pt: Any) -> None:
     diff = trace_pt.diff(trace_pt)
     assert set(diff.functions().to_dict()["change"]) == {0.0}

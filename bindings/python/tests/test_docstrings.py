@@ -224,6 +224,20 @@ def test_example_runs(
     assert runner.summarize(verbose=False).failed == 0, "".join(said)
 
 
+def test_the_program_of_the_readme_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    program = "\n".join(
+        line[4:]
+        for line in readme.partition("## ")[0].splitlines()
+        if line.startswith("    ")
+    )
+    assert "import hwt" in program
+    exec(compile(program, "README.md", "exec"), {})
+    assert capsys.readouterr().out.count("\n") > 2
+
+
 def test_faults_are_found() -> None:
     found = faults("hwt.errors.io_error", hwt.errors.io_error)
     assert [fault.split()[0] for fault in found] == ["RT01", "PR01", "EX01"]

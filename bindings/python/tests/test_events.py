@@ -391,3 +391,66 @@ def test_a_plan_says_what_it_is_of(trace_pt):
         repr(plan(trace_pt, "insns", cpu=0, columns=["ip", "insns"]))
         == "<hwt.Events plan of insns: cpu=0; columns ip, insns>"
     )
+
+
+# Rows as structs.
+
+
+@pytest.mark.parametrize("what", ["events", "insns"])
+def test_rows_of_structs_are_those_of_columns(trace_pt, what):
+    rows = plan(trace_pt, what)
+    names = ("ip", "stream_off", "insns", "bytes", "stream", "context")
+    batches = rows.batches(rows=3000, layout="rows")
+    structs = list(batches)
+    assert [len(one) for one in structs[:-1]] == [3000] * (len(structs) - 1)
+    assert batches.stats() == rows.stats()
+    whole = np.concatenate(structs)
+    assert whole.itemsize == 64
+    arrays = rows.select(*names, "kind").to_numpy()
+    for name in names:
+        known = ~np.ma.getmaskarray(arrays[name])
+        assert (whole[name][known] == arrays[name][known]).all()
+    blocks = {"events": 1, "insns": 2}[what]
+    code = {"events": "block", "insns": "insn"}[what]
+    assert ((whole["kind"] == blocks) == (arrays["kind"] == code)).all()
+
+
+def test_structs_cannot_be_written_and_outlive_the_pass(trace_pt):
+    with plan(trace_pt, "events").batches(rows=10, layout="rows") as batches:
+        first = next(batches)
+    with pytest.raises(ValueError):
+        first["ip"][0] = 1
+    want = next(plan(trace_pt, "events").batches(rows=10, layout="rows"))
+    gc.collect()
+    assert (first == want).all()
+    assert list(batches) == []
+
+
+def test_a_strict_pass_of_structs_says_where(damaged):
+    trace, n = damaged
+    taken = 0
+    with pytest.raises(hwt.CorruptTraceError) as caught:
+        for batch in plan(trace, "events", strict=True).batches(
+            rows=1000, layout="rows"
+        ):
+            taken += len(batch)
+    assert taken > 50000 and caught.value.offset == n
+
+
+def test_layouts_that_are_not_there_are_refused(trace_pt):
+    with pytest.raises(ValueError, match="calls have no layout 'rows'"):
+        plan(trace_pt, "calls").batches(layout="rows")
+    with pytest.raises(ValueError, match="no layout 'words'"):
+        plan(trace_pt, "events").batches(layout="words")
+
+
+def test_the_benchmark_reads_what_it_says(trace_pt, repo):
+    import runpy
+
+    bench = runpy.run_path(
+        str(repo / "bindings/python/bench/bench_batches.py")
+    )
+    insns = plan(trace_pt, "insns", kinds="insn").count()
+    n = plan(trace_pt, "insns").count()
+    for name in ("of_columns", "of_rows"):
+        assert bench[name](trace_pt, n, 1, 5000) == (n, insns, insns)

@@ -118,6 +118,36 @@ def test_options_are_those_of_the_tool(trace_pt: Any, pt: Path) -> None:
     assert name in between.svg(name).replace("&gt;", ">")
 
 
+def test_text_of_branches_has_calls_too(tmp_path: Path) -> None:
+    now, lines = 1000, []
+
+    def line(ns: int, rest: str) -> None:
+        lines.append(f"7/8 1.{ns:09d}: 1 branches:u: {rest}")
+
+    for ns in [*range(1, 100), 1000000]:
+        line(now, "call 1000 main+0x0 (p) => 2000 f+0x0 (p)")
+        now += ns
+        line(now, "return 2009 f+0x9 (p) => 1005 main+0x5 (p)")
+        now += 10
+        line(now, "jmp 1009 main+0x9 (p) => 1000 main+0x0 (p)")
+        now += 1
+    path = tmp_path / "branches.txt"
+    path.write_text("\n".join(lines) + "\n")
+    hist = Histogram().add_text(path)
+    assert_as_tool(hist, path)
+    # 1 to 99 ns, and one of a millisecond.
+    row = next(hist.rows().rows())
+    assert (row.function, row.n, row.sum) == ("f", 100, 4950 + 1000000)
+    assert (row.min, row.p50, row.p99, row.max) == (1, 50, 99, 1000000)
+    assert hist.quantile("f", 0.9) == 90
+    both = Histogram(value="insns").add_text(path)
+    assert "of unknown value" in both.notes[0]
+    with pytest.raises(hwt.UnrecognizedError):
+        hist.add_text(__file__)
+    with pytest.raises(OSError):
+        hist.add_text(tmp_path / "nothing")
+
+
 def test_what_was_not_seen_is_said(repo: Path, tmp_path: Path) -> None:
     folder = repo / "fixtures/pt-captured/workload-with-time-and-interrupts"
     raw = tmp_path / "0.pt"

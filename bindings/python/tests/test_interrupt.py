@@ -63,7 +63,9 @@ def interrupt(path: Any, body: str, jobs: int, imports: str = "") -> Any:
     return said, took
 
 
-def soon(path: Any, says: str, body: str, jobs: int, imports: str = "") -> None:
+def soon(
+    path: Any, says: str, body: str, jobs: int, imports: str = ""
+) -> None:
     """The machine may be busy once, but not three times."""
     times = []
     for _ in range(3):
@@ -125,6 +127,9 @@ def test_a_consumer_in_the_main_thread_is_told(pt, plan):
 def test_polars_in_the_main_thread_is_told(pt):
     pytest.importorskip("polars")
     said, took = interrupt(
-        pt, "pl.DataFrame(nothing)", 1, "import polars as pl; pl.DataFrame(trace.records())"
+        pt,
+        "pl.DataFrame(nothing)",
+        1,
+        "import polars as pl; pl.DataFrame(trace.records())",
     )
     assert "interrupted" in said and took < 2

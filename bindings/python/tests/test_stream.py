@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import hwt
-from hwt import _stream
+from hwt import _columns, _stream
 from hwt._native import ffi, lib
 
 np = pytest.importorskip("numpy")
@@ -299,7 +299,7 @@ def test_a_plan_whose_capsule_nobody_takes_leaves_nothing_open(pt):
 def test_text_that_is_no_utf8_is_told_as_bytes():
     from hwt._native import new
 
-    assert _stream._c_text(ffi.new("char[]", b"a\xff")) == "a\\xff"
+    assert _columns.c_text(ffi.new("char[]", b"a\xff")) == "a\\xff"
     assert new("struct hwtd_stats").size > 0
 
 

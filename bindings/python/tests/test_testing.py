@@ -7,9 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import hwt
+import pytest
 from hwt.testing import (
     Difference,
     ExpectationError,

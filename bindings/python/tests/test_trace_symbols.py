@@ -9,9 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import hwt
+import pytest
 
 PROGRAM = """
 __attribute__((always_inline)) static inline int twice(int n)

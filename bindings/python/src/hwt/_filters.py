@@ -157,8 +157,8 @@ def filters_to_c(
     Parameters
     ----------
     filters : mapping
-        ``cpu tid pid stream time address kinds jobs engine strict``; those that
-        are None say nothing.
+        ``cpu tid pid stream time address kinds jobs engine strict``; what is
+        None says nothing.
     level : int
         An ``HWTD_LEVEL_*``.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-import tempfile
 from dataclasses import dataclass, field
 from typing import (
     TYPE_CHECKING,
@@ -308,83 +307,26 @@ def open_calls(
     return _native.Handle(out[0], lib.hwtd_calls_close, keeps=(trace._handle,))
 
 
+def open_text(path: str | os.PathLike[str], how: Any) -> _native.Handle:
+    """Begin to follow the calls in a text."""
+    context = _native.context()
+    out = ffi.new("struct hwtd_calls **")
+    err = _native.error()
+    _native.check(
+        lib.hwtd_calls_open_text(
+            context.c, _native.path_bytes(path), how, out, err
+        ),
+        err,
+        file=os.fspath(path),
+    )
+    return _native.Handle(out[0], lib.hwtd_calls_close, keeps=(context,))
+
+
 def calls_bytes(calls: _native.Handle) -> int:
     """Bytes of trace of which calls were followed."""
     info = _native.new("struct hwtd_calls_info")
     _native.check(lib.hwtd_calls_info(calls.c, info))
     return int(info.bytes)
-
-
-# Writing.
-
-
-def export_bytes(open_export: Any, source: Any, form: int) -> bytes:
-    """Let the library write a file into memory."""
-    err = _native.error()
-    raw = lib.hwtpy_sink_create()
-    if raw == ffi.NULL:
-        raise MemoryError("no room for what is to be written")
-    sink = _native.Handle(raw, lib.hwtpy_sink_destroy)
-    options = _native.new("struct hwtd_format_options")
-    options.format = form
-    lib.hwtpy_sink_connect(sink.c, options, False)
-    out = ffi.new("struct hwtd_export **")
-    _native.check(open_export(source, options, out, err), err)
-    parts: list[bytes] = []
-    with _native.Handle(
-        out[0], lib.hwtd_export_close, keeps=(sink,)
-    ) as export:
-
-        def step() -> int:
-            code = lib.hwtd_export_write(export.c, err)
-            if lib.hwtpy_sink_failed(sink.c):
-                raise MemoryError("no room for what is to be written")
-            _native.check(code, err)
-            parts.extend(_taken(sink))
-            return int(code)
-
-        _native.run_steps(step)
-    return b"".join(parts)
-
-
-def _taken(sink: _native.Handle) -> Iterator[bytes]:
-    """Take what was written since it was last asked."""
-    at = ffi.new("const void **")
-    n = ffi.new("size_t *")
-    while lib.hwtpy_sink_take(sink.c, at, n) == lib.HWTPY_TAKEN_BYTES:
-        yield bytes(ffi.buffer(at[0], n[0]))
-
-
-def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file beside, and put it in place when it is whole."""
-    name = os.fspath(path)
-    if os.path.exists(name) and not os.path.isfile(name):
-        # A pipe or a terminal has no whole.
-        with open(name, "wb") as file:
-            file.write(data)
-        return
-    real = os.path.realpath(name)
-    fd, beside = tempfile.mkstemp(
-        dir=os.path.dirname(real), prefix=".hwtdecode-"
-    )
-    try:
-        with open(fd, "wb") as file:
-            file.write(data)
-        os.chmod(beside, _mode_of(real))
-        os.replace(beside, real)
-    except BaseException:
-        os.unlink(beside)
-        raise
-
-
-def _mode_of(path: str) -> int:
-    try:
-        return os.stat(path).st_mode & 0o777
-    except OSError:
-        # What open() would give it.
-        mask = os.umask(0o077)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 # Columns.

@@ -97,7 +97,9 @@ class Stats:
         if not self.gaps and self.lost_bytes:
             said.append(f"{self.lost_bytes} bytes gave nothing")
         if self.file_lost_bytes:
-            said.append(f"{self.file_lost_bytes} bytes of the file are damaged")
+            said.append(
+                f"{self.file_lost_bytes} bytes of the file are damaged"
+            )
         if not self.complete:
             said.append("the pass did not come to its end")
         return said
@@ -182,7 +184,7 @@ class Source:
         return found
 
     def open(self, function: Any, ctype: str, options: Any) -> Any:
-        """Open a cursor; while it is open the trace is there, closed or not."""
+        """Open a cursor; while it is open the trace is kept."""
         out = ffi.new(f"{ctype} **")
         err = error()
         handle = self.trace._handle
@@ -415,7 +417,14 @@ class What:
 
 
 _CODE = tuple(name for name in FILTERS if name not in ("kinds", "address"))
-_CALLS = ("enters", "gaps", "interpolate", "symbols", "max_depth", "max_stacks")
+_CALLS = (
+    "enters",
+    "gaps",
+    "interpolate",
+    "symbols",
+    "max_depth",
+    "max_stacks",
+)
 
 WHATS = {
     "events": What(FILTERS, _open_blocks, filters_to_c, lib.HWTD_LEVEL_BLOCK),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Mapping
 
+from hwt._columns import numpy_module
 from hwt._filters import filters_to_c
 from hwt._native import (
     Handle,
@@ -16,18 +17,19 @@ from hwt._native import (
     reporter,
 )
 from hwt._passes import Source, Stats, stats_of_events
-from hwt._stream import numpy_module
 
 if TYPE_CHECKING:
     import numpy
 
+_untyped: Any = ffi
+
 #: Memory that is about to be filled is not filled with zeros before.
-_memory = ffi.new_allocator(should_clear_after_alloc=False)
+_memory = _untyped.new_allocator(should_clear_after_alloc=False)
 
 
 def _dtype(np: Any) -> Any:
     """Fields of ``struct hwtd_event`` for NumPy."""
-    ctype = ffi.typeof("struct hwtd_event")
+    ctype: Any = ffi.typeof("struct hwtd_event")
     return np.dtype(
         {
             "names": [name for name, _ in ctype.fields],
@@ -45,6 +47,26 @@ class RowBatches:
     written.  Nothing is turned into columns: what is known of a row is in bits
     of its `flags`, kinds and branches are numbers, and details of gaps and the
     like are not there.
+
+    Parameters
+    ----------
+    source : Source
+        Where rows come from.
+    filters : mapping
+        Filters of the plan.
+    level : int
+        An ``HWTD_LEVEL_*``.
+    rows : int
+        Rows of each array but the last.
+    progress : True or callable, optional
+        See `Events.batches`.
+
+    Examples
+    --------
+    >>> plan = hwt.open(pt).insns()
+    >>> rows = next(plan.batches(rows=100, layout="rows"))
+    >>> rows.shape, rows.dtype.names[:3]
+    ((100,), ('time_ns', 'ip', 'target'))
     """
 
     def __init__(
@@ -87,7 +109,8 @@ class RowBatches:
             if self._tell is not None:
                 self._tell(self._look().get("bytes", 0), self._total)
         view = memoryview(ffi.buffer(memory)).toreadonly()
-        return self._np.frombuffer(view, self._type)[:n]
+        made: numpy.ndarray[Any, Any] = self._np.frombuffer(view, self._type)
+        return made[:n]
 
     def _fill(self, memory: Any) -> int:
         """Read as many as there is room for; signals are seen in between."""
@@ -117,7 +140,19 @@ class RowBatches:
         return self._seen
 
     def stats(self) -> Stats:
-        """What this pass has seen so far."""
+        """What this pass has seen so far.
+
+        Returns
+        -------
+        Stats
+            Counts of what was decoded.
+
+        Examples
+        --------
+        >>> rows = hwt.open(pt).insns().batches(rows=100, layout="rows")
+        >>> len(next(rows)) == rows.stats().rows
+        True
+        """
         with self._cursor.lock:
             self._look()
             return Stats(

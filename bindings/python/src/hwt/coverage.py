@@ -10,15 +10,18 @@ stands in :attr:`Coverage.notes`.
 
 from __future__ import annotations
 
+import io
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from hwt import _coverage_tables as tables
 from hwt import _measure, _native
 from hwt._coverage_tables import CoverageInfo, Share
+from hwt._export_files import Target, ToWriter, Writer, target_of
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, Loss, plural
 from hwt._table import Table
+from hwt.exports import format_options, write_export
 
 if TYPE_CHECKING:
     from hwt.config import Search
@@ -151,6 +154,7 @@ raw_names : optional
         Returns
         -------
         Coverage
+            Of all of them.
 
         Raises
         ------
@@ -259,6 +263,13 @@ raw_names : optional
         ------
         InvalidError
             Both are the same.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     cov = trace.coverage(cpu=0).merge(trace.coverage())
+        >>> cov.info.traces
+        2
         """
         if not isinstance(other, Coverage):
             raise TypeError(f"{other!r} is no Coverage")
@@ -627,30 +638,50 @@ raw_names : optional
         >>> text.count("end_of_record") >= 1
         True
         """
-        return self._lcov().decode("utf-8", "backslashreplace")
+        file = io.BytesIO()
+        self._write_lcov(ToWriter(file))
+        return file.getvalue().decode("utf-8", "backslashreplace")
 
-    def _lcov(self) -> bytes:
+    def _write_lcov(self, target: Target) -> None:
+        options, _ = format_options(lib.HWTD_FORMAT_LCOV)
         with self._handle.lock:
-            return _measure.export_bytes(
-                lib.hwtd_export_open_coverage,
-                self._handle.c,
-                lib.HWTD_FORMAT_LCOV,
+            handle = self._handle.c
+            write_export(
+                lambda *out: lib.hwtd_export_open_coverage(handle, *out),
+                options,
+                target,
             )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, file: str | os.PathLike[str] | Writer) -> None:
         """Write a file of :meth:`lcov`.
 
         Parameters
         ----------
-        path : path
-            A file that is there is replaced when all is written.
+        file : path or binary file
+            A file that is there is replaced when all is written; in a folder
+            it is ``coverage.info``.
 
         Raises
         ------
         OSError
             It cannot be written; a file that was there is as it was.
+
+        Examples
+        --------
+        >>> import io
+        >>> with hwt.open(pt) as trace, io.BytesIO() as file:
+        ...     trace.coverage().save(file)
+        ...     file.getvalue()[:3]
+        b'TN:'
         """
-        _measure.replace_file(path, self._lcov())
+        self._handle.c  # A closed one leaves the file alone.
+        target = target_of(file, [], "coverage.info")
+        try:
+            self._write_lcov(target)
+            target.done()
+        except BaseException:
+            target.give_up()
+            raise
 
     def source(
         self, file: str, path: str | os.PathLike[str] | None = None

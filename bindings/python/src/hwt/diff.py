@@ -158,6 +158,7 @@ class Diff:
         Returns
         -------
         Diff
+            Of the second less the first.
 
         Raises
         ------
@@ -183,7 +184,6 @@ class Diff:
                 if isinstance(one, Trace):
                     made = _profile_of(one, names[no], meter, jobs, filters)
                     profiles.append((made, True))
-                    _check_measure(made, names[no], side)
                 else:
                     if jobs is not None or filters:
                         raise TypeError(
@@ -191,6 +191,7 @@ class Diff:
                             "was made"
                         )
                     profiles.append((_profile_handle(side, one), False))
+                _check_measure(profiles[-1][0], names[no], side)
             return cls._of_profiles(
                 profiles[0][0], profiles[1][0], no, normalize
             )

@@ -227,6 +227,15 @@ class Divergences:
         Returns
         -------
         Divergences
+            Nothing is compared yet.
+
+        Examples
+        --------
+        >>> before = hwt.example("pt_before")
+        >>> with hwt.open(before) as a, hwt.open(pt) as b:
+        ...     plan = a.divergences(b, rows=3)
+        ...     [row.kind for row in plan]
+        ['flow', 'flow', 'flow']
         """
         for side, trace in zip(_SIDES, (a, b)):
             if not _measure.is_trace(trace):
@@ -413,6 +422,14 @@ def divergences(a: Trace, b: Trace, **kw: Any) -> Divergences:
     -------
     Divergences
         An iterable of :class:`Divergence`, with tables.
+
+    Examples
+    --------
+    >>> from hwt.divergence import divergences
+    >>> with hwt.open(hwt.example("pt_before")) as a, hwt.open(pt) as b:
+    ...     row = next(iter(divergences(a, b)))
+    >>> row.common[-1].symbol, row.a[0].insns != row.b[0].insns
+    ('number', True)
     """
     return Divergences.of(a, b, **kw)
 

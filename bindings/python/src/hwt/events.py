@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Iterator,
-    Literal,
-    Mapping,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, overload
 
-from hwt._filters import filters_to_c as _filters_to_c
-from hwt._filters import check_names, names_of
+from hwt._batches import Batches, Collected
+from hwt._columns import concatenate, needed, no_values, to_pandas
+from hwt._filters import check_names, filters_to_c, names_of
 from hwt._native import Progress, StrPath, lib, reporter
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
 from hwt._rows import RowBatches
-from hwt._stream import (
-    Batch,
-    Column,
-    Field,
-    Schema,
-    batches_capsule,
-    concatenate,
-    needed,
-    no_values,
-)
+from hwt._stream import Batch, Column, Field, Schema
 
 if TYPE_CHECKING:
     from hwt._table import Table
@@ -43,122 +28,9 @@ __all__ = [
     "plan",
 ]
 
-# Others make options of filters by this name.
-_ = _filters_to_c
-
 #: Rows of a batch, and of one whose rows become objects.
 _ROWS = 65536
 _FEW_ROWS = 4096
-
-
-class Batches:
-    """A pass over rows, batch by batch.
-
-    It is an iterator.  Several threads may share one: each batch goes to one of
-    them.  Damage of the trace is rows, as ever; what fails is raised once the
-    batches before it were handed out.
-
-    Examples
-    --------
-    >>> with hwt.open(pt).events().batches(rows=1000) as batches:
-    ...     sizes = [len(batch) for batch in batches]
-    >>> sizes[0]
-    1000
-    """
-
-    def __init__(self, owner: Events, opened: Pass, progress: Progress) -> None:
-        self._owner = owner
-        self._pass = opened
-        self._tell = reporter(progress)
-        self._rows = 0
-        self._seen: dict[str, Any] = {}
-        self._complete = False
-
-    @property
-    def schema(self) -> list[Field]:
-        """What its columns are."""
-        return list(self._pass.stream.schema.fields)
-
-    def __iter__(self) -> Batches:
-        return self
-
-    def __next__(self) -> Batch:
-        stream = self._pass.stream
-        # Who finds the end has to know of all rows that others got.
-        with stream.lock:
-            batch = stream.next()
-            if batch is None:
-                self._end()
-                raise StopIteration
-            self._rows += len(batch)
-            if self._tell is not None:
-                self._tell(self._look().get("bytes") or 0, self._pass.total)
-            return batch
-
-    def _look(self) -> dict[str, Any]:
-        """What the cursors have seen, as long as they are there."""
-        if not self._pass.stream.closed:
-            self._seen = self._pass.see()
-        return self._seen
-
-    def _end(self) -> None:
-        stream = self._pass.stream
-        if not stream.ended or self._complete:
-            return
-        self._look()
-        self._complete = True
-        self._owner._remember(self._stats())
-        # Threads and memory of the decoder are of no use any more.
-        stream.close()
-        if self._tell is not None:
-            self._tell(self._pass.total, self._pass.total)
-
-    def _stats(self) -> Stats:
-        return Stats(rows=self._rows, complete=self._complete, **self._seen)
-
-    def stats(self) -> Stats:
-        """What this pass has seen so far.
-
-        Returns
-        -------
-        Stats
-            Counts of what was decoded, which may be more than was handed out.
-        """
-        with self._pass.stream.lock:
-            self._look()
-            return self._stats()
-
-    def close(self) -> None:
-        """Give the pass up; a thread that waits for a batch gets no more."""
-        stream = self._pass.stream
-        stream.stop()
-        with stream.lock:
-            self._look()
-            stream.close()
-
-    def __enter__(self) -> Batches:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        state = "ended" if self._pass.stream.closed else "open"
-        return f"<hwt.Batches of {self._owner.what}: {state}>"
-
-
-class _Collected:
-    """All batches of a plan, for consumers of streams."""
-
-    def __init__(self, schema: Schema, batches: list[Batch]) -> None:
-        self._schema = schema
-        self._batches = batches
-
-    def __arrow_c_schema__(self) -> Any:
-        return self._schema.capsule()
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return batches_capsule(self._schema, self._batches)
 
 
 class Events:
@@ -171,6 +43,15 @@ class Events:
 
     What reads Arrow reads a plan, too: ``pyarrow.table(plan)``,
     ``polars.DataFrame(plan)``, ``duckdb.sql("from plan")``.
+
+    Parameters
+    ----------
+    source : Source
+        Where rows come from.
+    what : str
+        What they are of.
+    filters : mapping
+        Filters, options and ``columns``.
 
     Attributes
     ----------
@@ -228,6 +109,7 @@ class Events:
         Returns
         -------
         list of Field
+            In the order of `columns`.
 
         Examples
         --------
@@ -322,6 +204,11 @@ class Events:
         -------
         Events
             A new plan.
+
+        Examples
+        --------
+        >>> hwt.open(pt).events().select("insns", "ip").columns
+        ('insns', 'ip')
         """
         return self.where(columns=columns)
 
@@ -409,6 +296,13 @@ class Events:
         Returns
         -------
         hwt.Table
+            What the rows lack is in its notes.
+
+        Examples
+        --------
+        >>> plan = hwt.open(pt).events(kinds="block", columns=["ip", "insns"])
+        >>> len(plan.head(3))
+        3
         """
         from hwt import _table
 
@@ -416,7 +310,7 @@ class Events:
             raise ValueError(f"n={n} is below 0")
         # More threads would decode what nobody asks for.
         filters = {"jobs": 1} if "jobs" in WHATS[self.what].filters else {}
-        rows = min(max(n, 1), lib.HWTD_EXPORT_MAX_ROWS)
+        rows = min(max(n, 1), _ROWS)
         made = self._open(rows, self._wanted(), **filters)
         taken: list[Batch] = []
         left = n
@@ -437,7 +331,11 @@ class Events:
                 _table.Spec(
                     field.name,
                     _KINDS[field.type],
-                    [v for one in taken for v in one.column(field.name).to_list()],
+                    [
+                        value
+                        for one in taken
+                        for value in one.column(field.name).to_list()
+                    ],
                     unit=field.unit or "",
                     meaning=field.meaning,
                 )
@@ -450,11 +348,17 @@ class Events:
         return table
 
     def count(self) -> int:
-        """How many rows there are; it takes a pass.
+        """How many rows there are; it takes a pass, once.
 
         Returns
         -------
         int
+            Rows.
+
+        Examples
+        --------
+        >>> hwt.open(pt).events(kinds="gap").count()
+        0
         """
         return self._pass_stats().rows
 
@@ -464,6 +368,7 @@ class Events:
         Returns
         -------
         Stats
+            Counts of bytes, rows and gaps.
 
         Examples
         --------
@@ -484,14 +389,17 @@ class Events:
         """The column that costs least to have: rows alone are wanted."""
         order = ("uint8", "uint32", "uint64")
         fields = [f for f in self._all_columns().fields if f.type in order]
-        return min(fields, key=lambda f: (f.nullable, order.index(f.type))).name
+        cheapest = min(
+            fields, key=lambda f: (f.nullable, order.index(f.type))
+        )
+        return cheapest.name
 
     def _remember(self, stats: Stats) -> None:
         self._stats = stats
 
-    def _collect(self, progress: Progress = None) -> _Collected:
+    def _collect(self, progress: Progress = None) -> Collected:
         """All batches; unlike a consumer of capsules it can be interrupted."""
-        return _Collected(
+        return Collected(
             self._columns(), list(self.batches(progress=progress))
         )
 
@@ -507,6 +415,12 @@ class Events:
         -------
         dict of str to numpy.ndarray
             By column.  What is unknown is masked, and None in text.
+
+        Examples
+        --------
+        >>> arrays = hwt.open(pt).events(columns=["insns"]).to_numpy()
+        >>> arrays["insns"].dtype.name
+        'uint32'
         """
         taken = [b.to_numpy() for b in self.batches(progress=progress)]
         if not taken:
@@ -523,6 +437,17 @@ class Events:
         ----------
         progress : True or callable, optional
             See `batches`.
+
+        Returns
+        -------
+        pyarrow.Table
+            To read more than there is memory for, take
+            ``pyarrow.RecordBatchReader.from_stream(plan)``.
+
+        Examples
+        --------
+        >>> hwt.open(pt).events(columns=["ip"]).to_arrow().column_names
+        ['ip']
         """
         arrow = needed("pyarrow", "arrow")
         return arrow.table(self._collect(progress))
@@ -540,9 +465,15 @@ class Events:
         pandas.DataFrame
             Columns whose values may be unknown have pandas' nullable types, so
             that addresses stay whole; names are categories.
+
+        Examples
+        --------
+        >>> frame = hwt.open(pt).events(columns=["ip", "insns"]).to_pandas()
+        >>> [str(one) for one in frame.dtypes]
+        ['UInt64', 'uint32']
         """
-        pandas = needed("pandas", "pandas")
-        return _to_pandas(pandas, self.to_arrow(progress))
+        needed("pandas", "pandas")
+        return to_pandas(self.to_arrow(progress))
 
     def to_polars(self, progress: Progress = None) -> Any:
         """All rows as a ``polars.DataFrame``.
@@ -551,6 +482,16 @@ class Events:
         ----------
         progress : True or callable, optional
             See `batches`.
+
+        Returns
+        -------
+        polars.DataFrame
+            Of the same memory, as far as polars can.
+
+        Examples
+        --------
+        >>> hwt.open(pt).events(columns=["ip"]).to_polars().columns
+        ['ip']
         """
         polars = needed("polars", "polars")
         return polars.DataFrame(self._collect(progress))
@@ -580,6 +521,12 @@ class Events:
         -------
         int
             Rows that were written.
+
+        Examples
+        --------
+        >>> plan = hwt.open(pt).events(columns=["ip", "kind"])
+        >>> plan.to_parquet("events.parquet")  # doctest: +SKIP
+        52515
         """
         arrow = needed("pyarrow", "arrow")
         parquet = needed("pyarrow.parquet", "arrow")
@@ -610,6 +557,11 @@ class Events:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """A new pass as a capsule for any library that reads Arrow.
+
+        Ctrl-C while a library reads it in the main thread ends the pass, and
+        the library reports an error of its own: "interrupted".  In threads of
+        its own signals cannot be seen: DuckDB looks for them when it comes
+        back from the stream, or at once after ``set threads = 1``.
 
         Parameters
         ----------
@@ -651,29 +603,11 @@ _KINDS = {
 }
 
 
-def _to_pandas(pandas: Any, table: Any) -> Any:
-    """A frame in which unknown numbers are unknown, not floating."""
-    import pyarrow as pa
-
-    types = {
-        getattr(pa, name)(): getattr(pandas, dtype)()
-        for name, dtype in (
-            ("uint64", "UInt64Dtype"),
-            ("uint32", "UInt32Dtype"),
-            ("uint16", "UInt16Dtype"),
-            ("uint8", "UInt8Dtype"),
-            ("int64", "Int64Dtype"),
-            ("int32", "Int32Dtype"),
-            ("int8", "Int8Dtype"),
-            ("float64", "Float64Dtype"),
-            ("bool_", "BooleanDtype"),
-        )
-    }
-    nullable = [f.name for f in table.schema if f.nullable]
-    sure = table.drop_columns(nullable).to_pandas()
-    other = table.select(nullable).to_pandas(types_mapper=types.get)
-    frame = pandas.concat([sure, other], axis=1)
-    return frame[[f.name for f in table.schema]]
+def _filters_to_c(
+    filters: Mapping[str, Any], *, level: int = 0
+) -> tuple[Any, list[Any]]:
+    """Options of the library, and what has to be kept; for all analyses."""
+    return filters_to_c(filters, level=level)
 
 
 def plan(trace: Any, what: str, filters: Mapping[str, Any]) -> Events:
@@ -691,11 +625,17 @@ def plan(trace: Any, what: str, filters: Mapping[str, Any]) -> Events:
     Returns
     -------
     Events
+        The plan.
 
     Raises
     ------
     TypeError, ValueError
         A filter that is not there, or a value that it cannot have.
+
+    Examples
+    --------
+    >>> hwt.events.plan(hwt.open(pt), "insns", {"cpu": 0})
+    <hwt.Events plan of insns: cpu=0>
     """
     return Events(Source(trace), what, filters)
 
@@ -722,6 +662,11 @@ def calls_of_text(path: StrPath, **options: Any) -> Events:
         No line at the start of the file is one of a branch.
     TraceIOError
         The file cannot be read.
+
+    Examples
+    --------
+    >>> plan = hwt.calls_of_text("branches.txt")  # doctest: +SKIP
+    >>> plan.head(3)  # doctest: +SKIP
     """
     made = Events(Source(path=path), "calls", options)
     made.schema

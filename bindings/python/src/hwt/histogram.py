@@ -7,6 +7,7 @@ are counted apart.
 """
 
 from __future__ import annotations
+import os
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
@@ -17,6 +18,14 @@ from typing import (
     Sequence,
 )
 from hwt import _measure, _native
+from hwt._histogram_rows import (
+    ANY,
+    counts_of,
+    label_of,
+    name_columns,
+    name_of,
+    place_columns,
+)
 from hwt._hwtdecode import ffi, lib
 from hwt._distribution import Bucket, distribution_svg
 from hwt._measure import Columns, Loss, plural
@@ -187,6 +196,7 @@ class Histogram:
         Returns
         -------
         Histogram
+            Of all of them.
 
         Examples
         --------
@@ -226,6 +236,13 @@ class Histogram:
         -------
         Histogram
             This one.
+
+        Examples
+        --------
+        >>> hist = hwt.histogram.Histogram("take_order")
+        >>> with hwt.open(pt) as trace:
+        ...     hist.add(trace).rows().to_dict()["calls"]
+        [1500]
         """
         found = _measure.traces_of(trace)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
@@ -241,16 +258,75 @@ class Histogram:
         jobs: int | None,
         filters: Mapping[str, Any],
     ) -> None:
-        """Count into one of its own: who breaks off has changed nothing."""
+        flags = self._call_flags(interpolate)
+        with _measure.open_calls(trace, flags, jobs, filters) as calls:
+            self._add_calls(calls, meter, _measure.bytes_of([trace]))
+
+    def add_text(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        interpolate: bool = True,
+        progress: Any = None,
+    ) -> Histogram:
+        """Add the calls in a text of branches, as perf-script(1) writes it.
+
+        Parameters
+        ----------
+        path : path
+            Of the file.
+        interpolate : bool, default True
+            As of :meth:`of`.
+        progress : bool or callable, optional
+            As of :meth:`of`.
+
+        Returns
+        -------
+        Histogram
+            This one.
+
+        Raises
+        ------
+        UnrecognizedError
+            No line at the start of the file is one of these.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> line = "7/8 1.{:09d}: 1 branches:u: {}"
+        >>> text = [
+        ...     line.format(10, "call 100 main+0x0 (p) => 200 f+0x0 (p)"),
+        ...     line.format(35, "return 209 f+0x9 (p) => 105 main+0x5 (p)"),
+        ... ]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "branches.txt")
+        ...     _ = file.write_text("\\n".join(text) + "\\n")
+        ...     hist = hwt.histogram.Histogram("f").add_text(file)
+        >>> hist.rows().to_dict()["max"]
+        [25]
+        """
+        size = os.stat(path).st_size
+        meter = _measure.Meter(progress, size)
+        how = _native.new("struct hwtd_calls_options")
+        how.flags = self._call_flags(interpolate)
+        with _measure.open_text(path, how) as calls:
+            self._add_calls(calls, meter, size)
+        return self
+
+    def _call_flags(self, interpolate: bool) -> int:
+        """Which rows of calls are needed, and how their times are made."""
         self._handle.c  # A closed one is told before hours of work.
-        err = _native.error()
         flags = 0 if interpolate else lib.HWTD_CALLS_NO_INTERPOLATION
         if self._value == "between":
             flags |= lib.HWTD_CALLS_ENTERS | lib.HWTD_CALLS_GAPS
-        with (
-            self._create() as part,
-            _measure.open_calls(trace, flags, jobs, filters) as calls,
-        ):
+        return flags
+
+    def _add_calls(
+        self, calls: _native.Handle, meter: _measure.Meter, size: int
+    ) -> None:
+        """Count into one of its own: who breaks off has changed nothing."""
+        err = _native.error()
+        with self._create() as part:
             _measure.run(
                 lambda: _native.check(
                     lib.hwtd_histogram_add_calls(part.c, calls.c, err), err
@@ -258,7 +334,7 @@ class Histogram:
                 meter,
                 lambda: _measure.calls_bytes(calls),
             )
-            meter.part_done(_measure.bytes_of([trace]))
+            meter.part_done(size)
             self._merge(part)
 
     def merge(self, other: Histogram) -> Histogram:
@@ -280,6 +356,13 @@ class Histogram:
         ------
         InvalidError
             Both are the same, or they differ in what they measure.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     hist = trace.hist("take_order")
+        ...     hist.merge(trace.hist("take_order")).rows().to_dict()["calls"]
+        [3000]
         """
         if not isinstance(other, Histogram):
             raise TypeError(f"{other!r} is no Histogram")
@@ -347,7 +430,7 @@ class Histogram:
     def _notes(self) -> list[str]:
         info = self._info()
         rows, _ = self._read(lib.HWTD_HISTOGRAM_ALL, 1)
-        notes = [f"{info.value}: {_counts(rows[0])}"]
+        notes = [f"{info.value}: {counts_of(rows[0])}"]
         if info.restarted + info.unfinished:
             notes.append(
                 f"begins without an end: {info.restarted} before another "
@@ -432,7 +515,7 @@ class Histogram:
         is_all = title == "all calls"
         ends = (False, True) if info.value == "between" else (False,)
         for to in ends:
-            _names(c, to, is_all)
+            name_columns(c, to, is_all)
         c.number("calls", "u64", "calls", meaning="calls that have ended")
         c.number("n", "u64", "n", meaning="those in the distribution")
         for name, meaning in (
@@ -460,7 +543,7 @@ class Histogram:
                 name,
                 unit=info.unit,
                 meaning=meaning,
-                known=("n", _ANY),
+                known=("n", ANY),
             )
         for name, meaning in (
             ("unseen", "begin or end was not seen"),
@@ -473,7 +556,7 @@ class Histogram:
         ):
             c.number(name, "u64", name, meaning=meaning)
         for to in ends:
-            _places(c, to)
+            place_columns(c, to)
         return c.table(f"{info.value} of {title}", self._notes())
 
     def _find(self, function: str | int | None) -> tuple[int, Any]:
@@ -489,10 +572,12 @@ class Histogram:
             return function, ffi.new(
                 "struct hwtd_histogram_row *", rows[function]
             )
-        names = [_label(rows[i], self._value) for i in range(n)]
+        names = [label_of(rows[i], self._value) for i in range(n)]
         found = [i for i in range(n) if names[i] == function]
         if not found and self._value == "between":
-            found = [i for i in range(n) if _name(rows[i], False) == function]
+            found = [
+                i for i in range(n) if name_of(rows[i], False) == function
+            ]
         if not found:
             raise LookupError(
                 f"no function that was called is "
@@ -596,7 +681,7 @@ class Histogram:
             no, row = self._find(function)
             buckets = self._buckets(no, row[0].n_buckets)
             what = self._what(function, row[0])
-            note = _counts(row[0])
+            note = counts_of(row[0])
             unit = self._info().unit
         c = Columns(len(buckets))
         c.listed(
@@ -618,7 +703,7 @@ class Histogram:
 
     def _what(self, function: str | int | None, row: Any) -> str:
         name = (
-            "all functions" if function is None else _label(row, self._value)
+            "all functions" if function is None else label_of(row, self._value)
         )
         return f"{self._value} of {name}" if self._value != "between" else name
 
@@ -654,7 +739,7 @@ class Histogram:
             r = row[0]
             buckets = self._buckets(no, r.n_buckets)
             what = self._what(function, r)
-            notes = [_counts(r)]
+            notes = [counts_of(r)]
             unit = self._info().unit
             marks = [
                 (name, getattr(r, name))
@@ -693,95 +778,3 @@ class Histogram:
             return closed_html("hwt.Histogram")
         table: str = self.rows()._repr_html_()
         return f"{self.svg()}{table}"
-
-
-#: Of a number: it is not 0.
-_ANY = (1 << 64) - 1
-_UNTRACED = {
-    "syscall": "[syscall]",
-    "interrupt": "[interrupt]",
-    "exception": "[exception]",
-}
-
-
-def _name(row: Any, to: bool) -> str:
-    """What a function is called, or what stands for it."""
-    name = row.to_function if to else row.function
-    image = row.to_image if to else row.image
-    address = row.to_address if to else row.address
-    flags = row.flags >> 2 if to else row.flags
-    untraced = (
-        lib.HWTD_HISTOGRAM_ROWF_TO_UNTRACED
-        if to
-        else lib.HWTD_HISTOGRAM_ROWF_UNTRACED
-    )
-    if name != ffi.NULL:
-        return _native.text(name)
-    if row.flags & untraced:
-        if to:
-            return "[untraced]"
-        how = _native.text(lib.hwtd_call_type_name(row.type))
-        return _UNTRACED.get(how, "[untraced]")
-    if flags & lib.HWTD_HISTOGRAM_ROWF_FILE_OFF:
-        path = _native.text(image) or "[unknown]"
-        return f"{path.rstrip('/').rsplit('/', 1)[-1]}+{address:#x}"
-    if flags & lib.HWTD_HISTOGRAM_ROWF_ADDRESS:
-        return f"{address:#x}"
-    return "[unknown]"
-
-
-def _label(row: Any, value: str) -> str:
-    if value == "between":
-        return f"{_name(row, False)} -> {_name(row, True)}"
-    return _name(row, False)
-
-
-def _names(c: Columns, to: bool, is_all: bool) -> None:
-    """Columns of what functions are called; all in one have no name."""
-    pre = "to_" if to else ""
-    c.listed(
-        f"{pre}function",
-        "text",
-        [None if is_all else _name(row, to) for row in c.rows[0 : c.n]],
-        meaning="name, or what stands for it",
-    )
-    c.text(f"{pre}image", f"{pre}image", "image that has it")
-
-
-def _places(c: Columns, to: bool) -> None:
-    """Columns of where functions begin."""
-    pre = "to_" if to else ""
-    shift = 2 if to else 0
-    c.number(
-        f"{pre}file_off",
-        "u64",
-        f"{pre}address",
-        unit="bytes",
-        known=("flags", lib.HWTD_HISTOGRAM_ROWF_FILE_OFF << shift),
-        meaning="where it begins in the file of the image",
-    )
-    c.number(
-        f"{pre}address",
-        "u64",
-        f"{pre}address",
-        unit="address",
-        known=("flags", lib.HWTD_HISTOGRAM_ROWF_ADDRESS << shift),
-        meaning="where it begins, where no file is known",
-    )
-
-
-def _counts(row: Any) -> str:
-    """What is in a distribution, and what is not."""
-    text = f"{plural(row.calls, 'call')}, {row.n} in full"
-    for n, what in (
-        (row.unseen, "without begin or end"),
-        (row.gapped, "with gaps"),
-        (row.switched, "while other stacks ran"),
-        (row.unknown, "of unknown value"),
-        (row.inexact, "left out as inexact"),
-        (row.interpolated, "interpolated"),
-        (row.estimated, "estimated"),
-    ):
-        if n:
-            text += f", {n} {what}"
-    return text

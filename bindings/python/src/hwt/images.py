@@ -131,6 +131,8 @@ class MappedRange:
     known : bool
         False: of a kernel module, and what the kernel wrote there is not
         known.
+    vmid : int or None
+        The virtual machine that it is of; None: the host.
     """
 
     pid: Optional[int]
@@ -145,6 +147,7 @@ class MappedRange:
     anonymous: bool
     jit: bool
     known: bool
+    vmid: Optional[int] = None
 
     @property
     def end(self) -> int:
@@ -324,7 +327,7 @@ def position(at: At) -> CData:
     return c
 
 
-def _mapping(c: CData) -> MappedRange:
+def _mapping(c: CData, vmid: Optional[int] = None) -> MappedRange:
     return MappedRange(
         pid=optional_id(c.pid),
         address=c.address,
@@ -338,23 +341,36 @@ def _mapping(c: CData) -> MappedRange:
         anonymous=bool(c.flags & lib.HWTD_MAPPINGF_ANONYMOUS),
         jit=bool(c.flags & lib.HWTD_MAPPINGF_JIT),
         known=not c.flags & lib.HWTD_MAPPINGF_UNKNOWN,
+        vmid=vmid,
     )
 
 
+def machines(trace: CData) -> Iterator[int]:
+    """Read the virtual machines that records speak of."""
+    out = ffi.new("uint32_t *")
+    i = 0
+    while lib.hwtd_trace_machine(trace, i, out) == lib.HWTD_OK:
+        yield int(out[0])
+        i += 1
+
+
 def mapped_ranges(
-    trace: Trace, pid: Optional[int], at: At, own: bool
+    trace: Trace, pid: Optional[int], vmid: Optional[int], at: At
 ) -> Iterator[MappedRange]:
     """Read what a process, or without one the kernel and all, has mapped."""
     who = new("struct hwtd_exec_context")
     who.pid = lib.HWTD_NO_ID if pid is None else config.an_id("pid", pid)
     who.tid = who.cpu = lib.HWTD_NO_ID
+    if vmid is not None:
+        who.vmid = config.an_id("vmid", vmid)
+        who.flags = lib.HWTD_CTXF_VMID
     out, err = ffi.new("struct hwtd_maps **"), error()
     with trace._handle.lock:
         check(
             lib.hwtd_maps_open_context(
                 trace._handle.c,
                 who,
-                lib.HWTD_MAPS_OWN if own else 0,
+                lib.HWTD_MAPS_OWN,
                 position(at),
                 out,
                 err,
@@ -364,7 +380,7 @@ def mapped_ranges(
     with Handle(out[0], lib.hwtd_maps_close, name="list") as maps:
         c = new("struct hwtd_mapping")
         while lib.hwtd_maps_read(maps.c, c) == lib.HWTD_OK:
-            yield _mapping(c)
+            yield _mapping(c, vmid)
 
 
 def lookup(

@@ -111,6 +111,7 @@ class Memory:
         Returns
         -------
         Memory
+            Of all of them.
 
         Raises
         ------
@@ -214,6 +215,12 @@ class Memory:
         -------
         Memory
             This one.
+
+        Examples
+        --------
+        >>> with hwt.open(spe) as trace:
+        ...     trace.memory(cpu=0).add(trace, cpu=1).info.used
+        3000
         """
         self._handle.c
         found = _measure.traces_of(trace)
@@ -243,6 +250,13 @@ class Memory:
         ------
         InvalidError
             Both are the same, or they differ in what rows are.
+
+        Examples
+        --------
+        >>> with hwt.open(spe) as trace:
+        ...     mem = trace.memory(cpu=0).merge(trace.memory(cpu=1))
+        >>> mem.info.used
+        3000
         """
         if not isinstance(other, Memory):
             raise TypeError(f"{other!r} is no Memory")
@@ -753,6 +767,7 @@ def mem(
     Returns
     -------
     Table
+        Of that name.
 
     Raises
     ------

@@ -408,6 +408,8 @@ class Trace:
         self,
         pid: Numbers = None,
         at: At = None,
+        *,
+        vmid: Optional[int] = None,
     ) -> Items[MappedRange]:
         """List what was mapped where.
 
@@ -418,6 +420,10 @@ class Trace:
         at : optional
             The moment: ``"start"``, ``"end"`` (the same as None), a time in
             ns, or ``(stream, offset)``.
+
+        vmid : int, optional
+            The virtual machine that the processes run in; None: the host, or
+            without `pid` the host and all machines.
 
         Returns
         -------
@@ -437,16 +443,22 @@ class Trace:
         ...     [hex(m.address) for m in trace.maps(pid=1001)]
         ['0x400000']
         """
-        found: list[MappedRange] = []
-        if pid is None:
-            found += images.mapped_ranges(self, None, at, True)
-            pids = [p.pid for p in self.processes if p.vmid is None]
-        elif isinstance(pid, Iterable):
-            pids = list(pid)
+        spaces: list[tuple[Optional[int], Optional[int]]]
+        if isinstance(pid, Iterable):
+            spaces = [(one, vmid) for one in pid]
+        elif pid is not None:
+            spaces = [(pid, vmid)]
         else:
-            pids = [pid]
-        for one in pids:
-            found += images.mapped_ranges(self, one, at, True)
+            machines = self._fact(
+                "machines", lambda c: tuple(images.machines(c))
+            )
+            spaces = [(None, None), *((None, one) for one in machines)]
+            spaces += [(p.pid, p.vmid) for p in self.processes]
+            if vmid is not None:
+                spaces = [space for space in spaces if space[1] == vmid]
+        found: list[MappedRange] = []
+        for one, machine in spaces:
+            found += images.mapped_ranges(self, one, machine, at)
         return Items(found)
 
     def lookup(
