@@ -173,7 +173,7 @@ def test_modules_say_what_is_public() -> None:
         assert module.__doc__, f"{module.__name__} has no docstring"
         names = getattr(module, "__all__", None)
         assert names is not None, f"{module.__name__} has no __all__"
-        assert len(set(names)) == len(names), f"{module.__name__}: a name twice"
+        assert len(set(names)) == len(names), f"{module.__name__}: twice"
         assert [n for n in names if not hasattr(module, n)] == []
     assert hwt.__all__ == sorted(hwt.__all__), "hwt.__all__ is not sorted"
 

@@ -61,13 +61,14 @@ def test_a_library_that_is_installed_is_used(
     for path in Path(hwt.__file__).parent.iterdir():
         if path.name != module.name:
             (module.parent / path.name).symlink_to(path.resolve())
+    (library,) = prefix.rglob("libhwtdecode.so")
     shown = run(
         sys.executable,
         "-c",
         "import hwt; print(hwt.library_version(), hwt.__file__)",
         env={
             "PYTHONPATH": str(module.parents[1]),
-            "LD_LIBRARY_PATH": str(next(prefix.rglob("libhwtdecode.so")).parent),
+            "LD_LIBRARY_PATH": str(library.parent),
         },
     ).split()
     assert shown == [hwt.__version__, str(module.with_name("__init__.py"))]
