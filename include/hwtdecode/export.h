@@ -247,7 +247,7 @@ HWTD_MUST int hwtd_calls_export(struct hwtd_calls *calls,
 
 /**
  * The same of packets: the fields of struct hwtd_packet, `name` in its protocol,
- * and `text`, its fields in words.
+ * and `text`, its fields in words.  What a kind of packet says nothing in is null.
  *
  * @param[in,out] packets     Open.  On success they belong to the stream, which
  *                            closes them; on failure they are as they were.

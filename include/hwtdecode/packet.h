@@ -70,6 +70,7 @@ enum hwtd_packet_kind {
 	HWTD_PK_PT_CYC = 26,
 	/** `value`: core clocks per bus clock. */
 	HWTD_PK_PT_CBR = 27,
+	/** `value` is the payload, which each model has for itself. */
 	HWTD_PK_PT_MNT = 28,
 	/** `value` is what was written, `count` its bytes. */
 	HWTD_PK_PT_PTW = 29,
@@ -85,12 +86,12 @@ enum hwtd_packet_kind {
 	HWTD_PK_PT_PWRX = 33,
 	/** A block begins: `value` is its type, `count` the bytes of an item. */
 	HWTD_PK_PT_BBP = 34,
-	/** An item of a block: `count` is its id. */
+	/** An item of a block: `value`, and `count` is its id. */
 	HWTD_PK_PT_BIP = 35,
 	HWTD_PK_PT_BEP = 36,
 	/** A control flow event: `count` is its type, `value` its vector, or 0. */
 	HWTD_PK_PT_CFE = 37,
-	/** Data of an event: `count` is its type. */
+	/** Data of an event: `value`, and `count` is its type. */
 	HWTD_PK_PT_EVD = 38,
 	/** `value`: which triggers, `count`: instructions since; see the flags. */
 	HWTD_PK_PT_TRIG = 39,
@@ -124,7 +125,10 @@ enum hwtd_packet_kind {
 	HWTD_PK_CS_EXCEPTION_RETURN = 48,
 	/** `stamp` is the timestamp; ITM: `count` bits of it, GTS_2 those from 26. */
 	HWTD_PK_CS_TIMESTAMP = 49,
-	/** `value`: cycles, if they are known. */
+	/**
+	 * `value`: cycles, with HWTD_PKF_COUNT; `count`: elements that are
+	 * committed, if there are any.
+	 */
 	HWTD_PK_CS_CYCLES = 50,
 	/** `value`: bits of events. */
 	HWTD_PK_CS_EVENT = 51,
@@ -230,7 +234,7 @@ enum hwtd_packet_kind {
 #define HWTD_PKF_STAMP 0x0400
 /** CoreSight: `value` of an address is the number of an exception. */
 #define HWTD_PKF_EXCEPTION 0x0008
-/** CoreSight, Q: `value` is known. */
+/** CoreSight, CYCLES and Q: `value` is known. */
 #define HWTD_PKF_COUNT 0x0010
 /** STM: its first half byte is in the byte before `stream_off`. */
 #define HWTD_PKF_HALF 0x0020
