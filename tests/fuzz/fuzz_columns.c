@@ -133,3 +133,120 @@ fuzz_columns_read(struct ArrowArrayStream *stream)
 	stream->release(stream);
 	return (rows);
 }
+
+/* A number of 4 or 8 bytes. */
+static uint64_t
+number(const struct ArrowSchema *field, const struct ArrowArray *a,
+    int64_t row)
+{
+	const uint8_t *at = a->buffers[1];
+	uint64_t v = 0;
+
+	for (size_t i = bytes_of(field->format); i-- > 0;)
+		v = v << 8 | at[(size_t)row * bytes_of(field->format) + i];
+	return (v);
+}
+
+/* Bytes of no packet say nothing; STM says more than its kinds do. */
+static bool
+may_hide(const struct hwtd_packet *p, int column)
+{
+	return (p->kind < HWTD_PK_LOST ||
+	    (column == 3 && p->code >> 16 == HWTD_CS_STM));
+}
+
+static void
+check_packet(const struct ArrowSchema *schema, const struct ArrowArray *array,
+    int64_t row, const struct hwtd_packet *p)
+{
+	const uint64_t wanted[] = { p->value, p->count, p->stamp, p->aux };
+
+	for (int i = 0; i < 4; i++) {
+		const struct ArrowArray *a = array->children[i];
+		const bool known = is_known(a, row);
+
+		FUZZ_CHECK(known
+			? number(schema->children[i], a, row) == wanted[i]
+			: wanted[i] == 0 || may_hide(p, i),
+		    "%s of %s is not %llu", schema->children[i]->name,
+		    hwtd_packet_kind_name(p->kind),
+		    (unsigned long long)wanted[i]);
+	}
+}
+
+/* The next row; false: nothing is left. */
+static bool
+next_row(struct ArrowArrayStream *stream, struct ArrowArray *array,
+    int64_t *row)
+{
+	if (array->release != NULL && ++*row < array->length)
+		return (true);
+	if (array->release != NULL)
+		array->release(array);
+	*row = 0;
+	FUZZ_CHECK(stream->get_next(stream, array) == 0, "no columns");
+	return (array->release != NULL);
+}
+
+static void
+check_numbers(struct hwtd_trace *trace, const struct hwtd_packets_options *o,
+    struct ArrowArrayStream *stream)
+{
+	struct hwtd_packet_batch batch = { .size = sizeof(batch) };
+	struct hwtd_packets *packets;
+	struct ArrowSchema schema;
+	struct ArrowArray array = { .release = NULL };
+	int64_t row = 0;
+
+	FUZZ_CHECK(stream->get_schema(stream, &schema) == 0, "no schema");
+	FUZZ_CHECK(hwtd_packets_open(trace, o, &packets, NULL) == HWTD_OK,
+	    "no packets");
+	while (hwtd_packets_read(packets, &batch, NULL) == HWTD_OK)
+		for (size_t i = 0; i < batch.n; i++) {
+			struct hwtd_packet p;
+
+			memcpy(&p,
+			    (const uint8_t *)batch.packets + i * batch.stride,
+			    sizeof(p));
+			FUZZ_CHECK(next_row(stream, &array, &row),
+			    "columns have fewer rows");
+			check_packet(&schema, &array, row, &p);
+		}
+	FUZZ_CHECK(!next_row(stream, &array, &row), "columns have more rows");
+	hwtd_packets_close(packets);
+	schema.release(&schema);
+	stream->release(stream);
+}
+
+void
+fuzz_packet_columns(struct hwtd_trace *trace,
+    const struct hwtd_packets_options *o, uint64_t n)
+{
+	static const char *const texts[] = { "text", "name", "kind" };
+	static const char *const numbers[] = { "value", "count", "stamp",
+		"aux" };
+	const struct hwtd_export_options how[] = {
+		{ .size = sizeof(how[0]), .rows = 1000 },
+		{ .size = sizeof(how[0]), .names = texts, .n_names = 3 },
+		{ .size = sizeof(how[0]), .names = numbers, .n_names = 4 },
+	};
+
+	for (int i = 0; i < 3; i++) {
+		struct hwtd_packets *packets;
+		struct ArrowArrayStream stream;
+		uint64_t rows = n;
+
+		FUZZ_CHECK(hwtd_packets_open(trace, o, &packets, NULL) ==
+			HWTD_OK,
+		    "no packets");
+		FUZZ_CHECK(hwtd_packets_export(packets, &how[i], &stream,
+			       NULL) == HWTD_OK,
+		    "no columns");
+		if (i < 2)
+			rows = fuzz_columns_read(&stream);
+		else
+			check_numbers(trace, o, &stream);
+		FUZZ_CHECK(rows == n, "%llu rows in columns, not %llu",
+		    (unsigned long long)rows, (unsigned long long)n);
+	}
+}

@@ -13,6 +13,7 @@
  * the same, and a range has the rows that begin in it.
  */
 #include "fuzz.h"
+#include "fuzz_columns.h"
 
 #include <hwtdecode/hwtdecode.h>
 #include <stdlib.h>
@@ -163,6 +164,7 @@ check_stream(struct hwtd_trace *trace, uint32_t stream, uint64_t first,
 
 	read_rows(trace, &o, &all);
 	check_tiles(&all);
+	fuzz_packet_columns(trace, &o, all.n);
 	if (all.n == 0)
 		return;
 	o.first = first;

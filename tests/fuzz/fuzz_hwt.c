@@ -244,6 +244,28 @@ check_tables(const struct hwtd_trace *trace,
 	    info->n_damages);
 }
 
+/* All columns, with names of what is run there, have the same rows. */
+static void
+check_event_columns(struct hwtd_trace *trace,
+    const struct hwtd_events_options *opts, size_t n)
+{
+	const struct hwtd_export_options o = { .size = sizeof(o),
+		.columns = ((uint64_t)HWTD_COL_SAMPLES << 1) - 1 +
+		    HWTD_COL_NAMES,
+		.rows = 1000 };
+	struct hwtd_error err = { .size = sizeof(err) };
+	struct ArrowArrayStream stream;
+	struct hwtd_events *ev;
+	uint64_t rows;
+	int rc = hwtd_events_open(trace, opts, &ev, &err);
+
+	FUZZ_CHECK(rc == HWTD_OK, "events: %d %s", rc, err.message);
+	rc = hwtd_events_export(ev, &o, &stream, &err);
+	FUZZ_CHECK(rc == HWTD_OK, "columns: %d %s", rc, err.message);
+	rows = fuzz_columns_read(&stream);
+	FUZZ_CHECK(rows == n, "%" PRIu64 " rows in columns, not %zu", rows, n);
+}
+
 static void
 check_events(struct hwtd_trace *trace, uint32_t stream)
 {
@@ -269,6 +291,7 @@ check_events(struct hwtd_trace *trace, uint32_t stream)
 		only.stats = rows.stats;
 		fuzz_rows_check(&only, desc.n_bytes, false);
 		fuzz_rows_free(&only);
+		check_event_columns(trace, &opts, rows.n);
 	}
 	fuzz_rows_free(&rows);
 }

@@ -413,35 +413,6 @@ join_runs(struct rows *rows)
 	rows->n = n;
 }
 
-/* Columns have the same rows; text is there when it is named. */
-static void
-check_columns(struct hwtd_trace *trace, const struct hwtd_packets_options *o,
-    uint64_t n)
-{
-	static const char *const names[] = { "text", "name", "kind" };
-	const struct hwtd_export_options all = { .size = sizeof(all),
-		.rows = 1000 };
-	const struct hwtd_export_options named = { .size = sizeof(named),
-		.names = names,
-		.n_names = 3 };
-
-	for (int i = 0; i < 2; i++) {
-		struct hwtd_packets *packets;
-		struct ArrowArrayStream stream;
-		uint64_t rows;
-
-		FUZZ_CHECK(hwtd_packets_open(trace, o, &packets, NULL) ==
-			HWTD_OK,
-		    "no packets");
-		FUZZ_CHECK(hwtd_packets_export(packets, i == 0 ? &all : &named,
-			       &stream, NULL) == HWTD_OK,
-		    "no columns");
-		rows = fuzz_columns_read(&stream);
-		FUZZ_CHECK(rows == n, "%llu rows in columns, not %llu",
-		    (unsigned long long)rows, (unsigned long long)n);
-	}
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -467,7 +438,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_tiles(&all, in.left);
 	check_times(trace, &all, o, second_extent(head, in.left));
 	check_begin(trace, &all, head[8]);
-	check_columns(trace, &o, all.n);
+	fuzz_packet_columns(trace, &o, all.n);
 
 	fuzz_slot_bytes = slots[head[1] % (sizeof(slots) / sizeof(slots[0]))];
 	/* Without a PSB in so many slots cuts are forced. */

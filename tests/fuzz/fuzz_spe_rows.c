@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "fuzz_columns.h"
 #include "fuzz_rows.h"
 #include "slot_bytes.h"
 
@@ -262,6 +263,7 @@ check_packets(struct hwtd_trace *trace, const struct input *in)
 
 	read_packets(trace, &o, &all);
 	check_tiles(&all, in, (in->tries & TRY_PERF) != 0);
+	fuzz_packet_columns(trace, &o, all.n);
 	if ((in->tries & TRY_RANGE) != 0)
 		check_range(trace, &all, o);
 }
