@@ -164,9 +164,10 @@ check_stream(struct hwtd_trace *trace, uint32_t stream, uint64_t first,
 
 	read_rows(trace, &o, &all);
 	check_tiles(&all);
-	fuzz_packet_columns(trace, &o, all.n);
+	/* Maybe of no protocol that is known. */
 	if (all.n == 0)
 		return;
+	fuzz_packet_columns(trace, &o, all.n);
 	o.first = first;
 	o.end = end > first ? end : first + 1;
 	while (from < all.n && all.at[from].stream_off < o.first)
