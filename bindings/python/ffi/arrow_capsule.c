@@ -57,24 +57,30 @@ hwtpy_free_stream(struct ArrowArrayStream *stream)
 	free(stream);
 }
 
+/* Whatever somebody renamed it to: who took a struct left it without release. */
+static void *
+pointer_of(PyObject *capsule)
+{
+	return (PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+}
+
 static void
 destroy_schema(PyObject *capsule)
 {
-	hwtpy_free_schema(PyCapsule_GetPointer(capsule, schema_name));
+	hwtpy_free_schema(pointer_of(capsule));
 }
 
 static void
 destroy_array(PyObject *capsule)
 {
-	hwtpy_free_array(PyCapsule_GetPointer(capsule, array_name));
+	hwtpy_free_array(pointer_of(capsule));
 }
 
 /* Closing waits for threads that decode: others may run meanwhile. */
 static void
 destroy_stream(PyObject *capsule)
 {
-	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule,
-	    stream_name);
+	struct ArrowArrayStream *stream = pointer_of(capsule);
 	PyThreadState *state = PyEval_SaveThread();
 
 	hwtpy_free_stream(stream);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arrow.h"
 
@@ -19,6 +20,8 @@
 
 struct hwtpy_pass {
 	uint64_t main_thread;
+	/* Who has the threads that decode. */
+	pid_t process;
 	/* Read by a consumer and not by Python. */
 	bool exported;
 	/* What get_last_error() says instead of a stream. */
@@ -47,8 +50,19 @@ hwtpy_pass_create(uint64_t main_thread)
 	if (pass == NULL)
 		return (NULL);
 	pass->main_thread = main_thread;
+	pass->process = getpid();
 	atomic_init(&pass->stopped, false);
 	return (pass);
+}
+
+/*
+ * In a process that was forked there are no threads, and locks are as somebody
+ * had them: nothing can be read there, nor given back.
+ */
+static bool
+is_elsewhere(const struct hwtpy_pass *pass)
+{
+	return (pass->process != getpid());
 }
 
 static void
@@ -61,7 +75,7 @@ release_stream(struct ArrowArrayStream *stream)
 void
 hwtpy_pass_destroy(struct hwtpy_pass *pass)
 {
-	if (pass == NULL)
+	if (pass == NULL || is_elsewhere(pass))
 		return;
 	for (size_t i = 0; i < pass->n; i++)
 		release_stream(&pass->streams[i]);
@@ -158,6 +172,11 @@ hwtpy_pass_next(struct hwtpy_pass *pass, struct ArrowArray *out)
 
 	pass->error = NULL;
 	memset(out, 0, sizeof(*out));
+	if (is_elsewhere(pass)) {
+		pass->error = "opened before this process was forked; open it "
+			      "once more";
+		return (EINVAL);
+	}
 	/* An array that is made at once never asks. */
 	if (pass->exported)
 		(void)hwtpy_pass_poll(pass);

@@ -7,6 +7,7 @@
 
 #include "account.h"
 #include "arrow.h"
+#include "forked.h"
 #include "log.h"
 #include "memory_rows.h"
 #include "profile_rows.h"

@@ -147,12 +147,24 @@ def make_capsule(what: str, pointer: Any, free: Callable[[Any], None]) -> Any:
     kind = ffi.new("struct hwtpy_capsule_kind *")
     getattr(lib, "hwtpy_capsule_" + what)(kind)
     try:
-        return _prototype()(
-            int(ffi.cast("uintptr_t", pointer)), kind.name, kind.destructor
-        )
-    except BaseException:
+        make = _prototype()
+    except NotImplementedError:
         free(pointer)
         raise
+    # Ctrl-C may come when there is a capsule already, which frees it.
+    return make(
+        int(ffi.cast("uintptr_t", pointer)), kind.name, kind.destructor
+    )
+
+
+def check_pointer(pointer: Any, ctype: str) -> None:
+    """Refuse what is no pointer to such a struct; cffi makes one of bytes."""
+    if (
+        not isinstance(pointer, type(ffi.NULL))
+        or ffi.typeof(pointer) is not ffi.typeof(ctype)
+        or pointer == ffi.NULL
+    ):
+        raise TypeError(f"a {ctype} is wanted, not {type(pointer).__name__}")
 
 
 def check_memory(failed: Any) -> None:
@@ -181,6 +193,7 @@ class Schema:
 
     def __init__(self, c_schema: Any) -> None:
         """Take over what `c_schema` (``struct ArrowSchema *``) has."""
+        check_pointer(c_schema, "struct ArrowSchema *")
         shared = lib.hwtpy_schema_take(c_schema)
         check_memory(shared == ffi.NULL)
         self._c = ffi.gc(shared, lib.hwtpy_schema_drop)

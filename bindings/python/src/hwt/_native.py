@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ContextManager,
+    Iterator,
+    Optional,
+    Tuple,
+    Union,
+)
 
 from hwt import _log, errors
 from hwt._hwtdecode import ffi, lib
@@ -17,6 +28,7 @@ __all__ = [
     "Context",
     "Handle",
     "check",
+    "check_process",
     "context",
     "error",
     "failure",
@@ -123,16 +135,37 @@ def check(
     return code
 
 
+def check_process(pid: int, name: str) -> None:
+    """Refuse what has threads in another process than the one it was made in."""
+    if pid != os.getpid():
+        raise errors.StateError(
+            f"the {name} was opened before this process was forked, and its "
+            "threads are not here; open it once more",
+            lib.HWTD_E_STATE,
+        )
+
+
+#: For what has threads: close it, but not in another process than the first.
+_CLOSERS = {
+    "hwtd_calls_close": lib.hwtpy_calls_close,
+    "hwtd_divergences_close": lib.hwtpy_divergences_close,
+    "hwtd_events_close": lib.hwtpy_events_close,
+    "hwtd_runs_close": lib.hwtpy_runs_close,
+}
+
+
 class Handle:
     """An object of the library.
 
     ``Handle(cdata, closer, keeps=...)``: `closer` is called once, with
     `cdata`, after :meth:`close` or when nobody has the handle any more;
-    `keeps` lives longer than the object.
+    `keeps` lives longer than the object.  What has threads is of no use in a
+    process that was forked since.
 
-    A call that another thread is in the middle of has the pointer, too: the
-    object then goes when that call has returned.  Who reads what is borrowed
-    from the object keeps the value of :attr:`c` in a variable until then.
+    Who has :attr:`lock` has the object as well, however it is closed
+    meanwhile: by another thread, by the handler of a signal or of the log, or
+    by what a user is told of progress.  So what is borrowed from it is read
+    before the lock is given back, or with the value of :attr:`c` in a variable.
     """
 
     def __init__(
@@ -142,14 +175,36 @@ class Handle:
         keeps: object = (),
         name: str = "object",
     ) -> None:
-        def close(pointer: CData, keeps: object = keeps) -> None:
-            closer(pointer)
-
+        # No code of Python runs in there: what handlers of signals raise in it
+        # would be lost.
+        close: Any = functools.partial(closer)
+        elsewhere = _CLOSERS.get(getattr(closer, "__name__", ""))
+        pid = None
+        if elsewhere is not None:
+            pid = os.getpid()
+            close = functools.partial(elsewhere, pid)
+        close.keeps = keeps
         # The reference that counts: `close` is called when the last is gone.
         self._c: Optional[CData] = ffi.gc(cdata, close)
         self.name = name
-        # For calls on what the library wants used by one thread at a time.
-        self.lock = threading.RLock()
+        self._pid = pid
+        self._lock = threading.RLock()
+
+    @property
+    def lock(self) -> ContextManager[None]:
+        """For ``with``: calls by one thread at a time, which may nest."""
+        return self._hold()
+
+    # A generator gives the lock back wherever Ctrl-C comes between.
+    @contextlib.contextmanager
+    def _hold(self) -> Iterator[None]:
+        with self._lock:
+            held = self._c
+            try:
+                yield
+            finally:
+                # Not any longer in a traceback that somebody keeps.
+                del held
 
     @property
     def c(self) -> CData:
@@ -157,6 +212,8 @@ class Handle:
         pointer = self._c
         if pointer is None:
             raise errors.ClosedError(f"the {self.name} is closed")
+        if self._pid is not None:
+            check_process(self._pid, self.name)
         return pointer
 
     @property

@@ -121,6 +121,7 @@ class Pass:
         self.names = names
         self.file = None if file is None else str(file)
         self.stream = Stream(self._fail)
+        self._room: Any = None
         #: Bytes that there are to read.
         self.total = 0
         #: What cursors have seen; called while the stream is open.
@@ -139,12 +140,17 @@ class Pass:
             options.n_names = len(texts)
         self.stream.answer(options)
         err = error()
+        self._room = None
+        self._room = self.stream.add()
         check(
-            function(cursor, options, self.stream.add(), err),
-            err,
-            file=self.file,
+            function(cursor, options, self._room, err), err, file=self.file
         )
         del keep
+
+    @property
+    def took(self) -> bool:
+        """Whether the last cursor belongs to its stream, whatever was raised."""
+        return self._room is not None and self._room.release != ffi.NULL
 
     def _fail(self, rc: int, words: str, at: Any) -> BaseException:
         err = error()
@@ -235,7 +241,9 @@ def _export(
     try:
         made.export(function, cursor)
     except BaseException:
-        close(cursor)
+        # Ctrl-C may have come when the stream had it already.
+        if not made.took:
+            close(cursor)
         raise
 
 

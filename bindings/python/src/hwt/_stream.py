@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import threading
 from typing import Any, Callable, Iterator, Sequence
 
@@ -12,12 +13,13 @@ from hwt._columns import (
     Schema,
     c_text,
     check_memory,
+    check_pointer,
     make_capsule,
     needed,
     row_type,
     to_pandas,
 )
-from hwt._native import ffi, lib
+from hwt._native import check_process, ffi, lib
 
 __all__ = [
     "Batch",
@@ -57,6 +59,9 @@ class Batch:
 
     def __init__(self, schema: Schema, c_array: Any) -> None:
         """Take over what `c_array` (``struct ArrowArray *``) has."""
+        if not isinstance(schema, Schema):
+            raise TypeError(f"a schema is wanted, not {schema!r:.80}")
+        check_pointer(c_array, "struct ArrowArray *")
         shared = lib.hwtpy_array_take(c_array)
         check_memory(shared == ffi.NULL)
         self._schema = schema
@@ -317,6 +322,7 @@ class Stream:
         made = lib.hwtpy_pass_create(main)
         check_memory(made == ffi.NULL)
         self._pass: Any = ffi.gc(made, lib.hwtpy_pass_destroy)
+        self._pid = os.getpid()
         #: Held while C works.
         self.lock = threading.RLock()
         # Held while the pass is stopped or given up, which nothing waits for.
@@ -357,6 +363,7 @@ class Stream:
     def _opened(self) -> Any:
         if self._pass is None:
             raise ValueError("the pass over rows is closed")
+        check_process(self._pid, "pass over rows")
         return self._pass
 
     def _failure(self, rc: int) -> BaseException:
@@ -365,8 +372,8 @@ class Stream:
 
     @property
     def closed(self) -> bool:
-        """Whether it was given up."""
-        return self._pass is None
+        """Whether it was given up, or cannot be read in this process."""
+        return self._pass is None or self._pid != os.getpid()
 
     def next(self) -> Batch | None:
         """The next rows, or None.
@@ -379,6 +386,7 @@ class Stream:
         with self.lock:
             if self._pass is None or self.ended:
                 return None
+            self._opened()
             schema = self.schema
             rc = errno.EINTR
             # Between two calls Python runs what signals have to.

@@ -1,0 +1,204 @@
+"""Misuse ends in exceptions, never in a crash: run it with a sanitizer, too."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import random
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import hwt
+from hwt import images
+from hwt._stream import Batch
+from hwt._columns import Schema
+
+MAIN = 0x400144
+
+# Not of Exception: nothing takes it for a failure.
+
+
+class Stop(BaseException):
+    pass
+
+
+def test_symbols_of_a_trace_that_another_thread_closes_can_be_read():
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(8):
+            trace = hwt.open(hwt.example("pt"))
+            ended = []
+
+            def ask(trace=trace, ended=ended):
+                with pytest.raises(hwt.ClosedError):
+                    while True:
+                        trace.symbolize(range(MAIN, MAIN + 500))
+                ended.append(True)
+
+            threads = [threading.Thread(target=ask) for _ in range(2)]
+            for one in threads:
+                one.start()
+            time.sleep(0.01)
+            trace.close()
+            for one in threads:
+                one.join()
+            assert len(ended) == 2
+    finally:
+        sys.setswitchinterval(switch)
+
+
+def test_what_closes_a_trace_in_the_middle_of_a_call_leaves_it_whole(
+    trace_pt, monkeypatch
+):
+    made = images._symbol
+
+    def close_first(address, c):
+        trace_pt.close()
+        gc.collect()
+        return made(address, c)
+
+    monkeypatch.setattr(images, "_symbol", close_first)
+    (symbol,) = trace_pt.symbolize([MAIN])
+    assert symbol.name == "_start"
+    assert trace_pt.closed
+
+
+@pytest.fixture
+def interrupts():
+    """Raise Stop somewhere within so many seconds."""
+
+    def stop(signum, frame):
+        raise Stop
+
+    before = signal.signal(signal.SIGALRM, stop)
+    yield lambda most: signal.setitimer(
+        signal.ITIMER_REAL, random.random() ** 2 * most + 1e-6
+    )
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_interrupts_free_nothing_twice_and_leave_no_lock(interrupts, capfd):
+    # Modules that are imported in part are nobody's here.
+    pytest.importorskip("numpy")
+    traces = [hwt.open(hwt.example(name)) for name in ("pt", "spe")]
+    jobs = [
+        lambda t: t.events(columns=["ip"], jobs=2).head(5),
+        lambda t: t.events().columns,
+        lambda t: next(t.events(jobs=2).batches(rows=100, layout="rows")),
+        lambda t: t.events(jobs=2).__arrow_c_stream__(),
+        lambda t: t.symbolize(range(MAIN, MAIN + 50)),
+        lambda t: t.calls().columns,
+        lambda t: t.hist(),
+    ]
+    random.seed(5)
+    n = 0
+    for job in jobs:
+        job(traces[0])
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        # There is one for each time that it is asked for.
+        try:
+            try:
+                interrupts(0.02)
+                random.choice(jobs)(random.choice(traces))
+            except hwt.HwtError:
+                pass
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except Stop:
+            n += 1
+    assert n > 0
+    done = []
+
+    def use():
+        for trace in traces:
+            trace.symbolize([MAIN])
+            done.append(trace.events().count())
+
+    other = threading.Thread(target=use, daemon=True)
+    other.start()
+    other.join(60)
+    assert done == [52503, 3000]
+    # What was raised in the middle of closing is not lost.
+    assert "ignored" not in capfd.readouterr().err
+
+
+def in_child(do):
+    """Fork, and say how the child ended; it has 60 seconds."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        code = 1
+        try:
+            do()
+            gc.collect()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(pid, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork()")
+def test_a_forked_process_reads_traces_but_no_passes_that_were_open(trace_pt):
+    pytest.importorskip("numpy")
+    plan = trace_pt.events(columns=["ip"], jobs=2)
+    batches = plan.batches(rows=100)
+    rows = plan.batches(rows=100, layout="rows")
+    capsule = plan.__arrow_c_stream__()
+    next(batches)
+    next(rows)
+
+    def use():
+        nonlocal capsule
+        for one in (batches, rows):
+            with pytest.raises(hwt.StateError, match="was forked"):
+                next(one)
+        batches.close()
+        batches.stats()
+        with pytest.raises(hwt.StateError, match="was forked"):
+            rows.close()
+        capsule = None
+        assert plan.count() == 52503
+        assert trace_pt.symbolize([MAIN])[0].name == "_start"
+        trace_pt.close()
+
+    def drop():
+        nonlocal batches, rows, plan
+        batches = rows = plan = None
+
+    assert in_child(use) == 0
+    assert in_child(drop) == 0
+    assert 100 + sum(map(len, batches)) == 52503
+    assert 100 + sum(map(len, rows)) == 52503
+    assert capsule is not None
+
+
+def test_capsules_that_somebody_renamed_are_given_back(trace_pt):
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    name = b"used"
+    batch = next(trace_pt.events().batches())
+    for capsule in (
+        trace_pt.events().__arrow_c_stream__(),
+        *batch.__arrow_c_array__(),
+    ):
+        assert rename(capsule, name) == 0
+    del capsule
+    gc.collect()
+
+
+@pytest.mark.parametrize("wrong", [b"\1" * 200, [1], "a", 0, None])
+def test_batches_are_made_of_pointers_of_their_type_alone(trace_pt, wrong):
+    batch = next(trace_pt.events().batches())
+    with pytest.raises(TypeError, match="ArrowArray"):
+        Batch(batch._schema, wrong)
+    with pytest.raises(TypeError, match="ArrowSchema"):
+        Schema(wrong)
+    with pytest.raises(TypeError, match="schema is wanted"):
+        Batch(wrong, batch.c)
