@@ -14,7 +14,7 @@ import time
 import pytest
 
 import hwt
-from hwt import images
+from hwt import images, testing
 from hwt._stream import Batch
 from hwt._columns import Schema
 
@@ -202,3 +202,24 @@ def test_batches_are_made_of_pointers_of_their_type_alone(trace_pt, wrong):
         Schema(wrong)
     with pytest.raises(TypeError, match="schema is wanted"):
         Batch(wrong, batch.c)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_what_is_no_file_is_not_replaced_by_one(trace_pt, tmp_path):
+    pytest.importorskip("pyarrow")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    link = tmp_path / "link"
+    link.symlink_to(pipe)
+    to_file = tmp_path / "to_file"
+    to_file.symlink_to(tmp_path / "file")
+    plan = trace_pt.events(columns=["ip"])
+    for path in (pipe, link):
+        with pytest.raises(hwt.InvalidError, match="not a regular file"):
+            plan.to_parquet(path)
+        with pytest.raises(testing.ExpectationFileError, match="no file"):
+            testing.write_expectation(path, {"a": "b"})
+    plan.to_parquet(to_file)
+    assert pipe.is_fifo() and link.is_symlink() and to_file.is_symlink()
+    assert (tmp_path / "file").read_bytes()[:4] == b"PAR1"
+    assert len(list(tmp_path.iterdir())) == 4

@@ -37,6 +37,7 @@ __all__ = [
     "new",
     "optional_id",
     "path_bytes",
+    "replaceable",
     "reporter",
     "run_steps",
     "text",
@@ -102,6 +103,17 @@ def path_bytes(path: StrPath) -> bytes:
             lib.HWTD_E_INVALID,
         )
     return encoded
+
+
+def replaceable(path: StrPath) -> Optional[str]:
+    """Where links lead to, if a file may be put there; None: a device, a folder.
+
+    Who renames something to the name of a device has no device any more.
+    """
+    real = os.path.realpath(os.fsdecode(path_bytes(path)))
+    if os.path.exists(real) and not os.path.isfile(real):
+        return None
+    return real
 
 
 def failure(

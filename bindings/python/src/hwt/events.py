@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, overload
 
+from hwt import errors
 from hwt._batches import Batches, Collected
 from hwt._columns import concatenate, needed, no_values, to_pandas
 from hwt._filters import check_names, filters_to_c, names_of
-from hwt._native import Progress, StrPath, lib, reporter
+from hwt._native import Progress, StrPath, lib, replaceable, reporter
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
 from hwt._rows import RowBatches
 from hwt._stream import Batch, Column, Field, Schema
@@ -530,8 +531,14 @@ class Events:
         """
         arrow = needed("pyarrow", "arrow")
         parquet = needed("pyarrow.parquet", "arrow")
-        final = os.fspath(path)
-        part = f"{final!s}.part{os.getpid()}"
+        final = replaceable(path)
+        if final is None:
+            raise errors.InvalidError(
+                f"{os.fspath(path)}: is not a regular file; name a file to "
+                "write",
+                lib.HWTD_E_INVALID,
+            )
+        part = f"{final}.part{os.getpid()}"
         n = 0
         try:
             with parquet.ParquetWriter(

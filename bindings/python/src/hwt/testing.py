@@ -24,7 +24,17 @@ from typing import Any, Callable, Optional, Union
 
 from hwt import config
 from hwt._filters import filters_to_c
-from hwt._native import Handle, check, error, ffi, lib, new, reporter, text
+from hwt._native import (
+    Handle,
+    check,
+    error,
+    ffi,
+    lib,
+    new,
+    replaceable,
+    reporter,
+    text,
+)
 from hwt.facts import Stream
 from hwt.trace import Trace
 
@@ -367,7 +377,11 @@ def write_expectation(path: PathLike, found: Expectation) -> None:
     >>> with hwt.open(pt) as trace, tempfile.TemporaryDirectory() as folder:
     ...     write_expectation(os.path.join(folder, "x"), account(trace))
     """
-    name = os.fspath(path)
+    name = replaceable(path)
+    if name is None:
+        raise ExpectationFileError(
+            f"{os.fspath(path)}: is no file, and is not replaced"
+        )
     try:
         with open(name, "rb") as file:
             head = file.read(len(FIRST_LINE))
