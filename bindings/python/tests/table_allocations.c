@@ -44,9 +44,9 @@ test_free(void *memory)
 #define calloc test_calloc
 #define realloc test_realloc
 #define free test_free
-#include "table.c"
-#include "table_export.c"
-#include "table_values.c"
+#include "../ffi/table.c"
+#include "../ffi/table_export.c"
+#include "../ffi/table_values.c"
 #undef calloc
 #undef realloc
 #undef free

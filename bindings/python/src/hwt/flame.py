@@ -204,6 +204,14 @@ class Flame:
         Returns
         -------
         Flame
+            It does not need the trace any more.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     flame = hwt.flame.Flame.of(trace, title="orders")
+        >>> "orders_main" in flame.svg()
+        True
         """
         filters = {
             name: how.pop(name) for name in list(how) if name in _FILTERS
@@ -521,6 +529,16 @@ class Flame:
         ------
         ValueError
             There is no such format, or it cannot show comparisons.
+
+        Examples
+        --------
+        >>> import io
+        >>> with hwt.open(pt) as trace:
+        ...     flame = trace.flame()
+        >>> file = io.BytesIO()
+        >>> names = flame.save(file, "folded")
+        >>> file.getvalue().count(b"\\n") > 10
+        True
         """
         if format is None:
             format = _format_of(path)

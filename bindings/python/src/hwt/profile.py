@@ -157,6 +157,7 @@ class Profile:
         Returns
         -------
         Profile
+            It does not need the trace any more.
 
         Raises
         ------
@@ -164,6 +165,13 @@ class Profile:
             A filter or a source that there is not, or a closed trace.
         KeyboardInterrupt
             Within a fraction of a second; nothing is left of it.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     profile = hwt.profile.Profile.of(trace, sources=["calls"])
+        >>> profile.info.total.calls > 0
+        True
         """
         self = cls(lines=lines, by_thread=by_thread)
         try:
@@ -280,6 +288,16 @@ class Profile:
         ------
         ValueError
             It is the same one, or one of other options or sources.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as one:
+        ...     a = one.profile()
+        >>> with hwt.open(hwt.example("pt_before")) as two:
+        ...     b = two.profile()
+        >>> calls = a.info.total.calls + b.info.total.calls
+        >>> a.merge(b).info.total.calls == calls
+        True
         """
         if other is self:
             raise InvalidError("a profile cannot be merged with itself")
@@ -640,6 +658,13 @@ class Profile:
         -------
         Flame
             It does not need the profile any more, but to write lines.
+
+        Examples
+        --------
+        >>> with hwt.open(pt) as trace:
+        ...     flame = trace.profile().flame(value="insns")
+        >>> flame.value
+        'insns'
         """
         from hwt.flame import Flame
 
