@@ -62,12 +62,13 @@ is_placed(const struct hwtd_trace *trace, const struct hwtd_event *row)
 static bool
 all_are_placed(const struct hwtd_batch *rows)
 {
-	unsigned int others = 0;
+	unsigned int records = 0, nowhere = 0;
 
-	for (size_t i = 0; i < rows->n; i++)
-		others |= (row_at(rows, i)->kind == HWTD_EV_RECORD) |
-		    (row_at(rows, i)->stream == HWTD_NO_ID);
-	return (others == 0);
+	for (size_t i = 0; i < rows->n; i++) {
+		records |= row_at(rows, i)->kind == HWTD_EV_RECORD;
+		nowhere |= row_at(rows, i)->stream == HWTD_NO_ID;
+	}
+	return (records == 0 && nowhere == 0);
 }
 
 /* Mostly one context executes for long. */
