@@ -12,7 +12,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 lib=$(cd "$1/src" && pwd)
-out=$(cd "$here/../src/hwt/example" && pwd)
+out=$(cd "$here/../src/hwt/_example" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

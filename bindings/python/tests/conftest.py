@@ -10,7 +10,7 @@ import pytest
 import hwt
 
 REPO = Path(__file__).resolve().parents[3]
-EXAMPLES = Path(hwt.__file__).resolve().parent / "example"
+EXAMPLES = Path(hwt.__file__).resolve().parent / "_example"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import hwt
 
 validate = pytest.importorskip("numpydoc.validate")
 
-EXAMPLES = Path(hwt.__file__).resolve().parent / "example"
+EXAMPLES = Path(hwt.__file__).resolve().parent / "_example"
 
 # Of numpydoc's checks all but these.
 TASTE = {

@@ -94,7 +94,7 @@ def test_a_source_distribution_has_the_library(sdist: Path) -> None:
         "core/LICENSE",
         "core/include/hwtdecode/hwtdecode.h",
         "core/src/libhwtdecode.map",
-        "src/hwt/example/pt.hwt",
+        "src/hwt/_example/pt.hwt",
         "src/hwt/py.typed",
     ):
         assert wanted in names
@@ -112,7 +112,7 @@ def test_the_wheel_is_one_for_all_versions(wheel: Path) -> None:
         text = archive.read(metadata).decode()
     modules = [name for name in names if name.endswith(".so")]
     assert modules == ["hwt/_hwtdecode.abi3.so"]
-    assert {"hwt/example/pt.hwt", "hwt/py.typed"} <= set(names)
+    assert {"hwt/_example/pt.hwt", "hwt/py.typed"} <= set(names)
     assert not [name for name in names if not name.startswith("hwt")]
     needed = re.findall(r"^Requires-Dist: (.*)$", text, re.M)
     assert [n for n in needed if "extra ==" not in n] == ["cffi>=1.15"]

@@ -279,7 +279,7 @@ def example(name: str = "pt") -> Path:
     >>> hwt.example("spe").name
     'spe.hwt'
     """
-    folder = Path(__file__).parent / "example"
+    folder = Path(__file__).parent / "_example"
     known = sorted(path.stem for path in folder.glob("*.hwt"))
     if name not in known:
         raise ValueError(
