@@ -75,6 +75,18 @@ struct hwtd_context_options {
 	uint64_t max_alloc;
 	/** Bytes that one image may have.  0: 4 GiB. */
 	uint64_t max_image;
+	/**
+	 * Called with `poll_arg` from time to time, some milliseconds apart at
+	 * most, on the thread that made a call which may take long: while a
+	 * trace is opened, sealed or saved, wanted packets are searched, what was
+	 * counted is sorted, compared or summed up, or an export is written.
+	 * Other than 0: that call fails with HWTD_E_CANCELED.  What it was to
+	 * make is not there then; a sorting, reading or summing up begins anew
+	 * when it is asked for once more.  It must not use what the call uses.
+	 * NULL: none.
+	 */
+	int (*poll)(void *arg);
+	void *poll_arg;
 };
 
 /**

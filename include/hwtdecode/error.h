@@ -38,6 +38,8 @@ enum hwtd_code {
 	HWTD_E_NOT_FOUND = -6,
 	/** The object is not in the state that the call needs. */
 	HWTD_E_STATE = -7,
+	/** The poll function of the context asked for an end. */
+	HWTD_E_CANCELED = -8,
 
 	/** The input breaks its format; offset says where. */
 	HWTD_E_CORRUPT = -20,

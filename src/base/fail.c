@@ -176,6 +176,8 @@ hwtd_code_text(int code)
 		return ("not found");
 	case HWTD_E_STATE:
 		return ("not possible in this state");
+	case HWTD_E_CANCELED:
+		return ("canceled");
 	case HWTD_E_CORRUPT:
 		return ("damaged input");
 	case HWTD_E_UNRECOGNIZED:

@@ -74,6 +74,8 @@ hwtd_context_create(const struct hwtd_context_options *opts,
 	ctx->max_memory = o.max_memory != 0 ? o.max_memory : UINT64_MAX;
 	ctx->max_alloc = o.max_alloc != 0 ? o.max_alloc : (uint64_t)1 << 30;
 	ctx->max_image = o.max_image != 0 ? o.max_image : (uint64_t)4 << 30;
+	ctx->poll = o.poll;
+	ctx->poll_arg = o.poll_arg;
 	ctx->seed = hwtdi_hash_seed(ctx);
 	atomic_init(&ctx->users, 1);
 	*ctx_out = ctx;
@@ -111,6 +113,15 @@ hwtd_context_memory(const struct hwtd_context *ctx, uint64_t *now_out,
 		*now_out = atomic_load(&ctx->memory);
 	if (peak_out != NULL)
 		*peak_out = atomic_load(&ctx->peak);
+}
+
+int
+hwtdi_poll(const struct hwtd_context *ctx, struct hwtd_error *err)
+{
+	if (ctx->poll == NULL || ctx->poll(ctx->poll_arg) == 0)
+		return (HWTD_OK);
+	return (hwtdi_fail(err, HWTD_E_CANCELED,
+	    "the caller asked for an end"));
 }
 
 /* Book `bytes` more; false if a limit says no. */

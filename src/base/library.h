@@ -15,6 +15,8 @@ struct hwtd_context {
 	uint64_t max_memory;
 	uint64_t max_alloc;
 	uint64_t max_image;
+	int (*poll)(void *arg);
+	void *poll_arg;
 	/* Of the hashes; no result depends on it. */
 	uint64_t seed;
 	_Atomic uint64_t memory;
@@ -45,6 +47,12 @@ int hwtdi_array_grow(struct hwtd_context *ctx, void *array_inout,
     size_t *cap_inout, size_t need, size_t elem, struct hwtd_error *err);
 void hwtdi_array_free(struct hwtd_context *ctx, void *array, size_t cap,
     size_t elem);
+
+/*
+ * Asks whether the call shall end: HWTD_OK or HWTD_E_CANCELED.  Only where failures
+ * go up to the caller, and no lock is held.
+ */
+int hwtdi_poll(const struct hwtd_context *ctx, struct hwtd_error *err);
 
 void hwtdi_log(const struct hwtd_context *ctx, int level, const char *area,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -217,13 +217,33 @@ make_rows(struct hwtd_packets *p, struct hwtd_error *err)
 }
 
 int
+hwtdi_packets_read_some(struct hwtd_packets *packets,
+    struct hwtd_packet_batch *out, struct hwtd_error *err)
+{
+	int rc = HWTD_OK;
+
+	*out = (struct hwtd_packet_batch){ .size = sizeof(*out),
+		.stride = sizeof(struct hwtd_packet) };
+	/* After a failure, rows may be there that are not complete. */
+	if (packets->n_rows == 0)
+		rc = make_rows(packets, err);
+	if (rc != HWTD_OK || packets->n_rows == 0)
+		return (rc);
+	rc = packets->class->complete(packets, packets->n_rows, err);
+	if (rc != HWTD_OK)
+		return (rc);
+	out->packets = packets->rows + packets->n_told;
+	out->n = packets->n_rows - packets->n_told;
+	packets->n_rows = 0;
+	return (HWTD_OK);
+}
+
+int
 hwtd_packets_read(struct hwtd_packets *packets,
     struct hwtd_packet_batch *batch, struct hwtd_error *err)
 {
-	struct hwtd_packet_batch out = { .size = sizeof(out),
-		.packets = NULL,
-		.stride = sizeof(struct hwtd_packet) };
-	int rc = HWTD_OK;
+	struct hwtd_packet_batch out;
+	int rc;
 
 	if (packets == NULL || batch == NULL)
 		return (hwtdi_fail(err, HWTD_E_INVALID,
@@ -231,18 +251,13 @@ hwtd_packets_read(struct hwtd_packets *packets,
 	if (batch->size < sizeof(batch->size))
 		return (hwtdi_fail(err, HWTD_E_INVALID,
 		    "the size of the batch is not set"));
-	/* After a failure, rows may be there that are not complete. */
-	while (rc == HWTD_OK && packets->n_rows == 0)
-		rc = make_rows(packets, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	rc = packets->class->complete(packets, packets->n_rows, err);
-	if (rc != HWTD_OK)
-		return (rc);
-	out.packets = packets->rows + packets->n_told;
-	out.n = packets->n_rows - packets->n_told;
-	packets->n_rows = 0;
-	return (hwtdi_result_copy(batch, &out, sizeof(out)));
+	do {
+		rc = hwtdi_poll(hwtdi_trace_library(packets->trace), err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_packets_read_some(packets, &out, err);
+	} while (rc == HWTD_OK && out.n == 0);
+	return (rc != HWTD_OK ? rc
+			      : hwtdi_result_copy(batch, &out, sizeof(out)));
 }
 
 static int

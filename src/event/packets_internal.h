@@ -130,6 +130,13 @@ hwtdi_packets_wants(const struct hwtd_packets *p, uint32_t kind)
 size_t hwtdi_packets_cut_nowhere(const uint8_t *bytes, size_t n, size_t seen,
     size_t from);
 
+/*
+ * As hwtd_packets_read(), but maybe no rows: where few are wanted, the caller has
+ * its turn after a part of the trace.
+ */
+int hwtdi_packets_read_some(struct hwtd_packets *packets,
+    struct hwtd_packet_batch *out, struct hwtd_error *err);
+
 /* packets_cs.c: what both of CoreSight do. */
 int hwtdi_packets_open_rows(struct hwtd_packets *p, struct hwtd_error *err);
 void hwtdi_packets_close_cs(struct hwtd_packets *p);

@@ -63,10 +63,13 @@ static int
 give(void *arg, const void *bytes, size_t n, struct hwtd_error *err)
 {
 	struct hwtdi_sink *sink = arg;
-	int error;
+	int error, rc;
 
 	if (n == 0)
 		return (HWTD_OK);
+	rc = hwtdi_poll(sink->ctx, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	error = sink->write(sink->arg, bytes, n);
 	if (error != 0)
 		return (hwtdi_fail_sys(err, error,

@@ -67,8 +67,12 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 	rc = rc == HWTD_OK ? save_parts(trace, any_file, w, err) : rc;
 	if (rc == HWTD_OK && (flags & HWTD_SAVE_IMAGES) != 0)
 		rc = hwtdi_trace_archive(trace, any_file, w, err);
-	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++)
-		rc = hwtdi_writer_record(w, &trace->records.records[i], err);
+	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++) {
+		rc = hwtdi_poll(trace->library, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_writer_record(w, &trace->records.records[i],
+			    err);
+	}
 	/* Holes of streams are told by where their bytes lie. */
 	for (size_t i = 0; rc == HWTD_OK && i < trace->n_damages; i++)
 		if (hwtdi_damage_is_stray(&trace->damages[i]))
@@ -133,8 +137,10 @@ save_stream(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 
 			if (n > chunk_bytes)
 				n = chunk_bytes;
-			rc = save_part(w, stream, window, &at, n, extent->end,
-			    err);
+			rc = hwtdi_poll(trace->library, err);
+			if (rc == HWTD_OK)
+				rc = save_part(w, stream, window, &at, n,
+				    extent->end, err);
 		}
 	}
 	if (rc == HWTD_OK)

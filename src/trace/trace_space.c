@@ -448,6 +448,8 @@ apply_all(struct hwtdi_space_builder *b)
 		b->seq = i;
 		b->record = &records[order[i]];
 		rc = apply(b);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(b->trace->library, b->err);
 	}
 	return (rc);
 }

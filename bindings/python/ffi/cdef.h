@@ -20,6 +20,7 @@ HWTD_E_LIMIT = -4,
 HWTD_E_TOO_NEW = -5,
 HWTD_E_NOT_FOUND = -6,
 HWTD_E_STATE = -7,
+HWTD_E_CANCELED = -8,
 HWTD_E_CORRUPT = -20,
 HWTD_E_UNRECOGNIZED = -21,
 HWTD_E_UNSUPPORTED = -40,
@@ -66,6 +67,8 @@ int32_t reserved;
 uint64_t max_memory;
 uint64_t max_alloc;
 uint64_t max_image;
+int (*poll)(void *arg);
+void *poll_arg;
 };
 int hwtd_context_create(const struct hwtd_context_options *opts,
 struct hwtd_context **ctx_out, struct hwtd_error *err);

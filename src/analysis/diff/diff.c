@@ -259,6 +259,8 @@ add_functions(struct side *s)
 	while (rc == HWTD_OK) {
 		rc = hwtd_profile_rows(s->profile, HWTD_PROFILE_BY_FUNCTION,
 		    first, rows, sizeof(rows[0]), READ_ROWS, &n);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(s->d->library, s->err);
 		for (size_t i = 0; rc == HWTD_OK && i < n; i++)
 			rc = add_row(s, &rows[i]);
 		first += n;
@@ -404,6 +406,8 @@ add_edges(struct side *s)
 	while (rc == HWTD_OK) {
 		rc = hwtd_profile_edges(s->profile, first, edges,
 		    sizeof(edges[0]), READ_ROWS, &n);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(s->d->library, s->err);
 		for (size_t i = 0; rc == HWTD_OK && i < n; i++) {
 			rc = add_between(s, &edges[i]);
 			if (rc == HWTD_OK)
@@ -431,6 +435,8 @@ add_calls(struct side *s)
 	while (rc == HWTD_OK) {
 		rc = hwtd_profile_nodes(s->profile, first, nodes,
 		    sizeof(nodes[0]), READ_ROWS, &n);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(s->d->library, s->err);
 		for (size_t i = 0; rc == HWTD_OK && i < n; i++) {
 			const struct hwtd_profile_node *node = &nodes[i];
 

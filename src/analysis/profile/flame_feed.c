@@ -420,6 +420,8 @@ follow_all(struct hwtd_flame *f, const struct feed *feeds, struct items *items,
 		}
 		items->n = n;
 		rc = drop_small(f, items, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(f->library, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}
@@ -442,6 +444,9 @@ read_nodes(struct hwtd_flame *f, struct feed *feed, struct items *items,
 		if (rc != HWTD_OK)
 			return (hwtdi_fail(err, rc < 0 ? rc : HWTD_E_INVALID,
 			    "stacks of the profile cannot be read"));
+		rc = hwtdi_poll(f->library, err);
+		if (rc != HWTD_OK)
+			return (rc);
 		for (size_t i = 0; i < n; i++) {
 			const uint32_t no = (uint32_t)(at + i);
 

@@ -417,6 +417,7 @@ hwtdi_spool_read(struct hwtdi_spool *spool, size_t thread,
 		rc = begin_line(spool, &spool->lines[i], err);
 	for (const struct hwtdi_spool_chunk *c = t->first;
 	     c != NULL && rc == HWTD_OK; c = c->next) {
+		rc = hwtdi_poll(spool->ctx, err);
 		for (const uint8_t *at = c->bytes;
 		     at < c->bytes + c->n && rc == HWTD_OK;) {
 			const enum record record = (enum record) * at++;

@@ -223,14 +223,15 @@ put_column(struct hwtdi_firefox *s, uint32_t thread, const char *key,
     enum hwtdi_firefox_column column, struct hwtd_error *err)
 {
 	const struct hwtdi_spool_reader reader = { take_begin, take_end, s };
-	int rc;
+	int rc = HWTD_OK;
 
 	hwtdi_json_key(&s->json, key);
 	hwtdi_json_begin_array(&s->json);
 	s->column = column;
 	s->n_path = 0;
 	s->since = s->spool.threads[thread].begin;
-	rc = hwtdi_spool_read(&s->spool, thread, &reader, err);
+	if (column <= COLUMN_MARKER_BEGIN || s->n_markers > 0)
+		rc = hwtdi_spool_read(&s->spool, thread, &reader, err);
 	hwtdi_json_end(&s->json);
 	return (rc);
 }

@@ -133,6 +133,8 @@ errno_of(const struct hwtd_error *err)
 		return (EINVAL);
 	case HWTD_E_IO:
 		return (err->sys_errno != 0 ? err->sys_errno : EIO);
+	case HWTD_E_CANCELED:
+		return (ECANCELED);
 	case HWTD_E_UNSUPPORTED:
 		return (ENOSYS);
 	default:

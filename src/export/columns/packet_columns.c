@@ -337,10 +337,7 @@ read_rows(struct hwtdi_rows *head, size_t most, size_t *n_out,
 		int rc;
 
 		r->done = 0;
-		r->batch = (struct hwtd_packet_batch){
-			.size = sizeof(r->batch)
-		};
-		rc = hwtd_packets_read(r->packets, &r->batch, err);
+		rc = hwtdi_packets_read_some(r->packets, &r->batch, err);
 		if (rc != HWTD_OK)
 			return (rc);
 	}

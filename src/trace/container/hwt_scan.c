@@ -65,7 +65,9 @@ search(const struct hwtd_trace *trace, uint64_t off, uint64_t *out,
 						   : PART;
 		size_t at;
 
-		rc = hwtdi_trace_file_read(file, off, part, n, err);
+		rc = hwtdi_poll(trace->library, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_trace_file_read(file, off, part, n, err);
 		if (rc != HWTD_OK)
 			break;
 		at = find_header(part, n, off);
@@ -172,6 +174,8 @@ hwtdi_hwt_scan(struct hwtdi_hwt_reader *reader, struct hwtd_error *err)
 		else
 			rc = skip(&s, s.at + 1, "chunk header is damaged",
 			    err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(trace->library, err);
 	}
 	if (rc != HWTD_OK)
 		return (rc);

@@ -514,8 +514,10 @@ put_image_bytes(struct hwtdi_writer *w, uint32_t id,
 
 		if (part > DEFAULT_CHUNK)
 			part = DEFAULT_CHUNK;
-		rc = put_chunk(w, HWTDI_HWT_IMAGE_DATA, id, 0, at,
-		    image->bytes + at, (size_t)part, err);
+		rc = hwtdi_poll(w->library, err);
+		if (rc == HWTD_OK)
+			rc = put_chunk(w, HWTDI_HWT_IMAGE_DATA, id, 0, at,
+			    image->bytes + at, (size_t)part, err);
 		at += part;
 	}
 	return (rc);

@@ -369,6 +369,8 @@ read_text(struct meta *m, char *text, size_t n)
 			length--;
 		if (length > 0)
 			rc = read_line(m, line, length);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(m->trace->library, m->err);
 	}
 	return (rc);
 }

@@ -295,6 +295,8 @@ read_all(struct reader *r, size_t at)
 			rc = read_move(r, at, (size_t)size);
 		else if (id == CODE_CLOSE)
 			break;
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(r->trace->library, r->err);
 		at += (size_t)size;
 	}
 	return (rc);

@@ -58,7 +58,9 @@ find_psb(const struct hwtd_trace *trace, bool *found_out,
 		size_t n = end - at < SEARCH_PART ? (size_t)(end - at)
 						  : SEARCH_PART;
 
-		rc = hwtdi_trace_file_read(file, at, part, n, err);
+		rc = hwtdi_poll(trace->library, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_trace_file_read(file, at, part, n, err);
 		if (rc != HWTD_OK)
 			break;
 		*found_out = holds_psb(part, n);
@@ -216,6 +218,8 @@ count_ids(const struct hwtd_trace *trace, uint64_t from,
 		rc = hwtdi_trace_file_read(&trace->file, at, part, n, err);
 		if (rc == HWTD_OK)
 			hwtdi_sink_ids_add(ids, part, n);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(trace->library, err);
 	}
 	hwtdi_free(trace->library, part, SEARCH_PART);
 	return (rc);

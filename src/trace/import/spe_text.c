@@ -598,8 +598,11 @@ hwtdi_spe_text_import(struct hwtd_trace *trace,
 	t->cpu = t->tid = t->described_cpu = HWTD_NO_ID;
 	rc = hwtdi_lines_init(&t->lines, trace, UINT64_MAX, err);
 	while (rc == HWTD_OK &&
-	    (rc = hwtdi_lines_next(&t->lines, err)) == HWTD_OK)
+	    (rc = hwtdi_lines_next(&t->lines, err)) == HWTD_OK) {
 		rc = take_line(t);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(trace->library, err);
+	}
 	if (rc == HWTD_END) {
 		t->lines.off = trace->file.size;
 		rc = end_buffer(t);

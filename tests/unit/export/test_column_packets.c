@@ -170,11 +170,11 @@ static const struct fact facts[] = {
 static struct hwtd_packet made[BATCH];
 static size_t n_told;
 
-int __wrap_hwtd_packets_read(struct hwtd_packets *packets,
+int __wrap_hwtdi_packets_read_some(struct hwtd_packets *packets,
     struct hwtd_packet_batch *batch, struct hwtd_error *err);
 
 int
-__wrap_hwtd_packets_read(struct hwtd_packets *packets,
+__wrap_hwtdi_packets_read_some(struct hwtd_packets *packets,
     struct hwtd_packet_batch *batch, struct hwtd_error *err)
 {
 	size_t n = 0;

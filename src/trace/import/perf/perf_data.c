@@ -475,8 +475,12 @@ read_records(struct hwtdi_perf_file *f, const struct hwtdi_perf_range *range)
 	if (rc != HWTD_OK)
 		return (rc);
 	while (rc == HWTD_OK &&
-	    (rc = hwtdi_perf_reader_next(reader, &record, f->err)) == HWTD_OK)
+	    (rc = hwtdi_perf_reader_next(reader, &record, f->err)) ==
+		HWTD_OK) {
 		rc = take_record(f, &record);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(f->trace->library, f->err);
+	}
 	hwtdi_perf_reader_destroy(reader);
 	return (rc == HWTD_END ? HWTD_OK : rc);
 }

@@ -440,6 +440,8 @@ put_snapshots(struct walk *w)
 		if (i > 0)
 			rc = hwtdi_perf_overlap(f, b - 1, b, &n_again,
 			    &n_filler);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(f->trace->library, f->err);
 		if (rc != HWTD_OK)
 			break;
 		run.data_off += n_again;

@@ -203,8 +203,10 @@ find_records(struct hwtdi_perf_reader *r, uint64_t from, uint64_t *out,
 		const size_t n = end - off < MAX_RECORD ? (size_t)(end - off)
 							: MAX_RECORD;
 		const size_t some = n == MAX_RECORD ? n / 2 : n;
-		int rc = see(r, off, n, &at, err);
+		int rc = hwtdi_poll(r->trace->library, err);
 
+		if (rc == HWTD_OK)
+			rc = see(r, off, n, &at, err);
 		if (rc != HWTD_OK)
 			return (rc);
 		for (size_t i = 0;

@@ -313,6 +313,8 @@ find_ids(struct hwtdi_perf_file *f, const struct hwtdi_perf_queue *q,
 			rc = read_run(f, run, at, part, n);
 			if (rc == HWTD_OK)
 				hwtdi_sink_ids_add(ids, part, n);
+			if (rc == HWTD_OK)
+				rc = hwtdi_poll(f->trace->library, f->err);
 			at += n;
 		}
 		for (size_t k = 0; k < HWTDI_TRACE_IDS; k++)
