@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/coverage/coverage_sums.h"
+#include "base/sort.h"
 
 /* Where a branch without a jump goes on. */
 static uint64_t
@@ -189,11 +190,9 @@ hwtdi_cov_sums_make_edges(struct hwtdi_cov_sums *sums,
 		while (rc == HWTD_OK && hwtdi_cov_ways_next(&ways, &way))
 			rc = add_rows(sums, &way, i, err);
 	}
-	if (rc != HWTD_OK)
-		return (rc);
-	if (sums->edges.n > 1)
-		qsort(sums->edges.at, sums->edges.n,
-		    sizeof(struct hwtd_coverage_edge), by_edge);
-	sums->has_edges = true;
-	return (HWTD_OK);
+	if (rc == HWTD_OK)
+		rc = hwtdi_sort(sums->library, sums->edges.at, sums->edges.n,
+		    sizeof(struct hwtd_coverage_edge), by_edge, err);
+	sums->has_edges = rc == HWTD_OK;
+	return (rc);
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/coverage/coverage_sums.h"
 #include "base/fail.h"
+#include "base/sort.h"
 
 #define ORDER(field)                                                          \
 	if (a->field != b->field)                                             \
@@ -121,8 +122,8 @@ list_functions(struct hwtdi_cov_sums *sums,
 		t.name = sums->text_ranks[f->name];
 		tallies[n++] = t;
 	}
-	if (n > 1)
-		qsort(tallies, n, sizeof(*tallies), by_function);
+	rc = hwtdi_sort(sums->library, tallies, n, sizeof(*tallies),
+	    by_function, err);
 	for (size_t i = 0; rc == HWTD_OK && i < n; i++)
 		rc = hwtdi_cov_table_add(&sums->functions, sums->library,
 		    &tallies[i].row, sizeof(tallies[i].row), err);

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "image/symbol_text.h"
 
 #define MOST_IMAGES (1u << 20)
@@ -342,8 +343,11 @@ tidy_counts(struct hwtdi_cov_store *s, struct hwtdi_cov_list *l,
 		steps[2 * i + 1] = (struct hwtdi_cov_count){ .off = old[i].end,
 			.count = 0 - old[i].count };
 	}
-	qsort(steps, most, sizeof(*steps), by_count);
-	rc = hwtdi_array_grow(s->library, &out, &cap, most, sizeof(*out), err);
+	rc = hwtdi_sort(s->library, steps, most, sizeof(*steps), by_count,
+	    err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_array_grow(s->library, &out, &cap, most,
+		    sizeof(*out), err);
 	for (size_t i = 0; rc == HWTD_OK && i < most; i++) {
 		count += steps[i].count;
 		if (i + 1 == most || steps[i + 1].off == steps[i].off ||
@@ -372,12 +376,15 @@ hwtdi_cov_tidy(struct hwtdi_cov_store *store, uint32_t image,
 	const size_t size = sizes[kind];
 	char *at = l->at;
 	size_t n = 0;
+	int rc;
 
 	if (l->n == l->n_tidy)
 		return (HWTD_OK);
 	if (kind == HWTDI_COV_COUNTS)
 		return (tidy_counts(store, l, err));
-	qsort(at, l->n, size, orders[kind]);
+	rc = hwtdi_sort(store->library, at, l->n, size, orders[kind], err);
+	if (rc != HWTD_OK)
+		return (rc);
 	for (size_t i = 0; i < l->n; i++) {
 		if (n > 0 &&
 		    orders[kind](at + (n - 1) * size, at + i * size) == 0) {

@@ -8,10 +8,14 @@
 
 #include "base/fail.h"
 #include "base/ratio.h"
+#include "base/sort.h"
 
 #define ORDER(field)                                                          \
 	if (a->field != b->field)                                             \
 	return (a->field < b->field ? -1 : 1)
+
+/* Rows of a table between two looks at whether the caller wants an end. */
+#define POLL_ROWS 4096
 
 /* How often a line was executed in a body. */
 struct part {
@@ -33,6 +37,8 @@ hwtdi_cov_table_add(struct hwtdi_cov_table *table,
 	int rc = hwtdi_array_grow(library, &table->at, &table->cap,
 	    table->n + 1, size, err);
 
+	if (rc == HWTD_OK && table->n % POLL_ROWS == 0)
+		rc = hwtdi_poll(library, err);
 	if (rc == HWTD_OK)
 		memcpy((char *)table->at + table->n++ * size, entry, size);
 	return (rc);
@@ -255,7 +261,10 @@ make_lines(struct hwtdi_cov_sums *sums, const struct hwtdi_cov_store *store,
 	if (rc != HWTD_OK || sums->lines.n == 0)
 		return (rc);
 	rows = sums->lines.at;
-	qsort(rows, sums->lines.n, sizeof(*rows), by_line);
+	rc = hwtdi_sort(sums->library, rows, sums->lines.n, sizeof(*rows),
+	    by_line, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	for (size_t i = 0; i < sums->lines.n; i++)
 		if (n == 0 || by_line(&rows[n - 1], &rows[i]) != 0)
 			rows[n++] = rows[i];
@@ -347,8 +356,9 @@ make_parts(const struct hwtdi_cov_sums *sums,
 			rc = hwtdi_cov_table_add(parts, sums->library, &part,
 			    sizeof(part), err);
 	}
-	if (parts->n > 1)
-		qsort(parts->at, parts->n, sizeof(struct part), by_part);
+	if (rc == HWTD_OK)
+		rc = hwtdi_sort(sums->library, parts->at, parts->n,
+		    sizeof(struct part), by_part, err);
 	hwtdi_free(sums->library, tree.at,
 	    (2 * tree.n + 1) * sizeof(*tree.at));
 	return (rc);
@@ -621,9 +631,10 @@ make_all(struct hwtdi_cov_sums *sums, struct hwtdi_cov_store *store,
 		rc = hwtdi_cov_make_functions(sums, store, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (sums->branches.n > 1)
-		qsort(sums->branches.at, sums->branches.n,
-		    sizeof(struct hwtd_coverage_branch), by_branch);
+	rc = hwtdi_sort(sums->library, sums->branches.at, sums->branches.n,
+	    sizeof(struct hwtd_coverage_branch), by_branch, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	sum_files(sums);
 	sum_images(sums);
 	sums->info.lost_insns = guess_lost(&sums->info);

@@ -6,6 +6,7 @@
 
 #include "analysis/histogram/histogram_store.h"
 #include "base/fail.h"
+#include "base/sort.h"
 
 /* Order. */
 
@@ -113,12 +114,12 @@ hwtd_histogram_sort(struct hwtd_histogram *histogram, uint32_t sort,
 	for (size_t i = 0; i < h->n; i++)
 		s[i] = (struct sorted){ key_of(&h->at[i], sort), &h->at[i],
 			&h->names, i };
-	qsort(s, h->n, sizeof(*s), compare);
+	rc = hwtdi_sort(h->library, s, h->n, sizeof(*s), compare, err);
 	for (size_t i = 0; i < h->n; i++)
 		h->order[i] = s[i].no;
 	hwtdi_free(h->library, s, h->n * sizeof(*s));
-	h->sorted = true;
-	return (HWTD_OK);
+	h->sorted = rc == HWTD_OK;
+	return (rc);
 }
 
 /* Reading. */

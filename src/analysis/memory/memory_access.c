@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/sort.h"
 
 _Static_assert(sizeof(struct hwtdi_access_key) == 48, "no padding");
 
@@ -196,11 +197,11 @@ hwtdi_accesses_judge(struct hwtdi_accesses *accesses, struct hwtd_context *ctx,
 		s[i].user = user_of(&accesses->at[i].key);
 		s[i].no = (uint32_t)i;
 	}
-	qsort(s, n, sizeof(*s), by_line);
+	rc = hwtdi_sort(ctx, s, n, sizeof(*s), by_line, err);
 	for (size_t i = 0; i < n; i++)
 		accesses->order[i] = s[i].no;
 	accesses->n_order = n;
-	for (size_t i = 0; i < n; i = end) {
+	for (size_t i = 0; i < n && rc == HWTD_OK; i = end) {
 		struct hwtdi_memory_line
 		    *line = &lines->at[s[i].access->key.line].line;
 
@@ -211,7 +212,8 @@ hwtdi_accesses_judge(struct hwtdi_accesses *accesses, struct hwtd_context *ctx,
 		line->first = (uint32_t)i;
 		line->end = (uint32_t)end;
 		judge_line(line, s + i, end - i);
+		rc = hwtdi_poll(ctx, err);
 	}
 	hwtdi_free(ctx, s, n * sizeof(*s));
-	return (HWTD_OK);
+	return (rc);
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/memory/memory_internal.h"
 #include "base/fail.h"
+#include "base/sort.h"
 
 /* Sorting. */
 
@@ -142,14 +143,13 @@ sort_rows(struct hwtd_memory *memory, uint32_t table, uint32_t sort,
 		s[i].by_symbol = table == HWTD_MEMORY_SYMBOL;
 		set_keys(&s[i], sort);
 	}
-	if (rows->n > 1)
-		qsort(s, rows->n, sizeof(*s), compare);
+	rc = hwtdi_sort(memory->library, s, rows->n, sizeof(*s), compare, err);
 	for (size_t i = 0; i < rows->n; i++)
 		rows->order[i] = s[i].no;
 	rows->n_order = rows->n;
-	rows->sorted = true;
+	rows->sorted = rc == HWTD_OK;
 	hwtdi_free(memory->library, s, rows->n * sizeof(*s));
-	return (HWTD_OK);
+	return (rc);
 }
 
 int
@@ -171,6 +171,7 @@ hwtd_memory_sort(struct hwtd_memory *memory, uint32_t table, uint32_t sort,
 	    (memory->options.flags & HWTD_MEMORY_KEEP_ACCESSES) == 0)
 		return (hwtdi_fail(err, HWTD_E_STATE,
 		    "accesses were not kept"));
+	memory->tables[table].sorted = false;
 	if (table == HWTD_MEMORY_LINE)
 		rc = hwtdi_accesses_judge(&memory->accesses, memory->library,
 		    &memory->tables[table], err);

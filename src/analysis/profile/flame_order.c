@@ -8,8 +8,9 @@
 #include "analysis/profile/flame_tree.h"
 #include "base/fail.h"
 #include "base/ratio.h"
+#include "base/sort.h"
 
-/* All that an order needs; qsort() hands on nothing else. */
+/* All that an order needs; sorting hands on nothing else. */
 struct place {
 	uint32_t parent;
 	uint32_t spot;
@@ -120,6 +121,7 @@ make_places(struct hwtd_flame *f, struct place **places_out, size_t *n_out,
 	struct place *places = hwtdi_alloc(f->library,
 	    f->n_spots * sizeof(*places));
 	size_t n = 0;
+	int rc;
 
 	if (places == NULL)
 		return (hwtdi_fail_nomem(err, f->n_spots * sizeof(*places)));
@@ -141,9 +143,13 @@ make_places(struct hwtd_flame *f, struct place **places_out, size_t *n_out,
 			.image = base != NULL ? base : "",
 			.kind = frame->kind };
 	}
-	qsort(places, n, sizeof(*places),
-	    (f->options.flags & HWTD_FLAME_BY_NAME) != 0 ? by_name
-							 : by_weight);
+	rc = hwtdi_sort(f->library, places, n, sizeof(*places),
+	    (f->options.flags & HWTD_FLAME_BY_NAME) != 0 ? by_name : by_weight,
+	    err);
+	if (rc != HWTD_OK) {
+		hwtdi_free(f->library, places, f->n_spots * sizeof(*places));
+		return (rc);
+	}
 	for (size_t i = 0; i < f->n_spots; i++)
 		f->spots[i].first = HWTD_NO_ID;
 	for (size_t i = n; i-- > 0;) {

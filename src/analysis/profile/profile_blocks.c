@@ -7,6 +7,7 @@
 
 #include "analysis/profile/profile_order.h"
 #include "base/fail.h"
+#include "base/sort.h"
 
 /* A block while it is sorted. */
 struct place {
@@ -299,7 +300,7 @@ put_all(struct work *w)
 {
 	const struct hwtd_profile *p = w->p;
 	const size_t n = p->n_blocks;
-	int rc = HWTD_OK;
+	int rc;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct hwtdi_profile_code *code = &p->blocks[i];
@@ -310,7 +311,8 @@ put_all(struct work *w)
 			.no = (uint32_t)i,
 			.isa = code->isa };
 	}
-	qsort(w->places, n, sizeof(*w->places), compare_places);
+	rc = hwtdi_sort(p->library, w->places, n, sizeof(*w->places),
+	    compare_places, w->err);
 	for (size_t i = 0; i < n && rc == HWTD_OK;) {
 		const size_t end = cluster_end(w, i, n);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sort.h"
 
 #define MAX_KEYS 6
 
@@ -73,13 +74,13 @@ sort_list(struct hwtd_profile *p, struct hwtdi_profile_order *o,
 		keys[i].no = (uint32_t)i;
 		fn(p, o, (uint32_t)i, keys[i].k);
 	}
-	qsort(keys, n, sizeof(*keys), compare_keys);
+	rc = hwtdi_sort(p->library, keys, n, sizeof(*keys), compare_keys, err);
 	for (size_t i = 0; i < n; i++) {
 		list->at[i] = keys[i].no;
 		list->ranks[keys[i].no] = (uint32_t)i;
 	}
 	hwtdi_free(p->library, keys, n * sizeof(*keys));
-	return (HWTD_OK);
+	return (rc);
 }
 
 struct text_key {
@@ -110,13 +111,14 @@ sort_texts(struct hwtd_profile *p, struct hwtdi_profile_order *o,
 		return (hwtdi_fail_nomem(err, n * sizeof(*keys)));
 	for (size_t i = 0; i < n; i++)
 		keys[i] = (struct text_key){ p->texts.at[i], (uint32_t)i };
-	qsort(keys, n, sizeof(*keys), compare_texts);
+	rc = hwtdi_sort(p->library, keys, n, sizeof(*keys), compare_texts,
+	    err);
 	for (size_t i = 0; i < n; i++) {
 		o->texts.at[i] = keys[i].no;
 		o->texts.ranks[keys[i].no] = (uint32_t)i;
 	}
 	hwtdi_free(p->library, keys, n * sizeof(*keys));
-	return (HWTD_OK);
+	return (rc);
 }
 
 /* What things are ordered by. */
@@ -363,10 +365,12 @@ sort_nodes(struct hwtd_profile *p, struct hwtdi_profile_order *o,
 			if (node->parent != HWTD_NO_ID)
 				starts[node->parent + 1]++;
 		}
-		qsort(children, n, sizeof(*children), compare_children);
+		rc = hwtdi_sort(p->library, children, n, sizeof(*children),
+		    compare_children, err);
 		for (size_t i = 0; i < n; i++)
 			starts[i + 1] += starts[i];
-		walk(p, o, children, starts, starts + n + 1);
+		if (rc == HWTD_OK)
+			walk(p, o, children, starts, starts + n + 1);
 	} else {
 		rc = hwtdi_fail_nomem(err, n * sizeof(*children));
 	}

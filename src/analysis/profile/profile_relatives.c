@@ -8,6 +8,7 @@
 #include "analysis/profile/profile_rows.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/sort.h"
 
 struct making {
 	struct hwtd_profile *p;
@@ -177,9 +178,9 @@ make(struct making *m)
 	for (size_t i = 0; i < p->n_edges && rc == HWTD_OK; i++)
 		rc = add_edge(m, &p->edges[i]);
 	hwtdi_array_free(p->library, path.at, path.cap, sizeof(*path.at));
-	if (rc == HWTD_OK && m->r->n > 1)
-		qsort(m->r->at, m->r->n, sizeof(*m->r->at), compare);
-	return (rc);
+	return (rc != HWTD_OK ? rc
+			      : hwtdi_sort(p->library, m->r->at, m->r->n,
+				    sizeof(*m->r->at), compare, NULL));
 }
 
 /* Those of the function that was asked for last are kept. */

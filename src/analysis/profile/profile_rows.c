@@ -8,6 +8,7 @@
 
 #include "analysis/profile/profile_order.h"
 #include "base/fail.h"
+#include "base/sort.h"
 
 /* Rows of what has no function or no image, behind those that have. */
 #define SLOT_OTHERS HWTD_CALL_TYPES
@@ -319,7 +320,8 @@ make_lines(struct making *m)
 				    p->blocks[i].line),
 				(uint32_t)i
 			};
-		qsort(items, p->n_blocks, sizeof(*items), compare_lines);
+		rc = hwtdi_sort(p->library, items, p->n_blocks, sizeof(*items),
+		    compare_lines, NULL);
 		for (size_t i = 0; i < p->n_blocks && rc == HWTD_OK; i++)
 			rc = add_line(m, &items[i],
 			    i == 0 ||

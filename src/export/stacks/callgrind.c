@@ -16,6 +16,7 @@
 #include "analysis/profile/function_text.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/sort.h"
 #include "base/text_pool.h"
 #include "export/formats.h"
 #include "export/stacks/line_text.h"
@@ -204,9 +205,8 @@ collect(struct hwtd_export *ex, struct hwtd_error *err)
 	if (rc != HWTD_END)
 		return (rc);
 	hwtdi_index_fini(&c->arc_index, ex->ctx);
-	if (c->n_arcs > 0)
-		qsort(c->arcs, c->n_arcs, sizeof(*c->arcs), by_caller);
-	return (HWTD_OK);
+	return (hwtdi_sort(ex->ctx, c->arcs, c->n_arcs, sizeof(*c->arcs),
+	    by_caller, err));
 }
 
 static void
