@@ -11,6 +11,7 @@
 #include "log.h"
 #include "memory_rows.h"
 #include "profile_rows.h"
+#include "signals.h"
 #include "sink.h"
 #include "table.h"
 

@@ -18,7 +18,7 @@ from typing import (
     Union,
 )
 
-from hwt import _log, errors
+from hwt import _log, _signals, errors
 from hwt._hwtdecode import ffi, lib
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def replaceable(path: StrPath) -> Optional[str]:
 
 def failure(
     code: int, err: Optional[CData] = None, file: Optional[str] = None
-) -> Exception:
+) -> BaseException:
     """The exception for a code below 0."""
     message = text(lib.hwtd_code_text(code))
     offset = address = number = None
@@ -131,6 +131,8 @@ def failure(
         message = f"{file}: {message}"
     if code == lib.HWTD_E_NOMEM:
         return MemoryError(message)
+    if code == lib.HWTD_E_CANCELED:
+        return KeyboardInterrupt(message)
     kind = _EXCEPTIONS.get(code, errors.HwtError)
     if kind is errors.TraceIOError:
         kind = errors.io_error(number)
@@ -142,6 +144,7 @@ def check(
 ) -> int:
     """Hand through what is no failure, raise what is one; drain the log."""
     _log.drain()
+    _signals.check()
     if code < 0:
         raise failure(code, err, file)
     return code
@@ -201,6 +204,8 @@ class Handle:
         self.name = name
         self._pid = pid
         self._lock = threading.RLock()
+        #: Where its lock was taken first; see `_hold`.
+        self._level: Optional[int] = None
 
     @property
     def lock(self) -> ContextManager[None]:
@@ -211,10 +216,20 @@ class Handle:
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
         with self._lock:
+            before, level = self._level, lib.hwtpy_signals_level()
+            if before is not None and before < level:
+                raise errors.StateError(
+                    f"the {self.name} is in use by the call that the signal "
+                    "came into",
+                    lib.HWTD_E_STATE,
+                )
             held = self._c
             try:
+                if before is None:
+                    self._level = level
                 yield
             finally:
+                self._level = before
                 # Not any longer in a traceback that somebody keeps.
                 del held
 
@@ -252,6 +267,7 @@ class Context(Handle):
         if max_memory is not None:
             options.max_memory = max_memory
         _log.connect(options)
+        _signals.connect(options)
         out = ffi.new("struct hwtd_context **")
         err = error()
         check(lib.hwtd_context_create(options, out, err), err)
