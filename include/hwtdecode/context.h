@@ -76,8 +76,8 @@ struct hwtd_context_options {
 	/** Bytes that one image may have.  0: 4 GiB. */
 	uint64_t max_image;
 	/**
-	 * Called with `poll_arg` from time to time, some milliseconds apart at
-	 * most, on the thread that made a call which may take long: while a
+	 * Called with `poll_arg` from time to time, mostly some milliseconds
+	 * apart, on the thread that made a call which may take long: while a
 	 * trace is opened, sealed or saved, wanted packets are searched, what was
 	 * counted is sorted, compared or summed up, or an export is written.
 	 * Other than 0: that call fails with HWTD_E_CANCELED.  What it was to

@@ -54,6 +54,14 @@ void hwtdi_array_free(struct hwtd_context *ctx, void *array, size_t cap,
  */
 int hwtdi_poll(const struct hwtd_context *ctx, struct hwtd_error *err);
 
+/* The same where each of many is little work: for one of some. */
+static inline int
+hwtdi_poll_each(const struct hwtd_context *ctx, uint64_t number,
+    struct hwtd_error *err)
+{
+	return (number % 256 != 0 ? HWTD_OK : hwtdi_poll(ctx, err));
+}
+
 void hwtdi_log(const struct hwtd_context *ctx, int level, const char *area,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -74,6 +74,8 @@ make_order(struct hwtdi_position *p, const struct hwtd_record *records,
 		items[i].index = i;
 	}
 	rc = hwtdi_key_sort(p->library, items, n, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_poll(p->library, err);
 	for (size_t seq = 0; rc == HWTD_OK && seq < n; seq++) {
 		const struct hwtd_record *r = &records[items[seq].index];
 
@@ -166,6 +168,8 @@ hwtdi_position_create(struct hwtd_context *ctx,
 		rc = hwtdi_fail_nomem(err, n * sizeof(*p->timed));
 	if (rc == HWTD_OK)
 		rc = make_order(p, records, err);
+	if (rc == HWTD_OK)
+		rc = hwtdi_poll(ctx, err);
 	if (rc == HWTD_OK)
 		rc = make_anchors(p, records, err);
 	if (rc != HWTD_OK) {

@@ -335,18 +335,24 @@ hwtdi_switches_create(struct hwtd_context *ctx,
 		return (hwtdi_fail_nomem(err, sizeof(*s)));
 	s->library = ctx;
 	order = hwtdi_position_order(position, &n);
-	for (size_t seq = 0; rc == HWTD_OK && seq < n; seq++)
+	for (size_t seq = 0; rc == HWTD_OK && seq < n; seq++) {
 		rc = add_thread(s, &records[order[seq]], seq, seq < n_start,
 		    err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll_each(ctx, seq, err);
+	}
 	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->processes, err);
 	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->names, err);
 	note_births(&s->processes);
 	/* Runners ask for the processes of threads. */
-	for (size_t seq = 0; rc == HWTD_OK && seq < n; seq++)
+	for (size_t seq = 0; rc == HWTD_OK && seq < n; seq++) {
 		if (is_by_runner(&records[order[seq]]))
 			rc = add_runner(s, &records[order[seq]], seq, err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll_each(ctx, seq, err);
+	}
 	if (rc == HWTD_OK)
 		rc = sort(ctx, &s->runs, err);
 	if (rc == HWTD_OK)

@@ -221,9 +221,12 @@ add_records(struct hwtd_trace *trace, struct hwtd_error *err)
 	if (names->image_index == NULL)
 		return (hwtdi_fail_nomem(err, room));
 	names->n_image_index = trace->n_images;
-	for (; i < list->n && rc == HWTD_OK; i++)
+	for (; i < list->n && rc == HWTD_OK; i++) {
 		if (names_code(trace, &list->records[i]))
 			rc = add_record(trace, &list->records[i], err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll_each(trace->library, i, err);
+	}
 	return (rc);
 }
 

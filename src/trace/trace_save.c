@@ -68,7 +68,7 @@ save_tables(const struct hwtd_trace *trace, struct hwtdi_writer *w,
 	if (rc == HWTD_OK && (flags & HWTD_SAVE_IMAGES) != 0)
 		rc = hwtdi_trace_archive(trace, any_file, w, err);
 	for (size_t i = 0; rc == HWTD_OK && i < trace->records.n; i++) {
-		rc = hwtdi_poll(trace->library, err);
+		rc = hwtdi_poll_each(trace->library, i, err);
 		if (rc == HWTD_OK)
 			rc = hwtdi_writer_record(w, &trace->records.records[i],
 			    err);

@@ -449,7 +449,7 @@ apply_all(struct hwtdi_space_builder *b)
 		b->record = &records[order[i]];
 		rc = apply(b);
 		if (rc == HWTD_OK)
-			rc = hwtdi_poll(b->trace->library, b->err);
+			rc = hwtdi_poll_each(b->trace->library, i, b->err);
 	}
 	return (rc);
 }

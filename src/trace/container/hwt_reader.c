@@ -351,6 +351,8 @@ take_records(struct hwtdi_hwt_reader *r, struct hwtdi_bytes from, bool add,
 			rc = hwtdi_record_list_add(ctx, &r->trace->records,
 			    &record, err);
 			r->next_record++;
+			if (rc == HWTD_OK)
+				rc = hwtdi_poll_each(ctx, r->next_record, err);
 		}
 		hwtdi_strfree(ctx, name);
 		if (rc != HWTD_OK)

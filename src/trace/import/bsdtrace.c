@@ -370,7 +370,8 @@ read_text(struct meta *m, char *text, size_t n)
 		if (length > 0)
 			rc = read_line(m, line, length);
 		if (rc == HWTD_OK)
-			rc = hwtdi_poll(m->trace->library, m->err);
+			rc = hwtdi_poll_each(m->trace->library, m->number,
+			    m->err);
 	}
 	return (rc);
 }

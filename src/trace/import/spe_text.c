@@ -601,7 +601,8 @@ hwtdi_spe_text_import(struct hwtd_trace *trace,
 	    (rc = hwtdi_lines_next(&t->lines, err)) == HWTD_OK) {
 		rc = take_line(t);
 		if (rc == HWTD_OK)
-			rc = hwtdi_poll(trace->library, err);
+			rc = hwtdi_poll_each(trace->library, t->lines.number,
+			    err);
 	}
 	if (rc == HWTD_END) {
 		t->lines.off = trace->file.size;

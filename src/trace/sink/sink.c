@@ -280,6 +280,8 @@ read_range(struct reader *r, uint64_t off, uint64_t end,
 		    &damage, err);
 		if (rc == HWTD_OK) {
 			rc = pass_bytes(r, bytes, (size_t)n, err);
+			if (rc == HWTD_OK)
+				rc = hwtdi_poll(r->trace->library, err);
 			off += n;
 			continue;
 		}
@@ -350,6 +352,7 @@ look_for_seam(struct reader *r, uint64_t off, uint64_t end,
 		for (; n - i >= HWTDI_FRAME_BYTES; i += HWTDI_FRAME_BYTES)
 			hwtdi_ring_see(ring, at + i, bytes + i);
 		at += i;
+		rc = hwtdi_poll(r->trace->library, err);
 	}
 	/* One may begin at the end and go on at the start. */
 	if (rc == HWTD_OK && end - at + ring->phase == HWTDI_FRAME_BYTES)

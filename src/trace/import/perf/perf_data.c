@@ -469,6 +469,7 @@ read_records(struct hwtdi_perf_file *f, const struct hwtdi_perf_range *range)
 {
 	struct hwtdi_perf_reader *reader;
 	struct hwtdi_perf_record record;
+	uint64_t n = 0;
 	int rc;
 
 	rc = hwtdi_perf_reader_create(f->trace, range, &reader, f->err);
@@ -479,7 +480,7 @@ read_records(struct hwtdi_perf_file *f, const struct hwtdi_perf_range *range)
 		HWTD_OK) {
 		rc = take_record(f, &record);
 		if (rc == HWTD_OK)
-			rc = hwtdi_poll(f->trace->library, f->err);
+			rc = hwtdi_poll_each(f->trace->library, n++, f->err);
 	}
 	hwtdi_perf_reader_destroy(reader);
 	return (rc == HWTD_END ? HWTD_OK : rc);
