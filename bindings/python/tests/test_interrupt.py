@@ -21,6 +21,13 @@ TIMES = 1000
 #: Bytes of a file that is nearly all hole: seconds of reading.
 HOLE = 40 << 30
 
+#: What a program may do in the place of Python's KeyboardInterrupt.
+OWN_HANDLER = """
+import signal
+def stop(*_): raise TimeoutError("of the handler")
+signal.signal(signal.SIGINT, stop)
+"""
+
 PROGRAM = """
 import sys
 import hwt
@@ -109,17 +116,11 @@ def test_tables_end_with_keyboard_interrupt(pt):
 
 
 def test_what_a_handler_raises_comes_out(pt):
-    imports = (
-        "import signal\n"
-        "def stop(*_): raise TimeoutError('of the handler')\n"
-        "signal.signal(signal.SIGINT, stop)"
-    )
     soon(
         pt,
         "TimeoutError of the handler",
         "for batch in nothing.batches(): pass",
-        1,
-        imports,
+        imports=OWN_HANDLER,
     )
 
 
@@ -172,16 +173,11 @@ def test_opening_ends_with_keyboard_interrupt(pt, damaged):
 
 
 def test_opening_ends_with_what_a_handler_raises(pt, damaged):
-    imports = (
-        "import signal\n"
-        "def stop(*_): raise TimeoutError('of the handler')\n"
-        "signal.signal(signal.SIGINT, stop)"
-    )
     soon(
         pt,
         "TimeoutError of the handler",
         "hwt.open(hole[0])",
-        imports=imports,
+        imports=OWN_HANDLER,
         hole=[damaged],
     )
 
