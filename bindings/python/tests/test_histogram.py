@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 import pytest
 
@@ -295,6 +295,25 @@ def test_pictures_hold_all_values(trace_pt: Any) -> None:
     assert "no values" in hist.svg("_start")
     html = hist._repr_html_()
     assert html.startswith("<svg ") and "<table" in html
+
+
+def test_pictures_name_the_functions_that_they_are_of(trace_pt: Any) -> None:
+    def title(hist: Histogram, function: Optional[str] = None) -> str:
+        told = str(drawn(hist.svg(function))[0].text)
+        assert hist.buckets(function).title == told
+        return told
+
+    assert title(trace_pt.hist("take_order")) == "time of take_order"
+    every = trace_pt.hist(value="insns")
+    assert title(every, "take_order") == "insns of take_order"
+    # take_order, total, table_find, table_init, table_insert of orders.c.
+    assert title(trace_pt.hist("t*")) == "time of 5 functions"
+    pairs = trace_pt.hist("take_order", to="table_find")
+    assert title(pairs) == "take_order -> table_find"
+    pairs = trace_pt.hist("t*", to="slot")
+    # table_find and table_insert call it.
+    assert title(pairs) == "2 pairs of functions"
+    assert title(trace_pt.hist("nobody")) == "time of 0 functions"
 
 
 def test_pictures_of_extreme_values_are_still_pictures() -> None:

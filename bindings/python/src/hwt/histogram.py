@@ -680,7 +680,7 @@ class Histogram:
         with self._handle.lock:
             no, row = self._find(function)
             buckets = self._buckets(no, row[0].n_buckets)
-            what = self._what(function, row[0])
+            what = self._what(function, row)
             note = counts_of(row[0])
             unit = self._info().unit
         c = Columns(len(buckets))
@@ -702,10 +702,14 @@ class Histogram:
         return c.table(what, [note])
 
     def _what(self, function: str | int | None, row: Any) -> str:
-        name = (
-            "all functions" if function is None else label_of(row, self._value)
-        )
-        return f"{self._value} of {name}" if self._value != "between" else name
+        rows, n = (row, 1) if function is not None else self._sorted("sum")
+        if n == 1:
+            name = label_of(rows[0], self._value)
+        else:
+            name = plural(n, "function")
+        if self._value != "between":
+            return f"{self._value} of {name}"
+        return name if n == 1 else plural(n, "pair") + " of functions"
 
     def svg(self, function: str | int | None = None) -> str:
         """Draw how values are distributed, with a logarithmic axis.
@@ -738,7 +742,7 @@ class Histogram:
             no, row = self._find(function)
             r = row[0]
             buckets = self._buckets(no, r.n_buckets)
-            what = self._what(function, r)
+            what = self._what(function, row)
             notes = [counts_of(r)]
             unit = self._info().unit
             marks = [
