@@ -257,6 +257,24 @@ def test_pandas_polars_and_numpy_get_the_same() -> None:
     assert numpy
 
 
+def test_what_is_missing_is_named_as_pip_has_it(
+    trace_pt: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table, calls = trace_pt.report(), trace_pt.calls()
+    for module in ("numpy", "pandas", "polars", "pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for use, names in (
+        (table.to_pandas, "pandas pyarrow"),
+        (calls.to_pandas, "pandas pyarrow"),
+        (table.to_polars, "polars"),
+        (table.to_arrow, "pyarrow"),
+        (lambda: calls.to_parquet(tmp_path / "a.parquet"), "pyarrow"),
+        (lambda: next(calls.batches())["ns"], "numpy"),
+    ):
+        with pytest.raises(ImportError, match=f": pip install {names}$"):
+            use()
+
+
 def test_sorting_keeps_equal_rows_in_order_and_puts_unknown_last() -> None:
     table = Table.from_rows(
         5,

@@ -62,13 +62,7 @@ class Field(NamedTuple):
 
 def numpy_module() -> Any:
     """NumPy, or what to do to have it."""
-    try:
-        import numpy
-    except ImportError:
-        raise ImportError(
-            "this needs NumPy: pip install hwtdecode[numpy]"
-        ) from None
-    return numpy
+    return needed("numpy")
 
 
 def _view(owner: Any, pointer: Any, n_bytes: int) -> Any:
@@ -114,15 +108,16 @@ def _metadata(pointer: Any) -> dict[str, str]:
     return pairs
 
 
-def needed(module: str, extra: str) -> Any:
-    """Import what somebody asked for, or say how to have it."""
+def needed(module: str, *others: str) -> Any:
+    """Import what somebody asked for, or say how to have it with `others`."""
     import importlib
 
     try:
         return importlib.import_module(module)
     except ImportError:
+        names = " ".join([module.partition(".")[0], *others])
         raise ImportError(
-            f"this needs {module}: pip install hwtdecode[{extra}]"
+            f"this needs {module}: pip install {names}"
         ) from None
 
 
@@ -608,8 +603,8 @@ def concatenate(batches: Sequence[Any]) -> Any:
 
 def to_pandas(table: Any) -> Any:
     """A frame in which unknown numbers are unknown, not floating."""
-    pandas = needed("pandas", "pandas")
-    pa = needed("pyarrow", "pandas")
+    pandas = needed("pandas", "pyarrow")
+    pa = needed("pyarrow")
     types = {
         getattr(pa, name)(): getattr(pandas, dtype)()
         for name, dtype in (

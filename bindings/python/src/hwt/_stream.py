@@ -238,7 +238,7 @@ class Batch:
         pyarrow.RecordBatch
             Of the same memory.
         """
-        return needed("pyarrow", "arrow").record_batch(self)
+        return needed("pyarrow").record_batch(self)
 
     def to_pandas(self) -> Any:
         """All columns for pandas.
@@ -248,7 +248,7 @@ class Batch:
         pandas.DataFrame
             As of `Events.to_pandas`.
         """
-        arrow = needed("pyarrow", "pandas")
+        arrow = needed("pyarrow")
         return to_pandas(arrow.Table.from_batches([self.to_arrow()]))
 
     def to_polars(self) -> Any:
@@ -259,7 +259,7 @@ class Batch:
         polars.DataFrame
             Of the same memory, as far as polars can.
         """
-        return needed("polars", "polars").DataFrame(self)
+        return needed("polars").DataFrame(self)
 
     def __arrow_c_schema__(self) -> Any:
         """Its schema, as a capsule for any library that reads Arrow."""

@@ -674,7 +674,7 @@ class Table:
         pyarrow.Table
             Of the same memory; metadata of its fields has units and meanings.
         """
-        return needed("pyarrow", "arrow").table(self)
+        return needed("pyarrow").table(self)
 
     def to_pandas(self) -> Any:
         """A pandas data frame.
@@ -684,7 +684,7 @@ class Table:
         pandas.DataFrame
             A copy; names are categories.
         """
-        needed("pandas", "pandas")
+        needed("pandas", "pyarrow")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
@@ -695,7 +695,7 @@ class Table:
         polars.DataFrame
             Names are categories.
         """
-        return needed("polars", "polars").DataFrame(self)
+        return needed("polars").DataFrame(self)
 
     def __arrow_c_schema__(self) -> object:
         return self._batch.__arrow_c_schema__()

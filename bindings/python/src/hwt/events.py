@@ -450,7 +450,7 @@ class Events:
         >>> hwt.open(pt).events(columns=["ip"]).to_arrow().column_names
         ['ip']
         """
-        arrow = needed("pyarrow", "arrow")
+        arrow = needed("pyarrow")
         return arrow.table(self._collect(progress))
 
     def to_pandas(self, progress: Progress = None) -> Any:
@@ -473,7 +473,7 @@ class Events:
         >>> [str(one) for one in frame.dtypes]
         ['UInt64', 'uint32']
         """
-        needed("pandas", "pandas")
+        needed("pandas", "pyarrow")
         return to_pandas(self.to_arrow(progress))
 
     def to_polars(self, progress: Progress = None) -> Any:
@@ -494,7 +494,7 @@ class Events:
         >>> hwt.open(pt).events(columns=["ip"]).to_polars().columns
         ['ip']
         """
-        polars = needed("polars", "polars")
+        polars = needed("polars")
         return polars.DataFrame(self._collect(progress))
 
     def to_parquet(
@@ -529,8 +529,8 @@ class Events:
         >>> plan.to_parquet("events.parquet")  # doctest: +SKIP
         52515
         """
-        arrow = needed("pyarrow", "arrow")
-        parquet = needed("pyarrow.parquet", "arrow")
+        arrow = needed("pyarrow")
+        parquet = needed("pyarrow.parquet")
         final = replaceable(path)
         if final is None:
             raise errors.InvalidError(
