@@ -345,7 +345,7 @@ def test_damage_of_a_record_names_it_and_what_is_wrong(case: Case) -> None:
 def test_header_that_makes_no_sense_is_refused(case: Case) -> None:
     whole = fixture(case, PLAIN).read_bytes()
     for data, words in (
-        (whole[:12], ("header",)),
+        (whole[:12], ("perf.data,",)),
         (whole[:8] + struct.pack("<Q", 7) + whole[16:], ("header",)),
         # Where attributes are, and how large one is.
         (whole[:16] + struct.pack("<Q", 1) + whole[24:], ("attr",)),

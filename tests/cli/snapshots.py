@@ -312,7 +312,7 @@ def test_places_in_a_memory_that_was_turned(case: Case) -> None:
 def test_advice_is_of_coresight(case: Case) -> None:
     case.write("a.bin", FRAMES)
     case.run("check", "a.bin").want(
-        4, err_has=("(--tech pt, --tech coresight, --tech spe)\n", "--tech coresight with --etm-config")
+        4, err_has=("need their technology named\n", "--tech coresight with --etm-config")
     )
     case.run("check", "--tech=coresight", "a.bin").want(
         3, out_has=("was not told how", "--etm-config")

@@ -413,11 +413,9 @@ find_tech(const struct hwtd_trace *trace, const struct hwtd_open_options *opts,
 	rc = find_psb(trace, &found, err);
 	if (rc == HWTD_OK && !found)
 		return (hwtdi_fail(err, HWTD_E_UNRECOGNIZED,
-		    "no .hwt header, perf.data, LLDB bundle, snapshot, "
-		    "bsdtrace, SPE listing of perf, nor Intel PT sync pattern "
-		    "in the first %" PRIu64
-		    " bytes; a raw trace needs its technology named (--tech "
-		    "pt, --tech coresight, --tech spe)",
+		    "no .hwt, perf.data, LLDB bundle, snapshot, bsdtrace or "
+		    "SPE listing, nor a PSB of Intel PT in the first %" PRIu64
+		    " bytes; raw bytes need their technology named",
 		    trace->file.size < SEARCH_BYTES ? trace->file.size
 						    : SEARCH_BYTES));
 	return (rc);
