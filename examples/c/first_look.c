@@ -1,5 +1,7 @@
 /*
  * The shortest useful program: what is in a trace, and what is missing.
+ *
+ * usage: first_look TRACE
  */
 #include <hwtdecode/hwtdecode.h>
 
@@ -20,10 +22,13 @@ main(int argc, char **argv)
 	struct hwtd_events *ev = NULL;
 	int rc;
 
+	if (argc != 2) {
+		fprintf(stderr, "usage: first_look TRACE\n");
+		return (2);
+	}
 	rc = hwtd_context_create(NULL, &ctx, &err);
 	if (rc == HWTD_OK)
-		rc = hwtd_trace_open(ctx, argc > 1 ? argv[1] : "", NULL,
-		    &trace, &err);
+		rc = hwtd_trace_open(ctx, argv[1], NULL, &trace, &err);
 	if (rc == HWTD_OK)
 		rc = hwtd_events_open(trace, NULL, &ev, &err);
 	while (rc == HWTD_OK)
@@ -34,7 +39,7 @@ main(int argc, char **argv)
 		    (unsigned long long)stats.gap_bytes,
 		    (unsigned long long)stats.bytes);
 	else
-		fprintf(stderr, "%s\n", err.message);
+		fprintf(stderr, "first_look: %s\n", err.message);
 	hwtd_events_close(ev);
 	hwtd_trace_close(trace);
 	hwtd_context_destroy(ctx);

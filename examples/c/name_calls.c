@@ -1,5 +1,7 @@
 /*
  * Names: each call of a trace, from which function and line to which function.
+ *
+ * usage: name_calls TRACE [ROOT]
  */
 #include <hwtdecode/hwtdecode.h>
 
@@ -85,10 +87,13 @@ main(int argc, char **argv)
 	struct hwtd_events *ev = NULL;
 	int rc;
 
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: name_calls TRACE [ROOT]\n");
+		return (2);
+	}
 	rc = hwtd_context_create(NULL, &ctx, &err);
 	if (rc == HWTD_OK)
-		rc = hwtd_trace_open(ctx, argc > 1 ? argv[1] : "", &opts,
-		    &trace, &err);
+		rc = hwtd_trace_open(ctx, argv[1], &opts, &trace, &err);
 	if (rc == HWTD_OK)
 		rc = hwtd_symbolizer_open(trace, NULL, &names, &err);
 	if (rc == HWTD_OK)
@@ -99,7 +104,7 @@ main(int argc, char **argv)
 			rc = print_calls(names, rows, batch.n, &err);
 	}
 	if (rc != HWTD_END)
-		fprintf(stderr, "%s\n", err.message);
+		fprintf(stderr, "name_calls: %s\n", err.message);
 	hwtd_events_close(ev);
 	hwtd_symbolizer_close(names);
 	hwtd_trace_close(trace);

@@ -153,7 +153,7 @@ main(int argc, char **argv)
 			rc = decode(ctx, argv[1], &m, &n_new, &err);
 		while (rc == HWTD_OK && n_new > 0 && !m.failed);
 	if (rc != HWTD_OK)
-		fprintf(stderr, "own_code: %s: %s\n", argv[1], err.message);
+		fprintf(stderr, "own_code: %s\n", err.message);
 	/* Code that did not fit is not code that is not there. */
 	else if (m.failed)
 		fprintf(stderr, "own_code: out of memory after %zu pieces\n",

@@ -140,10 +140,13 @@ main(int argc, char **argv)
 	struct hwtd_trace *trace = NULL;
 	int rc;
 
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: parallel TRACE [ROOT]\n");
+		return (2);
+	}
 	rc = hwtd_context_create(NULL, &ctx, &err);
 	if (rc == HWTD_OK)
-		rc = hwtd_trace_open(ctx, argc > 1 ? argv[1] : "", &opts,
-		    &trace, &err);
+		rc = hwtd_trace_open(ctx, argv[1], &opts, &trace, &err);
 	if (rc == HWTD_OK)
 		rc = hwtd_trace_info(trace, &info);
 	if (rc != HWTD_OK) {

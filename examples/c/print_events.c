@@ -80,8 +80,7 @@ main(int argc, char **argv)
 		    stats.insns, stats.bytes, stats.kinds[HWTD_EV_GAP],
 		    stats.gap_bytes);
 	else
-		fprintf(stderr, "print_events: %s: %s\n", argv[1],
-		    err.message);
+		fprintf(stderr, "print_events: %s\n", err.message);
 
 	hwtd_events_close(ev);
 	hwtd_trace_close(trace);

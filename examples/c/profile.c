@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ROWS 64
 
@@ -97,7 +98,8 @@ write_folded(struct hwtd_profile *profile, const char *path,
 	int rc;
 
 	if (file == NULL) {
-		perror(path);
+		snprintf(err->message, sizeof(err->message), "%s: %s", path,
+		    strerror(errno));
 		return (HWTD_E_IO);
 	}
 	opts.write_arg = file;
@@ -106,7 +108,8 @@ write_folded(struct hwtd_profile *profile, const char *path,
 		rc = hwtd_export_write(out, err);
 	hwtd_export_close(out);
 	if (fclose(file) != 0 && rc == HWTD_END) {
-		perror(path);
+		snprintf(err->message, sizeof(err->message), "%s: %s", path,
+		    strerror(errno));
 		rc = HWTD_E_IO;
 	}
 	return (rc == HWTD_END ? HWTD_OK : rc);
@@ -127,7 +130,7 @@ main(int argc, char **argv)
 	struct hwtd_trace *trace = NULL;
 	int rc;
 
-	if (argc < 3) {
+	if (argc != 3 && argc != 4) {
 		fprintf(stderr, "usage: profile TRACE FOLDED [ROOT]\n");
 		return (2);
 	}

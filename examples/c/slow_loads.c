@@ -97,10 +97,13 @@ main(int argc, char **argv)
 	struct hwtd_events *ev = NULL;
 	int rc;
 
+	if (argc != 2) {
+		fprintf(stderr, "usage: slow_loads TRACE\n");
+		return (2);
+	}
 	rc = hwtd_context_create(NULL, &ctx, &err);
 	if (rc == HWTD_OK)
-		rc = hwtd_trace_open(ctx, argc > 1 ? argv[1] : "", &opts,
-		    &trace, &err);
+		rc = hwtd_trace_open(ctx, argv[1], &opts, &trace, &err);
 	if (rc == HWTD_OK)
 		rc = hwtd_memory_open(trace, &by_insn, &table, &err);
 	if (rc == HWTD_OK)
