@@ -119,7 +119,7 @@ def test_values_that_are_fine(case: Case) -> None:
         ["--stream-cpu", "0", "--stream-pid=7", "--stream-tid", "8"],
         ["--time", "0-"],
         ["--time", "1.5us-2ms", "--time", "-3s"],
-        ["--cpu", "0,2-5"],
+        ["--cpu", "0,2-5", "--stream-cpu=2"],
         ["--address", "0x100000", "--address", "0-"],
         ["--max-loss", "0.5%"],
         ["--jobs", "2"],

@@ -467,10 +467,12 @@ def test_streams_come_one_after_the_other(case: Case) -> None:
         (["--cpu=7"], [3]),
         (["--cpu=4,7"], [0, 3]),
         (["--stream=1"], []),
-        (["--cpu=99"], []),
     ):
         some = rows(case, *words, "streams.hwt")
         assert some == [row for row in found if row["stream"] in streams]
+    case.run("packets", "--no-header", "--cpu=99", "streams.hwt").want(
+        0, out="", err_has="no stream is of these CPUs"
+    )
     some = rows(case, "--cpu=4,7", "--limit=6", "streams.hwt")
     assert some == found[:6]
     some = rows(case, "--cpu=4,7", "--offset=24-26", "streams.hwt")

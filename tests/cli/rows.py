@@ -404,8 +404,11 @@ def test_filters_by_who_ran(case: Case) -> None:
         "--stream=0",
     ):
         assert case.run(*words, match, trace).want(0).objects() == rows, match
-    for miss in ("--cpu=2", "--pid=8", "--tid=7"):
+    for miss in ("--pid=8", "--tid=7"):
         assert case.run(*words, miss, trace).want(0).out == "", miss
+    case.run(*words, "--cpu=2", trace).want(
+        0, out="", err_has="no stream is of these CPUs"
+    )
 
 
 def test_time_filter_drops_rows_without_time(case: Case) -> None:

@@ -320,3 +320,22 @@ def test_buffers_without_marks_are_found(case: Case) -> None:
     case.write("empty", b"")
     case.run("info", "--tech=spe", "--split-at=auto", "empty").want(
         0, out_has="bytes      0")
+
+
+def test_who_asks_for_what_no_stream_has_is_told(case: Case) -> None:
+    case.write("a.spe", MODEL)
+    words = ["--tech=spe", "--stream-cpu=3", "-o", "s.hwt", "a.spe"]
+    case.run("import", *words).want(0)
+    for name in ("calls", "report", "flame", "coverage", "hist"):
+        case.run(name, "s.hwt").want(
+            0, err_has="s.hwt: samples of Arm SPE do not tell what ran; "
+        )
+    case.run("diff", "s.hwt", "s.hwt").want(0, err_has="do not tell what ran")
+    case.run("spe", "s.hwt").want(0, err="")
+    case.run("events", "--cpu=1-3", "s.hwt").want(0, err="")
+    case.run("events", "--cpu=4", "s.hwt").want(
+        0, err_has="warning: s.hwt: no stream is of these CPUs; "
+    )
+    trace, words = case.trace("pt-good/tnt-not-taken-is-part-of-the-flow")
+    case.run("spe", *words, trace).want(0, err_has="no samples of Arm SPE")
+    case.run("report", *words, trace).want(0, err="")

@@ -427,6 +427,56 @@ input_events_options(const struct options *options,
 	};
 }
 
+static bool
+takes(const struct id_list *list, uint32_t id)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->ids[i] == id)
+			return (true);
+	return (list->n == 0);
+}
+
+/* Technologies of the streams that --stream and --cpu leave, a bit of each. */
+static uint32_t
+selected_techs(const struct input *input, const struct options *options)
+{
+	uint32_t techs = 0;
+
+	for (uint32_t i = 0; i < input->info.n_streams; i++) {
+		struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+		if (takes(&options->streams, i) &&
+		    hwtd_trace_stream(input->trace, i, &desc) == HWTD_OK &&
+		    takes(&options->cpus, desc.cpu))
+			techs |= 1u << desc.tech;
+	}
+	return (techs);
+}
+
+/* An empty answer is most often a mistake of who asks. */
+static void
+warn_of_nothing(const struct input *input, const struct options *options)
+{
+	const uint32_t of_flow = COMMAND_CALLS | COMMAND_REPORT |
+	    COMMAND_FLAME | COMMAND_COVERAGE | COMMAND_HIST | COMMAND_DIFF;
+	const uint32_t spe = 1u << HWTD_TECH_SPE;
+	const uint32_t command = options->command->bit;
+	const uint32_t techs = selected_techs(input, options);
+
+	if (input->info.n_streams == 0 || command == COMMAND_RECORDS)
+		return;
+	if (techs == 0)
+		say_warning("%s: no stream is of these CPUs; 'hwtdecode info' "
+			    "lists them",
+		    input->name);
+	else if ((command & of_flow) != 0 && techs == spe)
+		say_warning("%s: samples of Arm SPE do not tell what ran; "
+			    "'hwtdecode mem' adds them up",
+		    input->name);
+	else if (command == COMMAND_SPE && (techs & spe) == 0)
+		say_warning("%s: no samples of Arm SPE", input->name);
+}
+
 int
 input_check_streams(const struct input *input, const struct options *options)
 {
@@ -443,6 +493,7 @@ input_check_streams(const struct input *input, const struct options *options)
 			    input->info.n_streams - 1);
 		return (EXIT_BAD_USAGE);
 	}
+	warn_of_nothing(input, options);
 	return (EXIT_DONE);
 }
 

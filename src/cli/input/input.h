@@ -27,7 +27,10 @@ void input_close(struct input *input);
 void input_events_options(const struct options *options,
     struct hwtd_events_options *out);
 
-/* EXIT_DONE if every --stream is there; else an exit code after a message. */
+/*
+ * EXIT_DONE if every --stream is there; else an exit code after a message.  Warns
+ * where no stream has what the command asks for.
+ */
 int input_check_streams(const struct input *input,
     const struct options *options);
 
