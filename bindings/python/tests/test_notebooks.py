@@ -24,7 +24,7 @@ WIDTH, HEIGHT = 1100, 2800
 
 # What each page has to show: text, drawings, and colours of these.
 TEXTS = {
-    "first_look": ["take_order", "grow", "1,500", "(22746, 0, {})"],
+    "first_look": ["time of take_order", "grow", "1,500", "(22746, 0, {})"],
     "spe_latency": ["find_node", "peer-core", "false", "dram"],
     "coverage_of_two_runs": ["express_fee", "only", "94.78", "number"],
 }
