@@ -447,7 +447,9 @@ selected_techs(const struct input *input, const struct options *options)
 
 		if (takes(&options->streams, i) &&
 		    hwtd_trace_stream(input->trace, i, &desc) == HWTD_OK &&
-		    takes(&options->cpus, desc.cpu))
+		    /* One of a thread may have run on any. */
+		    (desc.cpu == HWTD_NO_ID ||
+			takes(&options->cpus, desc.cpu)))
 			techs |= 1u << desc.tech;
 	}
 	return (techs);
