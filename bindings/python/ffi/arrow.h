@@ -40,7 +40,7 @@ int hwtpy_array_export(struct hwtpy_array *array, int64_t first, int64_t n,
 
 /*
  * A pass: one or more streams of the library, one after the other, that answer
- * while they decode.  One thread at a time, but for hwtpy_pass_stop().
+ * while they decode.  Threads that read it take turns.
  */
 
 struct hwtpy_pass;

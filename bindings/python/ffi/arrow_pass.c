@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,11 @@
 #define ANSWER_NS 50000000
 
 struct hwtpy_pass {
+	/*
+	 * Of who reads.  Arrow leaves that to consumers, and pyarrow leaves it to
+	 * those who share its readers.
+	 */
+	pthread_mutex_t lock;
 	uint64_t main_thread;
 	/* Who has the threads that decode. */
 	pid_t process;
@@ -49,6 +55,10 @@ hwtpy_pass_create(uint64_t main_thread)
 
 	if (pass == NULL)
 		return (NULL);
+	if (pthread_mutex_init(&pass->lock, NULL) != 0) {
+		free(pass);
+		return (NULL);
+	}
 	pass->main_thread = main_thread;
 	pass->process = getpid();
 	atomic_init(&pass->stopped, false);
@@ -79,6 +89,7 @@ hwtpy_pass_destroy(struct hwtpy_pass *pass)
 		return;
 	for (size_t i = 0; i < pass->n; i++)
 		release_stream(&pass->streams[i]);
+	pthread_mutex_destroy(&pass->lock);
 	free(pass->streams);
 	free(pass);
 }
@@ -142,18 +153,39 @@ hwtpy_pass_stop(struct hwtpy_pass *pass)
 	atomic_store_explicit(&pass->stopped, true, memory_order_relaxed);
 }
 
+/* What has to be read in the process that opened it, by one thread at a time. */
+static int
+begin_reading(struct hwtpy_pass *pass)
+{
+	if (is_elsewhere(pass)) {
+		pass->error = "opened before this process was forked; open it "
+			      "once more";
+		return (EINVAL);
+	}
+	pthread_mutex_lock(&pass->lock);
+	pass->error = NULL;
+	return (0);
+}
+
 int
 hwtpy_pass_schema(struct hwtpy_pass *pass, struct ArrowSchema *out)
 {
-	struct ArrowArrayStream *first = pass->streams;
+	struct ArrowArrayStream *first;
+	int rc;
 
-	pass->error = NULL;
+	memset(out, 0, sizeof(*out));
+	rc = begin_reading(pass);
+	if (rc != 0)
+		return (rc);
+	first = pass->streams;
 	if (pass->n == 0) {
-		memset(out, 0, sizeof(*out));
 		pass->error = "there is no stream";
-		return (EINVAL);
+		rc = EINVAL;
+	} else {
+		rc = first->get_schema(first, out);
 	}
-	return (first->get_schema(first, out));
+	pthread_mutex_unlock(&pass->lock);
+	return (rc);
 }
 
 /* The next array of the stream at hand, or none if it has come to its end. */
@@ -165,18 +197,12 @@ next_of_stream(struct hwtpy_pass *pass, struct ArrowArray *out)
 	return (stream->get_next(stream, out));
 }
 
-int
-hwtpy_pass_next(struct hwtpy_pass *pass, struct ArrowArray *out)
+/* The next array of all streams, or none. */
+static int
+next_of_all(struct hwtpy_pass *pass, struct ArrowArray *out)
 {
 	int rc = 0;
 
-	pass->error = NULL;
-	memset(out, 0, sizeof(*out));
-	if (is_elsewhere(pass)) {
-		pass->error = "opened before this process was forked; open it "
-			      "once more";
-		return (EINVAL);
-	}
 	/* An array that is made at once never asks. */
 	if (pass->exported)
 		(void)hwtpy_pass_poll(pass);
@@ -193,6 +219,20 @@ hwtpy_pass_next(struct hwtpy_pass *pass, struct ArrowArray *out)
 		else if (out->release == NULL)
 			break;
 	}
+	return (rc);
+}
+
+int
+hwtpy_pass_next(struct hwtpy_pass *pass, struct ArrowArray *out)
+{
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = begin_reading(pass);
+	if (rc != 0)
+		return (rc);
+	rc = next_of_all(pass, out);
+	pthread_mutex_unlock(&pass->lock);
 	return (rc);
 }
 

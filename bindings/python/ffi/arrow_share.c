@@ -5,6 +5,7 @@
  *         semantics".
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,8 @@ hwtpy_array_export(struct hwtpy_array *array, int64_t first, int64_t n,
 /* Arrays as a stream. */
 
 struct all_arrays {
+	/* Of `at`: who shares a reader of pyarrow reads in several threads. */
+	pthread_mutex_t lock;
 	struct hwtpy_schema *schema;
 	size_t n, at;
 	bool failed;
@@ -299,6 +302,7 @@ all_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 	struct hwtpy_array *array;
 	int rc = 0;
 
+	pthread_mutex_lock(&all->lock);
 	if (all->at == all->n) {
 		memset(out, 0, sizeof(*out));
 	} else {
@@ -307,6 +311,7 @@ all_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 		all->at += rc == 0;
 	}
 	all->failed = rc != 0;
+	pthread_mutex_unlock(&all->lock);
 	return (rc);
 }
 
@@ -330,6 +335,7 @@ all_release(struct ArrowArrayStream *stream)
 	hwtpy_schema_drop(all->schema);
 	for (size_t i = 0; i < all->n; i++)
 		hwtpy_array_drop(all->arrays[i]);
+	pthread_mutex_destroy(&all->lock);
 	free(all);
 }
 
@@ -342,6 +348,10 @@ hwtpy_arrays_stream(struct hwtpy_schema *schema,
 	if (all == NULL)
 		return (ENOMEM);
 	*all = (struct all_arrays){ .schema = schema, .n = n };
+	if (pthread_mutex_init(&all->lock, NULL) != 0) {
+		free(all);
+		return (ENOMEM);
+	}
 	hold(&schema->users);
 	for (size_t i = 0; i < n; i++) {
 		all->arrays[i] = arrays[i];

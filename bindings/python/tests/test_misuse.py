@@ -15,8 +15,9 @@ import pytest
 
 import hwt
 from hwt import images, testing
-from hwt._stream import Batch
+from hwt._batches import Collected
 from hwt._columns import Schema
+from hwt._stream import Batch
 
 MAIN = 0x400144
 
@@ -223,3 +224,32 @@ def test_what_is_no_file_is_not_replaced_by_one(trace_pt, tmp_path):
     assert pipe.is_fifo() and link.is_symlink() and to_file.is_symlink()
     assert (tmp_path / "file").read_bytes()[:4] == b"PAR1"
     assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize("of", ["plan", "batches"])
+def test_threads_that_share_a_reader_of_arrow_get_each_row_once(trace_pt, of):
+    arrow = pytest.importorskip("pyarrow")
+    source = plan = trace_pt.insns(columns=["ip"])
+    if of == "batches":
+        batches = list(plan.batches(rows=100))
+        source = Collected(batches[0]._schema, batches)
+    reader = arrow.RecordBatchReader.from_stream(source)
+    found, threads = [], []
+
+    def read():
+        try:
+            while True:
+                found.append(reader.read_next_batch())
+        except StopIteration:
+            pass
+
+    for _ in range(4):
+        threads.append(threading.Thread(target=read))
+        threads[-1].start()
+    for one in threads:
+        one.join()
+    table = arrow.Table.from_batches(found)
+    assert table.num_rows == plan.count()
+    assert sorted(table["ip"].to_pylist(), key=str) == sorted(
+        plan.to_arrow()["ip"].to_pylist(), key=str
+    )
