@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -253,3 +255,43 @@ def test_threads_that_share_a_reader_of_arrow_get_each_row_once(trace_pt, of):
     assert sorted(table["ip"].to_pylist(), key=str) == sorted(
         plan.to_arrow()["ip"].to_pylist(), key=str
     )
+
+
+CLOSED_BY_A_HANDLER = """
+import random, signal, time
+import hwt
+
+batches = None
+
+def close(signum, frame):
+    if batches is not None:
+        batches.close()
+
+signal.signal(signal.SIGALRM, close)
+random.seed(3)
+plan = hwt.open(hwt.example("pt")).events(columns=["ip"], jobs=2)
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    batches = plan.batches(rows=1000)
+    signal.setitimer(signal.ITIMER_REAL, random.random() ** 2 * 0.01 + 1e-6)
+    next(batches, None)
+    batches.stats()
+    batches.close()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    assert batches.stats().rows in (0, 1000)
+"""
+
+
+def test_a_handler_may_close_what_is_being_read_or_closed():
+    subprocess.run(
+        [sys.executable, "-c", CLOSED_BY_A_HANDLER], check=True, timeout=60
+    )
+
+
+def test_a_pass_that_was_copied_is_closed_with_its_last_copy(trace_pt):
+    stream = trace_pt.events(columns=["ip"]).batches(rows=100)._pass.stream
+    other = copy.copy(stream)
+    stream.close()
+    del stream
+    gc.collect()
+    assert other.next() is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import threading
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, ContextManager, Iterator, Sequence
 
+from hwt import errors
 from hwt._columns import (
     Column,
     Field,
@@ -19,7 +21,7 @@ from hwt._columns import (
     row_type,
     to_pandas,
 )
-from hwt._native import check_process, ffi, lib
+from hwt._native import Handle, check_process, ffi, lib
 
 __all__ = [
     "Batch",
@@ -321,31 +323,34 @@ class Stream:
         main = threading.main_thread().ident or 0
         made = lib.hwtpy_pass_create(main)
         check_memory(made == ffi.NULL)
-        self._pass: Any = ffi.gc(made, lib.hwtpy_pass_destroy)
+        self._handle = Handle(
+            made, lib.hwtpy_pass_destroy, name="pass over rows"
+        )
         self._pid = os.getpid()
-        #: Held while C works.
-        self.lock = threading.RLock()
-        # Held while the pass is stopped or given up, which nothing waits for.
-        self._gate = threading.Lock()
         self._fail = fail
         self._schema: Schema | None = None
         #: There is nothing left.
         self.ended = False
         self._stopped = False
 
+    @property
+    def lock(self) -> ContextManager[None]:
+        """Held while C works; who has it has the pass, as of `Handle`."""
+        return self._handle.lock
+
     def add(self) -> Any:
         """Room for a stream that C shall fill: ``struct ArrowArrayStream *``.
 
         It has to be filled before the next call.
         """
-        room = lib.hwtpy_pass_add(self._pass)
+        room = lib.hwtpy_pass_add(self._handle.c)
         check_memory(room == ffi.NULL)
         return room
 
     def answer(self, options: Any) -> None:
         """Let an export with these options come back from time to time."""
         options.poll = ffi.addressof(lib, "hwtpy_pass_poll")
-        options.poll_arg = self._pass
+        options.poll_arg = self._handle.c
 
     @property
     def schema(self) -> Schema:
@@ -354,26 +359,30 @@ class Stream:
             if self._schema is None:
                 out = ffi.gc(lib.hwtpy_new_schema(), lib.hwtpy_free_schema)
                 check_memory(out == ffi.NULL)
-                rc = lib.hwtpy_pass_schema(self._opened(), out)
-                if rc != 0:
-                    raise self._failure(rc)
+                held = self._opened()
+                try:
+                    rc = lib.hwtpy_pass_schema(held, out)
+                    if rc != 0:
+                        raise self._failure(rc, held)
+                finally:
+                    # Not any longer in a traceback that somebody keeps.
+                    del held
                 self._schema = Schema(out)
             return self._schema
 
     def _opened(self) -> Any:
-        if self._pass is None:
-            raise ValueError("the pass over rows is closed")
+        held = self._handle.c
         check_process(self._pid, "pass over rows")
-        return self._pass
+        return held
 
-    def _failure(self, rc: int) -> BaseException:
-        words = c_text(lib.hwtpy_pass_error(self._pass))
-        return self._fail(rc, words, lib.hwtpy_pass_stream(self._pass))
+    def _failure(self, rc: int, held: Any) -> BaseException:
+        words = c_text(lib.hwtpy_pass_error(held))
+        return self._fail(rc, words, lib.hwtpy_pass_stream(held))
 
     @property
     def closed(self) -> bool:
         """Whether it was given up, or cannot be read in this process."""
-        return self._pass is None or self._pid != os.getpid()
+        return self._handle.closed or self._pid != os.getpid()
 
     def next(self) -> Batch | None:
         """The next rows, or None.
@@ -384,18 +393,24 @@ class Stream:
         out = ffi.gc(lib.hwtpy_new_array(), lib.hwtpy_free_array)
         check_memory(out == ffi.NULL)
         with self.lock:
-            if self._pass is None or self.ended:
+            if self.ended:
                 return None
-            self._opened()
-            schema = self.schema
-            rc = errno.EINTR
-            # Between two calls Python runs what signals have to.
-            while rc == errno.EINTR:
-                if self._stopped:
-                    return None
-                rc = lib.hwtpy_pass_next(self._pass, out)
-            if rc != 0:
-                raise self._failure(rc)
+            try:
+                schema = self.schema
+                held = self._opened()
+            except errors.ClosedError:
+                return None
+            try:
+                rc = errno.EINTR
+                # Between two calls Python runs what signals have to.
+                while rc == errno.EINTR:
+                    if self._stopped:
+                        return None
+                    rc = lib.hwtpy_pass_next(held, out)
+                if rc != 0:
+                    raise self._failure(rc, held)
+            finally:
+                del held
             if out.release == ffi.NULL:
                 self.ended = True
                 return None
@@ -404,28 +419,25 @@ class Stream:
     def stop(self) -> None:
         """A thread that waits for rows gets none, and soon."""
         self._stopped = True
-        with self._gate:
-            if self._pass is not None:
-                lib.hwtpy_pass_stop(self._pass)
+        with contextlib.suppress(errors.ClosedError):
+            lib.hwtpy_pass_stop(self._handle.c)
 
     def close(self) -> None:
-        """Give it up."""
+        """Give it up, as soon as nobody has it locked."""
         self.stop()
-        with self.lock, self._gate:
-            if self._pass is not None:
-                ffi.release(self._pass)
-                self._pass = None
+        with self.lock:
+            self._handle.close()
 
     def capsule(self) -> Any:
         """All of it as a capsule "arrow_array_stream"; it is closed here."""
-        with self.lock, self._gate:
+        with self.lock:
             held = self._opened()
             out = lib.hwtpy_new_stream()
             check_memory(out == ffi.NULL)
             # From here on the stream of the capsule gives it up.
             ffi.gc(held, None)
             lib.hwtpy_pass_export(held, out)
-            self._pass = None
+            self._handle.close()
             return make_capsule("stream", out, lib.hwtpy_free_stream)
 
 
