@@ -425,3 +425,67 @@ def test_a_file_that_is_there_is_replaced_only_if_wanted(
     )
     with hwt.open(path) as trace:
         assert trace.info.n_bytes == len(simulated.known.rounds(3))
+
+
+def test_handlers_of_signals_may_ask_and_close(simulated: Simulated) -> None:
+    out = simulated.run(
+        [
+            *simulated.start,
+            "step idle ns=100000000000000000",
+            "step exit",
+        ],
+        """
+        import signal
+        asked = []
+        def look(signum, frame):
+            if len(asked) < 3:
+                asked.append(c.status.ended)
+                asked.append(c.wait(timeout=0).ended)
+            else:
+                c.close()
+        signal.signal(signal.SIGALRM, look)
+        c = capture.start("run.hwt", [program], kill=True)
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.05)
+        out["ended"] = c.wait(timeout=float("inf")).ended
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        out["asked"] = asked
+        out["closed"] = c.closed
+        try:
+            c.wait(timeout=float("nan"))
+        except ValueError as err:
+            out["nan"] = str(err)
+        """,
+    )
+    assert out["ended"] and out["closed"]
+    assert out["asked"] == [False] * 4
+    assert "nan is no time" in out["nan"]
+
+
+def test_a_forked_process_leaves_a_capture_to_its_parent(
+    simulated: Simulated,
+) -> None:
+    out = simulated.run(
+        [
+            *simulated.start,
+            "step idle ns=100000000000000000",
+            "step exit",
+        ],
+        """
+        import os, sys
+        c = capture.start("run.hwt", [program], kill=True)
+        while c.status.n_looks == 0:
+            time.sleep(0.001)
+        pid = os.fork()
+        if pid == 0:
+            # What is closed at the end of a program ends no capture of others.
+            sys.exit(0)
+        out["child"] = os.waitpid(pid, 0)[1]
+        time.sleep(0.05)
+        out["running"] = not c.status.ended
+        c.close()
+        out["ended"] = c.status.ended
+        """,
+    )
+    assert out["child"] == 0
+    assert out["running"]
+    assert out["ended"]

@@ -14,6 +14,7 @@ for what is missing.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -35,6 +36,7 @@ from hwt._native import (
     path_bytes,
     text,
 )
+from hwt.errors import ClosedError
 from hwt.facts import Items
 
 if TYPE_CHECKING:
@@ -474,8 +476,9 @@ class Capture:
         # Who forgets to close it has a file that is complete all the same,
         # also at the end of the program.
         self._finalizer = weakref.finalize(self, handle.close)
-        # Of calls that may wait: `stop` has to come through.
-        self._waits = threading.Lock()
+        # Of calls that may wait: `stop` has to come through, and the handler of
+        # a signal that comes meanwhile may call anything.
+        self._waits = threading.RLock()
         self._last: Optional[Status] = None
 
     def __repr__(self) -> str:
@@ -494,14 +497,21 @@ class Capture:
     def _wait(self, ns: int) -> Status:
         c, err = new("struct hwtd_capture_status"), error()
         with self._waits:
-            if self._handle.closed and self._last is not None:
+            try:
+                held = self._handle.c
+            except ClosedError:
+                if self._last is None:
+                    raise
                 return self._last
             check(
-                lib.hwtd_capture_wait(self._handle.c, ns, c, err),
+                lib.hwtd_capture_wait(held, ns, c, err),
                 err,
                 file=self.path,
             )
-        self._last = _status(c)
+        found = _status(c)
+        # Unless a handler has seen the end already.
+        if self._last is None or not self._last.ended:
+            self._last = found
         return self._last
 
     @property
@@ -529,13 +539,14 @@ class Capture:
         KeyboardInterrupt
             Within a fraction of a second; the capture goes on.
         """
-        end = None if timeout is None else time.monotonic() + timeout
+        seconds = math.inf if timeout is None else float(timeout)
+        if math.isnan(seconds):
+            raise ValueError("timeout: nan is no time")
+        end = time.monotonic() + seconds
         while True:
-            left = _STEP_NS
-            if end is not None:
-                left = min(left, int((end - time.monotonic()) * 1e9))
-            status = self._wait(max(left, 0))
-            if status.ended or (end is not None and left <= 0):
+            left = min(_STEP_NS, (end - time.monotonic()) * 1e9)
+            status = self._wait(int(max(left, 0)))
+            if status.ended or left <= 0:
                 return status
 
     def stop(self) -> None:
@@ -720,7 +731,7 @@ def start(
     if pid is not None:
         c.pid = _pid(pid)
     if cpus is not None:
-        ids = [cpus] if isinstance(cpus, int) else list(cpus)
+        ids = list(cpus) if isinstance(cpus, Iterable) else [cpus]
         keep.append(
             ffi.new("uint32_t[]", [config.an_id("cpus", i) for i in ids])
         )
