@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import gc
+import io
 import os
 import random
 import signal
@@ -16,10 +17,11 @@ import time
 import pytest
 
 import hwt
-from hwt import images, testing
+from hwt import config, images, testing
 from hwt._batches import Collected
 from hwt._columns import Schema
 from hwt._stream import Batch
+from hwt.facts import Record
 
 MAIN = 0x400144
 
@@ -295,3 +297,61 @@ def test_a_pass_that_was_copied_is_closed_with_its_last_copy(trace_pt):
     del stream
     gc.collect()
     assert other.next() is None
+
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda t: hwt.open(LONG),
+        lambda t: hwt.open(LONG + "\0"),
+        lambda t: hwt.open(hwt.example(), tech=LONG),
+        lambda t: hwt.example(LONG),
+        lambda t: hwt.Builder(origin=LONG + "\0"),
+        lambda t: Record(LONG),
+        lambda t: Record("mmap", name=LONG + "\0"),
+        lambda t: config.PtConfig(cpu_model=1 << 100_000),
+        lambda t: t.events(kinds=LONG),
+        lambda t: t.events(kinds=[LONG.encode()]),
+        lambda t: t.events(columns=LONG),
+        lambda t: t.events(cpu=LONG),
+        lambda t: t.events(cpu=1 << 100_000),
+        lambda t: t.events(time=LONG),
+        lambda t: t.events(time=[(1, 2, LONG)]),
+        lambda t: t.events(engine=LONG).count(),
+        lambda t: t.events(engine=LONG + "\0"),
+        lambda t: t.events(**{LONG: 1}),
+        lambda t: t.events().batches(layout=LONG),
+        lambda t: next(t.records().batches()).column(LONG),
+        lambda t: t.records().head().column(LONG),
+        lambda t: t.report(LONG),
+        lambda t: t.profile(sources=LONG),
+        lambda t: t.mem(LONG),
+        lambda t: t.diff(t, LONG),
+        lambda t: t.diff(LONG),
+        lambda t: t.flame(value=LONG),
+        lambda t: t.coverage(images=LONG + "\0"),
+        lambda t: t.maps(at=LONG),
+        lambda t: t.save(LONG),
+        lambda t: t.export(io.BytesIO(), LONG),
+        lambda t: t.export(LONG),
+        lambda t: t.export(LONG.encode(), "folded"),
+        lambda t: t.export(io.BytesIO(), "folded", value=LONG),
+        lambda t: t.export(io.BytesIO(), "folded", title=LONG + "\0"),
+        lambda t: t.export(io.BytesIO(), "autofdo", program=LONG),
+        lambda t: t.export(io.BytesIO(), "lcov", maps={LONG.encode(): ""}),
+    ],
+)
+def test_messages_do_not_repeat_all_of_what_is_long(trace_pt, use):
+    begun = time.monotonic()
+    with pytest.raises((hwt.HwtError, ValueError, TypeError, KeyError)) as one:
+        use(trace_pt)
+    assert 10 < len(str(one.value)) < 2000
+    assert time.monotonic() - begun < 2
+
+
+def test_a_plan_with_many_values_is_shown_in_one_short_line(trace_pt):
+    plan = trace_pt.events(cpu=range(100_000))
+    assert len(repr(plan)) < 200

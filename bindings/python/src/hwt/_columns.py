@@ -11,6 +11,7 @@ import struct
 from typing import Any, Callable, NamedTuple, Sequence
 
 from hwt._native import ffi, lib
+from hwt._words import quoted
 
 __all__ = ["Column", "Field", "Schema"]
 
@@ -245,7 +246,7 @@ class Schema:
             return self._index[name]
         except KeyError:
             raise KeyError(
-                f"there is no column {name!r}; columns are "
+                f"there is no column {quoted(name)}; columns are "
                 + ", ".join(self.names)
             ) from None
 

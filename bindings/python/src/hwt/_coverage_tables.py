@@ -11,6 +11,7 @@ from hwt import _measure, _native
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, Loss
 from hwt._table import Names, Table
+from hwt._words import quoted
 
 
 class Share(NamedTuple):
@@ -525,7 +526,7 @@ def find_file(file: str, paths: Sequence[str]) -> int:
         return found[0]
     if found:
         raise LookupError(
-            f"several files end in {_measure.quoted(file)}: "
+            f"several files end in {quoted(file)}: "
             + ", ".join(repr(paths[i]) for i in found[:5])
         )
     # The same name elsewhere, else one like it.
@@ -533,12 +534,12 @@ def find_file(file: str, paths: Sequence[str]) -> int:
     near = [path for path in paths if path.rsplit("/", 1)[-1] == last]
     if near:
         raise LookupError(
-            f"no source file is {_measure.quoted(file)}; there is "
+            f"no source file is {quoted(file)}; there is "
             + ", ".join(map(repr, near[:3]))
         )
     names = [path.rsplit("/", 1)[-1] for path in paths]
     raise LookupError(
-        f"no source file is {_measure.quoted(file)}{_measure.near_names(last, names)}"
+        f"no source file is {quoted(file)}{_measure.near_names(last, names)}"
     )
 
 

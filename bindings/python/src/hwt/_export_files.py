@@ -10,6 +10,7 @@ import stat
 from typing import Any, List, Optional, Protocol, Tuple, Union
 
 from hwt._native import path_bytes
+from hwt._words import quoted
 from hwt.errors import InvalidError
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -50,7 +51,7 @@ class ToWriter(Target):
     def __init__(self, file: Any) -> None:
         if isinstance(file, io.TextIOBase):
             raise TypeError(
-                f"{file!r} is a file of text, and an export is bytes: "
+                f"{quoted(file)} is a file of text, and an export is bytes: "
                 "open it in mode 'wb'"
             )
         self._file = file
@@ -138,7 +139,7 @@ def target_of(
     if not isinstance(file, (str, os.PathLike)):
         if not callable(getattr(file, "write", None)):
             raise TypeError(
-                f"{file!r} is no path, no folder, and has no write()"
+                f"{quoted(file)} is no path, no folder, and has no write()"
             )
         return ToWriter(file)
     if os.path.isdir(file):

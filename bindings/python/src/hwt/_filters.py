@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 import os
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from hwt._native import ffi, lib, new
+from hwt._words import near, quoted
 
 __all__ = ["Ints", "Names", "Range", "Ranges", "filters_to_c"]
 
@@ -40,30 +40,43 @@ def check_names(given: Iterable[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
             raise TypeError(
-                f"there is no filter {name!r}"
+                f"there is no filter {quoted(name)}"
                 + nearest(name, known)
                 + f"; filters are {', '.join(known)}"
             )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f", did you mean {near[0]!r}" if near else ""
+    found = near(name, known, least=0.6)
+    return f", did you mean {found[0]!r}" if found else ""
+
+
+def settled(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values, to be read any number of times: iterators end."""
+    return {name: _settled(value) for name, value in filters.items()}
+
+
+def _settled(value: Any) -> Any:
+    # Of arrays, and what else knows better how its values are Python's.
+    value = getattr(value, "tolist", lambda: value)()
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        return value
+    return [_settled(one) for one in value]
 
 
 def integer(what: str, value: Any, most: int) -> int:
     if isinstance(value, bool):
-        raise TypeError(f"{what}={value!r} is no number")
+        raise TypeError(f"{what}={quoted(value)} is no number")
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{what}={value!r} is no whole number") from None
+        raise TypeError(f"{what}={quoted(value)} is no whole number") from None
     if not 0 <= number <= most:
-        raise ValueError(f"{what}={number} is not in [0, {most}]")
+        raise ValueError(f"{what}={quoted(number)} is not in [0, {most}]")
     return number
 
 
-def _integers(what: str, value: Any) -> list[int]:
+def integers(what: str, value: Any) -> list[int]:
     """Ids that are wanted: one, or several."""
     if not isinstance(value, (str, bytes)) and hasattr(value, "__iter__"):
         numbers = [integer(what, one, U32_MAX - 1) for one in value]
@@ -77,7 +90,9 @@ def range_of(what: str, pair: Any) -> tuple[int, int]:
     try:
         begin, end = pair
     except (TypeError, ValueError):
-        raise TypeError(f"{what}={pair!r} is no pair (begin, end)") from None
+        raise TypeError(
+            f"{what}={quoted(pair)} is no pair (begin, end)"
+        ) from None
     begin = 0 if begin is None else integer(what, begin, U64_MAX)
     end = U64_MAX if end is None else integer(what, end, U64_MAX)
     if begin >= end:
@@ -90,11 +105,11 @@ def range_of(what: str, pair: Any) -> tuple[int, int]:
 def _ranges(what: str, value: Any) -> list[tuple[int, int]]:
     """Half-open ranges that are wanted: a pair, or several."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-        raise TypeError(f"{what}={value!r} is no pair (begin, end)")
+        raise TypeError(f"{what}={quoted(value)} is no pair (begin, end)")
     items = list(value)
     if not items:
         raise ValueError(f"{what} is empty; leave it out to have all")
-    if all(one is None or hasattr(one, "__index__") for one in items):
+    if not any(hasattr(one, "__iter__") for one in items):
         return [range_of(what, items)]
     return [range_of(what, one) for one in items]
 
@@ -103,11 +118,11 @@ def names_of(what: str, value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not hasattr(value, "__iter__"):
-        raise TypeError(f"{what}={value!r} is no name")
+        raise TypeError(f"{what}={quoted(value)} is no name")
     names = list(value)
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{what}: {name!r} is no name")
+            raise TypeError(f"{what}: {quoted(name)} is no name")
     if not names:
         raise ValueError(f"{what} is empty; leave it out to have all")
     return names
@@ -131,7 +146,7 @@ def kind_bits(
     for name in names_of("kinds", value):
         if name not in known:
             raise ValueError(
-                f"there is no kind {name!r}"
+                f"there is no kind {quoted(name)}"
                 + nearest(name, known)
                 + f"; kinds are {', '.join(known)}"
             )
@@ -183,7 +198,7 @@ def filters_to_c(
     for name in ("cpu", "tid", "pid", "stream"):
         if filters.get(name) is None:
             continue
-        ids = ffi.new("uint32_t[]", _integers(name, filters[name]))
+        ids = ffi.new("uint32_t[]", integers(name, filters[name]))
         keep.append(ids)
         setattr(options, name + "s", ids)
         setattr(options, f"n_{name}s", len(ids))
@@ -208,7 +223,7 @@ def filters_to_c(
     if filters.get("engine") is not None:
         engine = filters["engine"]
         if not isinstance(engine, str) or "\0" in engine:
-            raise TypeError(f"engine={engine!r} is no name")
+            raise TypeError(f"engine={quoted(engine)} is no name")
         keep.append(ffi.new("char[]", engine.encode()))
         options.engine = keep[-1]
     return options, keep

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from dataclasses import dataclass, field
 from typing import (
@@ -21,6 +20,7 @@ from hwt._filters import filters_to_c
 from hwt._hwtdecode import ffi, lib
 
 from hwt._table import Names, Spec, Table
+from hwt._words import near, quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -37,17 +37,10 @@ def _one_of(names: Iterable[str]) -> str:
     return f"it is one of {', '.join(names)}"
 
 
-def quoted(name: str) -> str:
-    """A name for a message; those of files may have any length."""
-    return repr(name if len(name) <= 100 else f"{name[:100]}...")
-
-
 def near_names(name: str, names: Iterable[str]) -> str:
     """Say which names come near one that is not there."""
-    # Comparing takes time by length times length.
-    short = dict.fromkeys(n for n in names if len(n) <= 100)
-    near = difflib.get_close_matches(name[:100], list(short)[:10000], 3, 0.5)
-    return f"; near it are {', '.join(map(repr, near))}" if near else ""
+    found = near(name, names, 3)
+    return f"; near it are {', '.join(map(repr, found))}" if found else ""
 
 
 def choose(
@@ -59,7 +52,7 @@ def choose(
     """Find the number of a name; of a wrong one tell what comes near."""
     known = aliases or {}
     if not isinstance(value, str):
-        raise TypeError(f"{what}: {value!r} is no name; {_one_of(names)}")
+        raise TypeError(f"{what}: {quoted(value)} is no name; {_one_of(names)}")
     name = value.replace("_", "-").lower()
     name = known.get(name, name)
     if name in names:
@@ -94,14 +87,16 @@ def traces_of(traces: object) -> list[Trace]:
     if isinstance(traces, Trace):
         return [traces]
     if isinstance(traces, (str, bytes, os.PathLike)):
-        raise TypeError(f"{traces!r} is no trace; hwt.open() makes one of it")
+        raise TypeError(
+            f"{quoted(traces)} is no trace; hwt.open() makes one of it"
+        )
     try:
         found: list[Any] = list(traces)  # type: ignore[call-overload]
     except TypeError:
         found = [traces]
     for trace in found:
         if not isinstance(trace, Trace):
-            raise TypeError(f"{trace!r} is no trace; hwt.open() makes one")
+            raise TypeError(f"{quoted(trace)} is no trace; hwt.open() makes one")
     return found
 
 

@@ -20,6 +20,7 @@ from typing import (
 
 from hwt import _log, _signals, errors
 from hwt._hwtdecode import ffi, lib
+from hwt._words import path_text, quoted
 
 if TYPE_CHECKING:
     from hwt._hwtdecode import CData
@@ -99,7 +100,7 @@ def path_bytes(path: StrPath) -> bytes:
     encoded = os.fsencode(path)
     if b"\0" in encoded:
         raise errors.InvalidError(
-            f"a path with a NUL in it: {os.fspath(path)!r}",
+            f"a path with a NUL in it: {quoted(os.fspath(path))}",
             lib.HWTD_E_INVALID,
         )
     return encoded
@@ -127,8 +128,8 @@ def failure(
         offset = None if err.offset == NO_OFFSET else int(err.offset)
         address = None if err.addr == NO_OFFSET else int(err.addr)
         number = int(err.sys_errno) or None
-    if file is not None and file not in message:
-        message = f"{file}: {message}"
+    if file is not None and path_text(file) not in message:
+        message = f"{path_text(file)}: {message}"
     if code == lib.HWTD_E_NOMEM:
         return MemoryError(message)
     if code == lib.HWTD_E_CANCELED:

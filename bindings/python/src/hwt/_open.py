@@ -18,6 +18,7 @@ from hwt._native import (
     new,
     path_bytes,
 )
+from hwt._words import quoted
 from hwt.trace import Trace
 
 __all__ = ["example", "open"]
@@ -283,6 +284,6 @@ def example(name: str = "pt") -> Path:
     known = sorted(path.stem for path in folder.glob("*.hwt"))
     if name not in known:
         raise ValueError(
-            f"there is no example {name!r}; there are {', '.join(known)}"
+            f"there is no example {quoted(name)}; there are {', '.join(known)}"
         )
     return folder / f"{name}.hwt"

@@ -13,6 +13,7 @@ from hwt._filters import (
     U64_MAX,
     filters_to_c,
     integer,
+    integers,
     kind_bits,
     name_numbers,
     range_of,
@@ -353,6 +354,8 @@ def _packets_options(options: Mapping[str, Any]) -> Any:
         wanted = options.get(name)
         if wanted is not None and bool(wanted) != default:
             c.flags |= bit
+    if options.get("stream") is not None:
+        integers("stream", options["stream"])
     if options.get("kinds") is not None:
         bits = kind_bits(
             options["kinds"], lib.HWTD_PACKET_KINDS, lib.hwtd_packet_kind_name
@@ -377,11 +380,12 @@ def _open_packets(
 ) -> None:
     c = _packets_options(options)
     chosen = options.get("stream")
-    if chosen is not None and not hasattr(chosen, "__iter__"):
-        chosen = [chosen]
+    if chosen is None:
+        numbers = [number for number, _ in source.streams()]
+    else:
+        numbers = integers("stream", chosen)
     cursors = []
-    for number in chosen or [one[0] for one in source.streams()]:
-        c.stream = integer("stream", number, U32_MAX - 1)
+    for c.stream in numbers:
         try:
             cursor = source.open(
                 lib.hwtd_packets_open, "struct hwtd_packets", c

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Tuple
 
 from hwt._native import check, ffi, lib, text_or_none
 from hwt._table import Member, Names, Spec, Table, _nearest
+from hwt._words import quoted
 from hwt.errors import InvalidError, NotFoundError
 
 if TYPE_CHECKING:
@@ -451,7 +452,7 @@ def _no_function(look: Lookups, name: str) -> Exception:
 def relatives(profile: Profile, name: str, side: int) -> Table:
     """Callers or callees of all functions of a name."""
     if not isinstance(name, str):
-        raise TypeError(f"{name!r} is no name of a function")
+        raise TypeError(f"{quoted(name)} is no name of a function")
     callers = side == lib.HWTD_PROFILE_CALLERS
     parts = []
     with profile._read() as c:

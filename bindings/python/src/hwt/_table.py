@@ -19,6 +19,7 @@ from typing import (
 
 from hwt._native import Handle, check, error, ffi, lib
 from hwt._stream import Batch, Column, Field, needed, row_type
+from hwt._words import near, quoted
 
 _KINDS = {
     "u64": (lib.HWTPY_U64, lib.HWTPY_TYPE_U64, "uint64_t[]"),
@@ -456,7 +457,7 @@ class Table:
         seen = set()
         for spec in specs:
             if spec.name in seen:
-                raise ValueError(f"two columns are named {spec.name!r}")
+                raise ValueError(f"two columns are named {quoted(spec.name)}")
             seen.add(spec.name)
         columns = ffi.new("struct hwtpy_column[]", max(len(specs), 1))
         keep = _describe(columns, specs, n)
@@ -777,14 +778,12 @@ def _align(
 
 def _nearest(name: object, names: Iterable[str], what: str) -> str:
     """Why a name is wrong, with the one that may have been meant."""
-    import difflib
-
     all_names = list(names)
-    near = difflib.get_close_matches(str(name), all_names, 1, 0.5)
-    if near:
-        return f"no {what} {name!r}; did you mean {near[0]!r}?"
+    found = near(name, all_names)
+    if found:
+        return f"no {what} {quoted(name)}; did you mean {found[0]!r}?"
     if not all_names:
-        return f"no {what} {name!r}; there is none"
-    some = ", ".join(all_names[:12])
+        return f"no {what} {quoted(name)}; there is none"
+    some = ", ".join(one[:100] for one in all_names[:12])
     more = ", ..." if len(all_names) > 12 else ""
-    return f"no {what} {name!r}; there are {some}{more}"
+    return f"no {what} {quoted(name)}; there are {some}{more}"

@@ -12,6 +12,7 @@ from hwt._native import Handle, check, context, error, ffi, lib, new
 from hwt._open import open_handle
 from hwt.errors import StateError
 from hwt.facts import EXTENT_STARTS, Record
+from hwt.images import is_number
 from hwt.trace import Trace
 
 __all__ = ["Builder"]
@@ -733,7 +734,7 @@ class Builder:
             Other fields of `Record`: ``pid``, ``time_ns``, ``file_off`` and so
             on.
         """
-        if isinstance(data, int):
+        if is_number(data):
             image, length = data, where.pop("len", None)
         else:
             view = _bytes("data", data)

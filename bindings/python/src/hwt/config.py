@@ -14,6 +14,7 @@ from typing import Any, Optional, Union
 
 from hwt._hwtdecode import ffi, lib
 from hwt._native import check, error, new, path_bytes, text
+from hwt._words import quoted
 
 __all__ = [
     "Buffer",
@@ -86,7 +87,7 @@ def number(name: str, value: Any, bits: int) -> int:
         ) from None
     if not 0 <= found < 1 << bits:
         raise ValueError(
-            f"{name}: {found} is not between 0 and {(1 << bits) - 1:#x}"
+            f"{name}: {quoted(found)} is not between 0 and {(1 << bits) - 1:#x}"
         )
     return found
 
@@ -107,7 +108,7 @@ def choice(name: str, value: Any, known: Mapping[str, int]) -> int:
         )
     if value.lower() not in known:
         raise ValueError(
-            f"{name}: {value!r} is not one of {', '.join(sorted(known))}"
+            f"{name}: {quoted(value)} is not one of {', '.join(sorted(known))}"
         )
     return known[value.lower()]
 
@@ -125,7 +126,7 @@ def c_text(name: str, value: Any) -> bytes:
         )
     data = os.fsencode(value)
     if b"\0" in data:
-        raise ValueError(f"{name}: {value!r} has a NUL in it")
+        raise ValueError(f"{name}: {quoted(value)} has a NUL in it")
     return data
 
 
@@ -573,7 +574,7 @@ class SpeConfig:
             midr = lib.hwtd_spe_cpu_midr(c_text("SpeConfig.cpu", self.cpu))
             if midr == 0:
                 raise ValueError(
-                    f"SpeConfig.cpu: {self.cpu!r} is not one of "
+                    f"SpeConfig.cpu: {quoted(self.cpu)} is not one of "
                     + ", ".join(self.cpus())
                 )
             if self.midr == 0:

@@ -18,9 +18,11 @@ from hwt import _coverage_tables as tables
 from hwt import _measure, _native
 from hwt._coverage_tables import CoverageInfo, Share
 from hwt._export_files import Target, ToWriter, Writer, target_of
+from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, Loss, plural
 from hwt._table import Table
+from hwt._words import quoted
 from hwt.exports import format_options, write_export
 
 if TYPE_CHECKING:
@@ -179,6 +181,7 @@ raw_names : optional
             raw_names=raw_names,
         )
         found = _measure.traces_of(traces)
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
         for trace in found:
             made._add(trace, meter, jobs, filters)
@@ -217,6 +220,7 @@ raw_names : optional
         2
         """
         found = _measure.traces_of(trace)
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
         for one in found:
             self._add(one, meter, jobs, filters)
@@ -272,7 +276,7 @@ raw_names : optional
         2
         """
         if not isinstance(other, Coverage):
-            raise TypeError(f"{other!r} is no Coverage")
+            raise TypeError(f"{quoted(other)} is no Coverage")
         self._merge(other._handle)
         return self
 
@@ -586,7 +590,7 @@ raw_names : optional
         0
         """
         if not isinstance(other, Coverage):
-            raise TypeError(f"{other!r} is no Coverage")
+            raise TypeError(f"{quoted(other)} is no Coverage")
         names = ("line", "function", "branch")
         aliases = {f"{name}s": name for name in names}
         aliases["branches"] = "branch"

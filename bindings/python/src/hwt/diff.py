@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping
 from hwt import _measure, _native
+from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, plural
 from hwt._table import Table
+from hwt._words import quoted
 from hwt.divergence import (
     Divergence,
     Divergences,
@@ -177,6 +179,7 @@ class Diff:
         names = _measure.names_by(lib.hwtd_diff_by_name, lib.HWTD_DIFF_BYS)
         no = _measure.choose("by", by, names)
         traces = [one for one in (a, b) if isinstance(one, Trace)]
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(traces))
         profiles: list[tuple[_native.Handle, bool]] = []
         try:
@@ -565,7 +568,7 @@ def _profile_handle(side: str, one: Any) -> _native.Handle:
     from hwt.profile import Profile
 
     if not isinstance(one, Profile):
-        raise TypeError(f"{side}: {one!r} is no trace, and no profile")
+        raise TypeError(f"{side}: {quoted(one)} is no trace, and no profile")
     handle: _native.Handle = one._handle
     return handle
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 from hwt import _measure, _native
+from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, Loss, plural
 from hwt._table import Names, Table
+from hwt._words import quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -239,7 +241,7 @@ class Divergences:
         """
         for side, trace in zip(_SIDES, (a, b)):
             if not _measure.is_trace(trace):
-                raise TypeError(f"{side}: {trace!r} is no trace")
+                raise TypeError(f"{side}: {quoted(trace)} is no trace")
         for name, value in (
             ("rows", rows),
             ("blocks", blocks),
@@ -251,6 +253,7 @@ class Divergences:
             if tid is not None and not 0 <= tid < (1 << 32) - 1:
                 raise ValueError(f"{name}: {tid} is no number of a thread")
         # What is wrong with them is told now, not by the first iteration.
+        filters = settled(filters)
         _measure.options_of(jobs, filters)
         options = {
             "rows": rows,

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, overload
 from hwt import errors
 from hwt._batches import Batches, Collected
 from hwt._columns import concatenate, needed, no_values, to_pandas
-from hwt._filters import check_names, filters_to_c, names_of
+from hwt._filters import check_names, filters_to_c, names_of, settled
 from hwt._native import Progress, StrPath, lib, replaceable, reporter
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
 from hwt._rows import RowBatches
 from hwt._stream import Batch, Column, Field, Schema
+from hwt._words import quoted
 
 if TYPE_CHECKING:
     from hwt._table import Table
@@ -77,7 +78,9 @@ class Events:
         check_names(filters, (*of.filters, "columns"))
         self.what = what
         self._source = source
-        self._filters = {k: v for k, v in filters.items() if v is not None}
+        self._filters = settled(
+            {k: v for k, v in filters.items() if v is not None}
+        )
         columns = self._filters.pop("columns", None)
         self._chosen: tuple[str, ...] | None = None
         self._default: tuple[str, ...] | None = None
@@ -96,7 +99,7 @@ class Events:
     @property
     def filters(self) -> dict[str, Any]:
         """Filters and options of the plan; a copy."""
-        return dict(self._filters)
+        return settled(self._filters)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -277,7 +280,7 @@ class Events:
             return Batches(self, self._open(rows, self._wanted()), progress)
         level = WHATS[self.what].level
         if layout != "rows" or level is None:
-            raise ValueError(f"{self.what} have no layout {layout!r}")
+            raise ValueError(f"{self.what} have no layout {quoted(layout)}")
         return RowBatches(self._source, self._filters, level, rows, progress)
 
     def __iter__(self) -> Iterator[Any]:
@@ -580,7 +583,7 @@ class Events:
     # How it looks.
 
     def __repr__(self) -> str:
-        said = [f"{name}={value!r}" for name, value in self._filters.items()]
+        said = [f"{name}={quoted(value)}" for name, value in self._filters.items()]
         text = f"<hwt.Events plan of {self.what}: "
         text += ", ".join(said) if said else "all"
         if self._chosen is not None:

@@ -17,6 +17,7 @@ from typing import (
 )
 
 from hwt._export_files import StrPath, Target, Writer, target_of
+from hwt._filters import integer
 from hwt._native import (
     Handle,
     Progress,
@@ -31,6 +32,7 @@ from hwt._native import (
 from hwt._profile_info import plural
 from hwt._sources import Source, trace_bytes
 from hwt._table import _nearest
+from hwt._words import path_text, quoted
 from hwt.errors import InvalidError
 
 if TYPE_CHECKING:
@@ -200,7 +202,7 @@ def _format_of(file: Any, name: Optional[str]) -> Format:
     found = _by_suffix(os.path.basename(os.fspath(file)))
     if found is None:
         raise InvalidError(
-            f"{os.fspath(file)}: the name tells no format; format= is one of "
+            f"{path_text(file)}: the name tells no format; format= is one of "
             + ", ".join(one.name for one in formats())
         )
     return found
@@ -221,11 +223,10 @@ def value_number(value: Optional[str]) -> int:
 
 def amount(name: str, value: Any, most: int = (1 << 64) - 1) -> int:
     """A whole number that an option may be."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}={value!r} is no whole number")
-    if not 0 <= value <= most:
-        raise InvalidError(f"{name}={value} is not in [0, {most}]")
-    return value
+    try:
+        return integer(name, value, most)
+    except ValueError as wrong:
+        raise InvalidError(str(wrong)) from None
 
 
 def format_options(
@@ -261,7 +262,7 @@ def format_options(
     options.min_width = amount("min_width", min_width, (1 << 32) - 1)
     options.value = value_number(value)
     if not isinstance(title, str) or "\0" in title:
-        raise InvalidError(f"title={title!r} is no text without NUL")
+        raise InvalidError(f"title={quoted(title)} is no text without NUL")
     keep = ffi.new("char[]", title.encode("utf-8", "surrogateescape"))
     options.title = keep
     return options, keep
@@ -410,7 +411,7 @@ def _image_number(paths: List[str], program: Union[None, int, str]) -> int:
     """The image that a profile for compilers is of."""
     if program is None:
         return int(lib.HWTD_NO_ID)
-    if isinstance(program, int):
+    if not isinstance(program, str):
         return amount("program", program, lib.HWTD_NO_ID - 1)
     if program in paths:
         return paths.index(program)
@@ -420,7 +421,7 @@ def _image_number(paths: List[str], program: Union[None, int, str]) -> int:
     if named:
         some = ", ".join(paths[i] for i in named[:4])
         raise InvalidError(
-            f"program={program!r} is {some}: give the whole path"
+            f"program={quoted(program)} is {some}: give the whole path"
         )
     raise InvalidError(
         _nearest(program, sorted({_last(path) for path in paths}), "image")
@@ -563,7 +564,7 @@ class _Making:
 
 def _c_text(name: str, value: Any) -> Any:
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name}: {value!r} is no text")
+        raise TypeError(f"{name}: {quoted(value)} is no text")
     return ffi.new("char[]", path_bytes_of(name, value))
 
 
@@ -571,7 +572,7 @@ def path_bytes_of(name: str, value: Any) -> bytes:
     """Text of an option as C takes it."""
     raw = os.fsencode(value)
     if b"\0" in raw:
-        raise InvalidError(f"{name}: a NUL in {value!r}")
+        raise InvalidError(f"{name}: a NUL in {quoted(value)}")
     return raw
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 
 from hwt._export_files import StrPath, Target, Writer, target_of
 from hwt._native import Handle, Progress, check, error, ffi, lib, new, text
+from hwt._filters import settled
 from hwt._profile_info import of_hundred, plural
 from hwt._profile_tables import read_rows
 from hwt._table import Member, Names, Spec, Table, _nearest
+from hwt._words import quoted
 from hwt.errors import InvalidError, StateError
 from hwt.exports import amount, format_options, value_number, write_export
 from hwt.profile import Profile
@@ -213,9 +215,9 @@ class Flame:
         >>> "orders_main" in flame.svg()
         True
         """
-        filters = {
-            name: how.pop(name) for name in list(how) if name in _FILTERS
-        }
+        filters = settled(
+            {name: how.pop(name) for name in list(how) if name in _FILTERS}
+        )
         for name in how:
             if name not in _OPTIONS:
                 raise TypeError(_nearest(name, _OPTIONS + _FILTERS, "option"))
@@ -683,7 +685,7 @@ def _format_of(path: Any) -> str:
             if str(name).endswith(suffixes):
                 return format
     raise InvalidError(
-        f"{path!r}: the name tells no format; format= is one of "
+        f"{quoted(path)}: the name tells no format; format= is one of "
         + ", ".join(_FORMATS)
     )
 

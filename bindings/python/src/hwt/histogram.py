@@ -18,6 +18,7 @@ from typing import (
     Sequence,
 )
 from hwt import _measure, _native
+from hwt._filters import settled
 from hwt._histogram_rows import (
     ANY,
     counts_of,
@@ -30,6 +31,7 @@ from hwt._hwtdecode import ffi, lib
 from hwt._distribution import Bucket, distribution_svg
 from hwt._measure import Columns, Loss, plural
 from hwt._table import Table
+from hwt._words import quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -123,7 +125,7 @@ class Histogram:
         )
         if to is not None and value not in (None, "between"):
             raise ValueError(
-                f"value: {value!r} is of one function; with `to` the time "
+                f"value: {quoted(value)} is of one function; with `to` the time "
                 "between two is measured"
             )
         if value == "between" and to is None:
@@ -207,6 +209,7 @@ class Histogram:
         """
         made = cls(function, value=value, to=to, exact=exact)
         found = _measure.traces_of(traces)
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
         for trace in found:
             made._add(trace, meter, interpolate, jobs, filters)
@@ -245,6 +248,7 @@ class Histogram:
         [1500]
         """
         found = _measure.traces_of(trace)
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
         for one in found:
             self._add(one, meter, interpolate, jobs, filters)
@@ -365,7 +369,7 @@ class Histogram:
         [3000]
         """
         if not isinstance(other, Histogram):
-            raise TypeError(f"{other!r} is no Histogram")
+            raise TypeError(f"{quoted(other)} is no Histogram")
         if other is self:
             raise _measure.invalid("a histogram cannot be merged with itself")
         for mine, its, what in (
@@ -581,12 +585,12 @@ class Histogram:
         if not found:
             raise LookupError(
                 f"no function that was called is "
-                f"{_measure.quoted(function)}"
+                f"{quoted(function)}"
                 + _measure.near_names(function, names)
             )
         if len(found) > 1:
             raise LookupError(
-                f"{len(found)} rows are of {_measure.quoted(function)}: "
+                f"{len(found)} rows are of {quoted(function)}: "
                 "say one of the "
                 f"numbers {', '.join(map(str, found[:10]))}"
             )

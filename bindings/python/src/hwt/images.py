@@ -20,6 +20,7 @@ from hwt._native import (
     text,
     text_or_none,
 )
+from hwt._words import quoted
 from hwt.config import CData
 
 if TYPE_CHECKING:
@@ -313,13 +314,13 @@ def position(at: At) -> CData:
         c.flags = lib.HWTD_POSITION_START
     elif isinstance(at, tuple):
         if len(at) != 2:
-            raise ValueError(f"at: (stream, offset) is wanted, not {at!r}")
+            raise ValueError(f"at: (stream, offset) is wanted, not {quoted(at)}")
         c.flags = lib.HWTD_POSITION_OFFSET
         c.stream = config.number("at: stream", at[0], 32)
         c.stream_off = config.number("at: offset", at[1], 64)
     elif isinstance(at, str):
         raise ValueError(
-            f"at: {at!r} is neither 'start' nor 'end', nor a time in ns"
+            f"at: {quoted(at)} is neither 'start' nor 'end', nor a time in ns"
         )
     else:
         c.flags = lib.HWTD_POSITION_TIME

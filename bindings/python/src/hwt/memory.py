@@ -8,6 +8,7 @@ of its counter was that, or more, and is in no mean.
 from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 from hwt import _measure, _native
+from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, Loss, plural
 from hwt._memory_tables import (
@@ -27,6 +28,7 @@ from hwt._memory_tables import (
     what,
 )
 from hwt._table import Table
+from hwt._words import quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -152,6 +154,7 @@ class Memory:
         found = _measure.traces_of(traces)
         if not found:
             raise ValueError("traces: there is none")
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
         made: Memory | None = None
         for trace in found:
@@ -224,6 +227,7 @@ class Memory:
         """
         self._handle.c
         found = _measure.traces_of(trace)
+        filters = settled(filters)
         meter = _measure.Meter(progress, _measure.bytes_of(found))
         for one in found:
             with self._of_one(
@@ -259,7 +263,7 @@ class Memory:
         3000
         """
         if not isinstance(other, Memory):
-            raise TypeError(f"{other!r} is no Memory")
+            raise TypeError(f"{quoted(other)} is no Memory")
         err = _native.error()
         with _measure.locked(self._handle, other._handle):
             _native.check(
@@ -346,7 +350,7 @@ class Memory:
                 if self._options["tables"] >> i & 1
             ]
             raise ValueError(
-                f"table: {table!r} was not asked for; there is "
+                f"table: {quoted(table)} was not asked for; there is "
                 + ", ".join(there)
             )
         return no
@@ -534,12 +538,12 @@ class Memory:
         found = [i for i, text in enumerate(names) if text == row]
         if not found:
             raise LookupError(
-                f"no row is of {_measure.quoted(row)}"
+                f"no row is of {quoted(row)}"
                 + _measure.near_names(row, names)
             )
         if len(found) > 1:
             raise LookupError(
-                f"{len(found)} rows are of {_measure.quoted(row)}: say one of "
+                f"{len(found)} rows are of {quoted(row)}: say one of "
                 "the numbers " + ", ".join(map(str, found[:10]))
             )
         return range(found[0], found[0] + 1)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
 from hwt import config
-from hwt._filters import filters_to_c
+from hwt._filters import filters_to_c, settled
 from hwt._native import (
     Handle,
     check,
@@ -214,7 +214,7 @@ def _counts(
     chosen = {
         name: _ids(name, filters.get(name)) for name in ("stream", "cpu")
     }
-    rest = {k: v for k, v in filters.items() if k not in chosen}
+    rest = settled({k: v for k, v in filters.items() if k not in chosen})
     streams = trace.streams
     found = [
         _Counts(stream)

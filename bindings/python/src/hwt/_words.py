@@ -1,0 +1,48 @@
+"""What messages say of what was given: short, however long that is."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import reprlib
+from typing import Any, Iterable, List
+
+__all__ = ["near", "path_text", "quoted"]
+
+# Of a text, and of a path: systems have none that are longer.
+_MOST = 100
+_MOST_PATH = 4096
+# Names that are compared with one that is not there.
+_MOST_NAMES = 10000
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _MOST
+
+
+def quoted(value: Any) -> str:
+    """Something for a message, cut where it is long."""
+    if isinstance(value, (str, bytes)):
+        cut = "..." if isinstance(value, str) else b"..."
+        return repr(value if len(value) <= _MOST else value[:_MOST] + cut)
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of {value.bit_length()} bits"
+    return _short.repr(value)
+
+
+def path_text(path: Any) -> str:
+    r"""A path for a message; bytes that are no text become ``\xNN``."""
+    name = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return name if len(name) <= _MOST_PATH else f"{name[:_MOST]}..."
+
+
+def near(
+    name: Any, names: Iterable[str], n: int = 1, least: float = 0.5
+) -> List[str]:
+    """Names that come near one that is not there, the nearest first."""
+    if not isinstance(name, str):
+        return []
+    # Comparing takes time by length times length.
+    short = dict.fromkeys(one for one in names if len(one) <= _MOST)
+    return difflib.get_close_matches(
+        name[:_MOST], list(short)[:_MOST_NAMES], n, least
+    )
