@@ -11,6 +11,7 @@ import pytest
 
 import hwt
 from hwt.events import Events, calls_of_text
+from hwt.histogram import Histogram
 
 np = pytest.importorskip("numpy")
 
@@ -454,3 +455,53 @@ def test_the_benchmark_reads_what_it_says(trace_pt, repo):
     n = plan(trace_pt, "insns").count()
     for name in ("of_columns", "of_rows"):
         assert bench[name](trace_pt, n, 1, 5000) == (n, insns, insns)
+
+
+@pytest.mark.parametrize(
+    ("filters", "n"),
+    [
+        ({"tid": iter([1001])}, 52503),
+        ({"time": iter([iter((0, 1 << 62))])}, 52503),
+        ({"time": np.array([[0, 1 << 62]])}, 52503),
+        ({"time": np.array([0, 1 << 62], "u8")}, 52503),
+        ({"stream": np.array(0)}, 52503),
+        ({"kinds": (kind for kind in ["enable", "disable"])}, None),
+        ({"kinds": np.array(["enable", "disable"])}, None),
+    ],
+)
+def test_values_of_filters_can_be_read_once_and_the_plan_often(
+    trace_pt, filters, n
+):
+    made = trace_pt.events(**filters)
+    first = made.to_numpy()["stream_off"]
+    if n is not None:
+        assert len(first) == n
+    assert len(first) == made.count() == len(list(made.where()))
+
+
+def test_a_plan_does_not_change_with_the_values_of_its_filters(trace_pt):
+    tids = [1001]
+    made = trace_pt.events(tid=tids)
+    tids.append(5)
+    made.filters["tid"].append(7)
+    assert made.filters == {"tid": [1001]}
+
+
+def test_streams_of_packets_are_chosen_as_those_of_events(trace_pt):
+    n = trace_pt.packets().count()
+    for stream in (0, [0], np.array([0]), (number for number in [0])):
+        made = trace_pt.packets(stream=stream)
+        assert made.count() == len(list(made)) == n
+    for wrong in ([], -1, 1 << 32):
+        with pytest.raises(ValueError, match="stream"):
+            trace_pt.packets(stream=wrong)
+
+
+def test_comparisons_read_values_of_filters_for_both_traces(pt):
+    with hwt.open(pt) as trace:
+        made = trace.diff(trace, time=iter([(0, 1 << 62)]))
+        assert made.info.by == "insns"
+        pairs = trace.divergences(trace, tid=iter([1001]))
+        assert len(pairs.threads()) == len(pairs.threads()) == 1
+        twice = Histogram.of([trace, trace], tid=iter([1001]))
+        assert len(twice.rows()) > 0
