@@ -144,6 +144,17 @@ def test_shapes_of_addresses_give_the_same(trace: Any, program: Path) -> None:
     assert trace.symbolize(spaced) == wanted
     assert trace.symbolize(np.uint64(numbers[0])) == wanted[0]
     assert trace.symbolize([]) == []
+    masked = np.ma.MaskedArray(np.array(numbers, "u8"), mask=False)
+    assert trace.symbolize(masked) == wanted
+    ids = np.ma.MaskedArray(np.zeros(len(numbers), "u4"), mask=True)
+    assert trace.symbolize(numbers, section=ids) == wanted
+    masked[0] = np.ma.masked
+    with pytest.raises(ValueError, match="some are not known"):
+        trace.symbolize(masked)
+    with pytest.raises(ValueError, match="some are not known"):
+        trace.symbolize(numbers, time=masked)
+    with pytest.raises(TypeError, match="Search is wanted"):
+        trace.symbolize(numbers, search="x")
     assert trace.symbolize(np.array([], np.uint64)) == []
 
 

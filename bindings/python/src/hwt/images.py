@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import operator
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -411,8 +412,26 @@ def lookup(
 Numbers = Union[int, Iterable[int]]
 
 
-def _u64s(name: str, values: Any) -> tuple[CData, int]:
+def _known(name: str, values: Any, unknown: Optional[int]) -> Any:
+    """Values of a masked array of NumPy; without one for unknown it has none."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(values, numpy.ma.MaskedArray):
+        return values
+    if unknown is not None:
+        return values.filled(unknown)
+    if numpy.ma.is_masked(values):
+        raise ValueError(
+            f"{name}: some are not known; take those that are, for instance "
+            "column.values[column.valid]"
+        )
+    return values
+
+
+def _u64s(
+    name: str, values: Any, unknown: Optional[int] = None
+) -> tuple[CData, int]:
     """Take an array of numbers; NumPy's of 64 bits are not copied."""
+    values = _known(name, values, unknown)
     try:
         view = memoryview(values)
     except TypeError:
@@ -534,7 +553,8 @@ class Symbolizer:
                 step = 0
             else:
                 step = 1
-            values, length = _u64s(name, value)
+            unknown = None if flag == lib.HWTD_WHERE_TIME else lib.HWTD_NO_ID
+            values, length = _u64s(name, value, unknown)
             if step and length != n:
                 raise ValueError(f"{name}: {length} values for {n} addresses")
             if step and flag != lib.HWTD_WHERE_TIME:
