@@ -324,3 +324,26 @@ def test_progress_ends_at_all_bytes(trace_spe: Any) -> None:
     assert steps
     assert steps == sorted(steps)
     assert steps[-1] == (192000, 192000)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"a b": "c"},
+        {"": "c"},
+        {"a": ""},
+        {"#a": "c"},
+        {"a": "c\rd"},
+        {"a": "c\nd"},
+        {"a": "c\0d"},
+        {"a": "c" * 1000},
+        {"a": "\ud800"},
+    ],
+)
+def test_what_would_not_be_read_again_is_not_stored(tmp_path, found):
+    path = tmp_path / "run.expect"
+    write_expectation(path, {"streams": "1"})
+    with pytest.raises(ValueError):
+        write_expectation(path, found)
+    assert [one.name for one in tmp_path.iterdir()] == ["run.expect"]
+    assert read_expectation(path) == {"streams": "1"}

@@ -9,7 +9,7 @@ import os
 import stat
 from typing import Any, List, Optional, Protocol, Tuple, Union
 
-from hwt._native import path_bytes
+from hwt._native import part_name, path_bytes
 from hwt._words import quoted
 from hwt.errors import InvalidError
 
@@ -98,7 +98,7 @@ class ToPath(Target):
             self._open = open(name, "wb", buffering=0)
             self._files.append((name, name))
             return
-        part = f"{name}.part{os.getpid()}"
+        part = part_name(name)
         self._open = open(part, "xb", buffering=0)
         self._files.append((part, name))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import secrets
 import sys
 import threading
 from typing import (
@@ -37,6 +38,7 @@ __all__ = [
     "lib",
     "new",
     "optional_id",
+    "part_name",
     "path_bytes",
     "replaceable",
     "reporter",
@@ -115,6 +117,11 @@ def replaceable(path: StrPath) -> Optional[str]:
     if os.path.exists(real) and not os.path.isfile(real):
         return None
     return real
+
+
+def part_name(final: str) -> str:
+    """What a file is called while it is written; nobody else's is."""
+    return f"{final}.part{os.getpid()}.{secrets.token_hex(4)}"
 
 
 def failure(
@@ -295,6 +302,8 @@ def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
     if progress is None or progress is False:
         return None
     if progress is not True:
+        if not callable(progress):
+            raise TypeError(f"progress={quoted(progress)} cannot be called")
         return progress
     if not sys.stderr.isatty():
         return None

@@ -9,7 +9,13 @@ from hwt import errors
 from hwt._batches import Batches, Collected
 from hwt._columns import concatenate, needed, no_values, to_pandas
 from hwt._filters import check_names, filters_to_c, names_of, settled
-from hwt._native import Progress, StrPath, lib, replaceable, reporter
+from hwt._native import (
+    Progress,
+    StrPath,
+    lib,
+    part_name,
+    replaceable,
+)
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
 from hwt._rows import RowBatches
 from hwt._stream import Batch, Column, Field, Schema
@@ -541,7 +547,7 @@ class Events:
                 "write",
                 lib.HWTD_E_INVALID,
             )
-        part = f"{final}.part{os.getpid()}"
+        part = part_name(final)
         n = 0
         try:
             with parquet.ParquetWriter(

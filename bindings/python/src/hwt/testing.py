@@ -15,8 +15,8 @@ pytest::
 
 from __future__ import annotations
 
+import contextlib
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +31,12 @@ from hwt._native import (
     ffi,
     lib,
     new,
+    part_name,
     replaceable,
     reporter,
     text,
 )
+from hwt._words import quoted
 from hwt.facts import Stream
 from hwt.trace import Trace
 
@@ -391,18 +393,35 @@ def write_expectation(path: PathLike, found: Expectation) -> None:
             )
     except FileNotFoundError:
         pass
-    lines = [FIRST_LINE, *(f"{key} {value}" for key, value in found.items())]
-    if any("\n" in line for line in lines):
-        raise ValueError("a key or value has more than one line")
+    lines = [FIRST_LINE, *(_line(key, value) for key, value in found.items())]
+    data = "".join(f"{line}\n" for line in lines).encode()
     # It appears under its name only when it is complete.
-    temporary = f"{name}.{secrets.token_hex(8)}"
-    with open(temporary, "x", encoding="utf-8", newline="\n") as out:
-        out.write("\n".join(lines) + "\n")
+    part = part_name(name)
     try:
-        os.replace(temporary, name)
+        with open(part, "xb") as out:
+            out.write(data)
+        os.replace(part, name)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            os.unlink(part)
         raise
+
+
+def _line(key: str, value: str) -> str:
+    """A line that is read as this key and this value again."""
+    line = f"{key} {value}"
+    if (
+        not value
+        or not key
+        or " " in key
+        or key.startswith("#")
+        or any(end in line for end in "\n\r\0")
+        or len(line.encode()) > _MOST_LINE
+    ):
+        raise ValueError(
+            f"{quoted(key)}, {quoted(value)}: no key and value of a line"
+        )
+    return line
 
 
 def compare(expected: Expectation, found: Expectation) -> list[Difference]:
