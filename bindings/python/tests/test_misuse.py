@@ -355,3 +355,100 @@ def test_messages_do_not_repeat_all_of_what_is_long(trace_pt, use):
 def test_a_plan_with_many_values_is_shown_in_one_short_line(trace_pt):
     plan = trace_pt.events(cpu=range(100_000))
     assert len(repr(plan)) < 200
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [
+        (lambda t: hwt.Trace("run.hwt"), "hwt.open"),
+        (lambda t: t.gaps(progress="x"), "progress"),
+        (lambda t: t.events().batches(progress=1), "progress"),
+        (lambda t: t.events(columns="ip\0x"), "NUL"),
+        (lambda t: config.Clock(base_ns=1 << 63), "base_ns"),
+        (lambda t: config.Clock(base_ns=-(1 << 63) - 1), "base_ns"),
+        (lambda t: t.memory(line_bytes=1 << 40), "line_bytes"),
+        (lambda t: t.memory(max_rows=0), "max_rows"),
+        (lambda t: t.memory(midr=-1), "midr"),
+        (lambda t: t.memory(interval=1.5), "interval"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once_and_named(trace_pt, use, what):
+    with pytest.raises((ValueError, TypeError), match=what):
+        use(trace_pt)
+
+
+def test_a_path_of_bytes_is_that_path(trace_pt, tmp_path):
+    class Path:
+        def __fspath__(self):
+            return os.fsencode(hwt.example("pt"))
+
+    for path in (os.fsencode(hwt.example("pt")), Path()):
+        with hwt.open(path) as trace:
+            assert f"Trace '{hwt.example('pt')}'" in repr(trace)
+            assert trace.export(tmp_path, "folded").rows > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["pt.folded"]
+    with pytest.raises(FileNotFoundError) as one:
+        hwt.open(b"/nowhere/\xff")
+    assert str(one.value).startswith(r"/nowhere/\xff: ")
+    assert str(one.value).count("xff") == 1
+
+
+def test_numbers_of_numpy_are_numbers(trace_pt):
+    np = pytest.importorskip("numpy")
+    one = np.uint8(1)
+    assert trace_pt.export(io.BytesIO(), "perfetto", min_ns=one).rows > 0
+    info = trace_pt.export(io.BytesIO(), "autofdo", program=np.int64(0))
+    assert info.rows > 0
+    builder = hwt.Builder()
+    builder.add_code(0x1000, b"\xc3" * 3)
+    builder.code(0x2000, np.int64(0), pid=7, len=one)
+    with builder.seal() as trace:
+        assert [i.n_bytes for i in trace.images] == [3]
+        assert trace.record(0).image == 0
+
+
+def test_what_a_trace_is_made_of_is_bytes():
+    np = pytest.importorskip("numpy")
+    builder = hwt.Builder()
+    with pytest.raises(TypeError, match="objects of Python"):
+        builder.add_stream("spe", np.array([object()]))
+    with pytest.raises(ValueError, match="do not adjoin"):
+        builder.add_stream("spe", np.asfortranarray(np.ones((2, 2), "u1")))
+    assert builder.seal().streams == ()
+
+
+def test_files_in_the_making_are_of_one_writer(trace_pt, tmp_path):
+    arrow = pytest.importorskip("pyarrow.parquet")
+    plan = trace_pt.events(columns=["ip"])
+    path = tmp_path / "rows"
+    failed = []
+
+    def write(do):
+        try:
+            for _ in range(3):
+                do(path)
+        except BaseException as error:
+            failed.append(error)
+
+    for do in (
+        plan.to_parquet,
+        lambda path: trace_pt.export(path, "perfetto"),
+        lambda path: testing.write_expectation(tmp_path / "x", {"a": "b"}),
+    ):
+        threads = [threading.Thread(target=write, args=(do,)) for _ in "abcd"]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        if do == plan.to_parquet:
+            assert arrow.read_table(path).num_rows == 52503
+    assert failed == []
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["rows", "x"]
+
+
+def test_a_title_names_no_folder(trace_pt, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    flame = trace_pt.flame(title="../../outside")
+    (name,) = flame.save(folder, "folded")
+    assert os.path.dirname(name) == os.path.realpath(folder)

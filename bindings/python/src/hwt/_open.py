@@ -133,7 +133,7 @@ def open_handle(
     check(
         lib.hwtd_trace_open(ctx.c, name, c, out, err),
         err,
-        file=os.fspath(path),
+        file=os.fsdecode(path),
     )
     return Handle(out[0], lib.hwtd_trace_close, keeps=(ctx,), name="trace")
 
@@ -252,7 +252,7 @@ def open(
         "sideband_only": sideband_only,
     }
     handle = open_handle(path, max_memory, False, options)
-    return Trace(handle, os.fspath(path))
+    return Trace(handle, os.fsdecode(path))
 
 
 def example(name: str = "pt") -> Path:

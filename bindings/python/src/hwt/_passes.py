@@ -29,6 +29,7 @@ from hwt._native import (
     path_bytes,
 )
 from hwt._stream import Stream
+from hwt.config import c_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +135,9 @@ class Pass:
         options.rows = self.rows
         keep = []
         if self.names is not None:
-            texts = [ffi.new("char[]", one.encode()) for one in self.names]
+            texts = [
+                ffi.new("char[]", c_text("columns", one)) for one in self.names
+            ]
             array = ffi.new("char *[]", texts)
             keep = [texts, array]
             options.names = array

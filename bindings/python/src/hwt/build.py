@@ -148,7 +148,7 @@ class Builder:
         """
         made = cls.__new__(cls)
         made._start(
-            open_handle(path, max_memory, True, options), os.fspath(path)
+            open_handle(path, max_memory, True, options), os.fsdecode(path)
         )
         return made
 
@@ -380,7 +380,7 @@ class Builder:
             check(
                 lib.hwtd_trace_add_image(self._c(), c, out, err),
                 err,
-                file=os.fspath(image.path),
+                file=os.fsdecode(image.path),
             )
         return int(out[0])
 
@@ -808,6 +808,8 @@ def _bytes(name: str, data: Any) -> memoryview:
         raise TypeError(
             f"{name}: bytes are wanted, not {type(data).__name__}"
         ) from None
-    if not view.contiguous:
+    if not view.c_contiguous:
         raise ValueError(f"{name}: the bytes do not adjoin")
+    if "O" in view.format:
+        raise TypeError(f"{name}: bytes are wanted, not objects of Python")
     return view.cast("B") if view.nbytes else memoryview(b"")

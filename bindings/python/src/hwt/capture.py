@@ -769,4 +769,4 @@ def start(
     handle = Handle(
         out[0], lib.hwtd_capture_close, keeps=(ctx,), name="capture"
     )
-    return Capture(handle, os.fspath(output))
+    return Capture(handle, os.fsdecode(output))

@@ -92,6 +92,21 @@ def number(name: str, value: Any, bits: int) -> int:
     return found
 
 
+def signed(name: str, value: Any) -> int:
+    """Take an integer of 64 bits, one of which says that it is below 0."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name}: an integer is wanted, not {type(value).__name__}"
+        ) from None
+    if not -1 << 63 <= found < 1 << 63:
+        raise ValueError(
+            f"{name}: {quoted(found)} is not between -2**63 and 2**63 - 1"
+        )
+    return found
+
+
 def an_id(name: str, value: Any) -> int:
     """Take an id; the largest number of 32 bits stands for none."""
     found = number(name, value, 32)
@@ -319,13 +334,10 @@ class Clock:
     wrap_mask: int = 0
 
     def __post_init__(self) -> None:
-        base = operator.index(self.base_ns)
-        if -(1 << 63) <= base < 0:
-            base += 1 << 64
+        bits = {f.name: 64 for f in fields(self) if f.name != "base_ns"}
+        _check_numbers(self, bits)
+        base = signed("Clock.base_ns", self.base_ns)
         frozen(self, "base_ns", base)
-        _check_numbers(self, {f.name: 64 for f in fields(self)})
-        if base >= 1 << 63:
-            frozen(self, "base_ns", base - (1 << 64))
 
     def ns(self, count: int) -> int:
         """Convert a raw count.
@@ -365,7 +377,9 @@ class Clock:
     def _of_c(cls, c: CData) -> Optional[Clock]:
         if c.counts_per == 0:
             return None
-        return cls(*(getattr(c, f.name) for f in fields(cls)))
+        values = {f.name: getattr(c, f.name) for f in fields(cls)}
+        values["base_ns"] = int(ffi.cast("int64_t", c.base_ns))
+        return cls(**values)
 
 
 _CS_NUMBERS = (

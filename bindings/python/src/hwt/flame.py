@@ -553,7 +553,9 @@ class Flame:
         if format != "svg" and (icicle or min_width):
             raise InvalidError("only pictures have icicle and min_width")
         suffix = _FORMATS[format][1][0]
-        target = target_of(path, [], (self.title or "flame") + suffix)
+        # A title is no path.
+        name = self.title.replace("/", "_").replace("\0", "_") or "flame"
+        target = target_of(path, [], name + suffix)
         try:
             self._write(target, format, icicle, min_width)
             return target.done()
@@ -680,9 +682,9 @@ def _tenths(pixels: float) -> int:
 
 def _format_of(path: Any) -> str:
     if isinstance(path, (str, os.PathLike)):
-        name = os.path.basename(os.fspath(path))
+        name = os.path.basename(os.fsdecode(path))
         for format, (_, suffixes) in _FORMATS.items():
-            if str(name).endswith(suffixes):
+            if name.endswith(suffixes):
                 return format
     raise InvalidError(
         f"{quoted(path)}: the name tells no format; format= is one of "

@@ -7,7 +7,7 @@ of its counter was that, or more, and is in no mean.
 
 from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
-from hwt import _measure, _native
+from hwt import _measure, _native, config
 from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
 from hwt._measure import Columns, Loss, plural
@@ -140,17 +140,21 @@ class Memory:
             "tables": sum(1 << i for i in chosen),
             "flags": (lib.HWTD_MEMORY_KEEP_ACCESSES if accesses else 0)
             | (lib.HWTD_MEMORY_KEEP_PHYSICAL if physical else 0),
-            "line_bytes": line_bytes,
-            "page_bytes": page_bytes,
-            "max_rows": max_rows,
-            "max_accesses": max_accesses,
-            "midr": midr or 0,
-            "version": version or 0,
-            "interval": interval or 0,
         }
-        for name in ("line_bytes", "page_bytes", "max_rows", "max_accesses"):
-            if options[name] < 1:
-                raise ValueError(f"{name}: {options[name]} is too few")
+        members = dict(ffi.typeof("struct hwtd_memory_options").fields)
+        for name, value in (
+            ("line_bytes", line_bytes),
+            ("page_bytes", page_bytes),
+            ("max_rows", max_rows),
+            ("max_accesses", max_accesses),
+            ("midr", midr or 0),
+            ("version", version or 0),
+            ("interval", interval or 0),
+        ):
+            bits = 8 * ffi.sizeof(members[name].type)
+            options[name] = config.number(name, value, bits)
+            if value == 0 and name.startswith(("line", "page", "max")):
+                raise ValueError(f"{name}: 0 is too few")
         found = _measure.traces_of(traces)
         if not found:
             raise ValueError("traces: there is none")

@@ -90,6 +90,8 @@ class Trace:
     """
 
     def __init__(self, handle: Handle, path: Optional[str] = None) -> None:
+        if not isinstance(handle, Handle):
+            raise TypeError("hwt.open() and hwt.Builder make traces")
         self._handle = handle
         self._path = path
         self._facts: dict[str, Any] = {}
@@ -541,12 +543,12 @@ class Trace:
         ----------
         addresses : int or sequence of int
             Virtual addresses, for instance a column ``ip``: NumPy arrays of
-            64-bit numbers are not copied.
+            64-bit numbers are not copied.  Each has to be known.
         section, image, context, pid, time : int or sequence of int, optional
             Where the addresses are: ids as rows have them, for all or for
             each. With `image` addresses are offsets in its file.  Without a
-            section or an image it is what was mapped there, in that process,
-            at that time.
+            section or an image, or where a masked array has none, it is what
+            was mapped there, in that process, at that time.
         lines : bool
             Files, lines and inlined functions, which take time.
         raw_names : bool
@@ -566,7 +568,7 @@ class Trace:
         hwt.NotFoundError
             There is no such section, image or context.
         ValueError
-            A number is out of range, or arrays differ in length.
+            A number is out of range, masked, or arrays differ in length.
 
         Examples
         --------
@@ -578,7 +580,9 @@ class Trace:
         hash /src/orders/table.h 27
         slot /src/orders/table.c 31
         """
-        key = (lines, raw_names, search)
+        if search is not None:
+            config.wanted("search", search, config.Search)
+        key = (bool(lines), bool(raw_names), search)
         with self._handle.lock:
             self._handle.c  # noqa: B018
             if key not in self._symbolizers:
@@ -688,7 +692,7 @@ class Trace:
             check(
                 lib.hwtd_trace_save(self._handle.c, name, options, err),
                 err,
-                file=os.fspath(path),
+                file=os.fsdecode(path),
             )
 
     # Rows.
