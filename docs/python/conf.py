@@ -5,7 +5,6 @@ to another folder, where it writes a page for each public module.
 """
 
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
@@ -107,9 +106,6 @@ def page_of(name):
              "   :no-members:"]  # fmt: skip
     for public in module.__all__:
         lines += entry(module, public)
-    if name == "hwt" and importlib.util.find_spec("hwt._table"):
-        # What many functions return; nobody makes one.
-        lines += ["", ".. autoclass:: hwt._table.Table", "   :members:"]
     return "\n".join([*lines, ""])
 
 

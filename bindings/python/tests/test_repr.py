@@ -85,7 +85,7 @@ def page(text: str) -> Page:
 
 
 def table_of(*specs: Spec, **how: Any) -> Table:
-    return Table.from_rows(len(specs[0].values), specs, **how)
+    return Table._from_rows(len(specs[0].values), specs, **how)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -26,7 +26,7 @@ ALL = (1 << 64) - 1
 
 def text_table(*texts: Any) -> Table:
     """A column of texts."""
-    return Table.from_rows(len(texts), [Spec("t", "text", texts)])
+    return Table._from_rows(len(texts), [Spec("t", "text", texts)])
 
 
 def c_texts(texts: list[Any]) -> tuple[Any, list[Any]]:
@@ -49,7 +49,7 @@ def test_lists_of_each_kind_come_back() -> None:
         "text": ["", None, "käse\0\n"],
         "name": ["a", None, "a"],
     }
-    table = Table.from_rows(
+    table = Table._from_rows(
         3, [Spec(f"c_{kind}", kind, v) for kind, v in columns.items()]
     )
     assert table.to_dict() == {f"c_{k}": v for k, v in columns.items()}
@@ -69,7 +69,7 @@ def test_lists_of_each_kind_come_back() -> None:
 
 
 def test_units_and_meanings_are_in_the_schema() -> None:
-    table = Table.from_rows(
+    table = Table._from_rows(
         0, [Spec("a", "u64", [], "ns", "how long ü"), Spec("b", "text", [])]
     )
     a, b = table.schema
@@ -96,7 +96,7 @@ def test_members_are_gathered_where_they_are_known() -> None:
     def m(path: str, **how: Any) -> Any:
         return Spec.member(rows, ROW, path, **how)
 
-    table = Table.from_rows(
+    table = Table._from_rows(
         3,
         [
             Spec("ns", "u64", m("self.ns")),
@@ -137,7 +137,7 @@ def test_members_of_arrays_and_of_other_structs_are_reached() -> None:
     for row, number in zip(rows, (1, 0, lib.HWTD_NO_ID, 2)):
         row.function = number
     at = Spec.member(rows, ROW, "function")
-    table = Table.from_rows(
+    table = Table._from_rows(
         2, [Spec("gaps", "u64", Spec.member(seen, SEEN, "gaps[3]"))]
     )
     assert table.column("gaps").to_list() == [5, 6]
@@ -145,7 +145,7 @@ def test_members_of_arrays_and_of_other_structs_are_reached() -> None:
         functions, FUNCTION, "line", known=("line", ALL), at=at, count=2
     )
     # 2 is past the last, NO_ID is none, and line 0 is not known.
-    assert Table.from_rows(4, [Spec("line", "u32", line)]).to_dict() == {
+    assert Table._from_rows(4, [Spec("line", "u32", line)]).to_dict() == {
         "line": [None, 10, None, None]
     }
 
@@ -156,7 +156,7 @@ def test_members_of_arrays_and_of_other_structs_are_reached() -> None:
 def test_members_that_are_not_there_are_refused(path: str) -> None:
     rows = ffi.new(f"{ROW}[1]")
     with pytest.raises(ValueError, match="struct hwtd_profile_row"):
-        Table.from_rows(1, [Spec("x", "u64", Spec.member(rows, ROW, path))])
+        Table._from_rows(1, [Spec("x", "u64", Spec.member(rows, ROW, path))])
 
 
 def test_bytes_that_are_no_text_are_told_as_python_tells_them() -> None:
@@ -176,7 +176,7 @@ def test_bytes_that_are_no_text_are_told_as_python_tells_them() -> None:
     rows, keep = c_texts([*texts, None])
     n = len(texts) + 1
     wanted = [t.decode("utf-8", "backslashreplace") for t in texts] + [None]
-    table = Table.from_rows(
+    table = Table._from_rows(
         n,
         [
             Spec("text", "text", Spec.member(rows, FUNCTION, "name")),
@@ -194,7 +194,7 @@ def test_bytes_that_are_no_text_are_told_as_python_tells_them() -> None:
 def test_hostile_names_of_64_kib_are_whole() -> None:
     texts = [b"\xff" * 65536, b'";<script>\n' * 6000, b"a" * 65536]
     rows, keep = c_texts(texts)
-    table = Table.from_rows(
+    table = Table._from_rows(
         3, [Spec("t", "text", Spec.member(rows, FUNCTION, "name"))]
     )
     assert table.column("t").to_list() == [
@@ -210,7 +210,7 @@ def test_hostile_names_of_64_kib_are_whole() -> None:
 
 def test_what_tables_were_made_of_can_be_gone() -> None:
     rows, keep = c_texts([b"one", b"two"])
-    table = Table.from_rows(
+    table = Table._from_rows(
         2, [Spec("t", "text", Spec.member(rows, FUNCTION, "name"))]
     )
     ffi.memmove(keep[0], b"XXX", 3)
@@ -220,7 +220,7 @@ def test_what_tables_were_made_of_can_be_gone() -> None:
 
 def test_others_read_a_table_that_is_gone() -> None:
     pyarrow = pytest.importorskip("pyarrow")
-    table = Table.from_rows(
+    table = Table._from_rows(
         3,
         [
             Spec("n", "u64", [3, 1, 2]),
@@ -244,12 +244,12 @@ def test_others_read_a_table_that_is_gone() -> None:
 
 def test_pandas_polars_and_numpy_get_the_same() -> None:
     numpy = pytest.importorskip("numpy")
-    table = Table.from_rows(
+    table = Table._from_rows(
         3, [Spec("n", "u64", [1, None, 3]), Spec("t", "name", ["x", "y", "x"])]
     )
     assert table["n"].mask.tolist() == [False, True, False]
     assert table.to_numpy()["t"].tolist() == ["x", "y", "x"]
-    assert not Table.from_rows(1, [Spec("n", "u64", [1])])["n"].flags.writeable
+    assert not Table._from_rows(1, [Spec("n", "u64", [1])])["n"].flags.writeable
     pytest.importorskip("pandas")
     assert table.to_pandas()["t"].tolist() == ["x", "y", "x"]
     pytest.importorskip("polars")
@@ -276,7 +276,7 @@ def test_what_is_missing_is_named_as_pip_has_it(
 
 
 def test_sorting_keeps_equal_rows_in_order_and_puts_unknown_last() -> None:
-    table = Table.from_rows(
+    table = Table._from_rows(
         5,
         [
             Spec("n", "u64", [1, None, 2, 1, None]),
@@ -299,7 +299,7 @@ def test_sorting_keeps_equal_rows_in_order_and_puts_unknown_last() -> None:
 
 
 def test_heads_and_filters_are_tables() -> None:
-    table = Table.from_rows(3, [Spec("n", "u64", [1, 2, 3])])
+    table = Table._from_rows(3, [Spec("n", "u64", [1, 2, 3])])
     assert table.head(2).column("n").to_list() == [1, 2]
     assert len(table.head(0)) == 0 and len(table.head(99)) == 3
     assert table.filter(lambda row: row.n != 2).to_dict() == {"n": [1, 3]}
@@ -311,24 +311,24 @@ def test_heads_and_filters_are_tables() -> None:
 
 
 def test_wrong_names_are_told_the_nearest() -> None:
-    table = Table.from_rows(1, [Spec("self_ns", "u64", [1])])
+    table = Table._from_rows(1, [Spec("self_ns", "u64", [1])])
     for wrong in (lambda: table["self_nz"], lambda: table.sort("self_nz")):
         with pytest.raises(KeyError, match="did you mean 'self_ns'"):
             wrong()
     assert "self_ns" in table and "x" not in table
     with pytest.raises(ValueError, match="two columns"):
-        Table.from_rows(1, [Spec("a", "u64", [1]), Spec("a", "u8", [1])])
+        Table._from_rows(1, [Spec("a", "u64", [1]), Spec("a", "u8", [1])])
     with pytest.raises(ValueError, match="2 values for 1 rows"):
-        Table.from_rows(1, [Spec("a", "u64", [1, 2])])
+        Table._from_rows(1, [Spec("a", "u64", [1, 2])])
     with pytest.raises(ValueError, match="no kind"):
-        Table.from_rows(1, [Spec("a", "u65", [1])])
+        Table._from_rows(1, [Spec("a", "u65", [1])])
 
 
 def test_what_is_shown_is_bounded() -> None:
     specs = [Spec(f"column_{i:03}", "u64", range(500)) for i in range(100)]
     specs.append(Spec("t", "text", ["\x1b[31m\u202e" + "x" * 999] * 500))
     specs.append(Spec("never", "u8", [None] * 500))
-    shown = repr(Table.from_rows(500, specs, title="many", notes=["a\nb"]))
+    shown = repr(Table._from_rows(500, specs, title="many", notes=["a\nb"]))
     lines = shown.splitlines()
     assert lines[0] == "<hwt.Table: many: 500 rows>"
     assert len(lines) == 1 + 1 + 20 + 1 + 1 + 1 + 1
@@ -337,11 +337,11 @@ def test_what_is_shown_is_bounded() -> None:
     assert lines[-1] == "a\\nb"
     assert max(len(line) for line in lines[:22]) <= 120
     assert "\x1b" not in shown and "\u202e" not in shown
-    assert repr(Table.from_rows(0, [])) == "<hwt.Table: 0 rows>"
+    assert repr(Table._from_rows(0, [])) == "<hwt.Table: 0 rows>"
 
 
 def test_numbers_are_lined_up() -> None:
-    table = Table.from_rows(
+    table = Table._from_rows(
         2,
         [
             Spec("name", "text", ["a", None]),
@@ -361,7 +361,7 @@ def test_texts_beyond_two_gibibytes_are_a_limit() -> None:
     with pytest.raises(hwt.errors.LimitError, match="column t"):
         table._take([0] * 32769)
     # In a list of names they stand once.
-    named = Table.from_rows(1, [Spec("t", "name", ["x" * 65536])])
+    named = Table._from_rows(1, [Spec("t", "name", ["x" * 65536])])
     assert len(named._take([0] * 32769)) == 32769
 
 
@@ -376,7 +376,7 @@ def test_no_memory_is_an_exception() -> None:
 import resource
 from hwt._table import Spec, Table
 rows = bytes(1 << 20)
-table = Table.from_rows(1 << 20, [Spec("n", "u8", rows)])
+table = Table._from_rows(1 << 20, [Spec("n", "u8", rows)])
 with open("/proc/self/statm") as f:
     size = int(f.read().split()[0]) * resource.getpagesize()
 order = list(range(1 << 20))
@@ -421,7 +421,7 @@ def test_every_allocation_may_fail(repo: Path, tmp_path: Path) -> None:
 
 
 def test_threads_share_a_table() -> None:
-    table = Table.from_rows(
+    table = Table._from_rows(
         1000,
         [Spec("n", "u64", range(1000)), Spec("t", "name", ["a", "b"] * 500)],
     )
@@ -448,3 +448,17 @@ def test_text_of_bytes_that_are_no_unicode_can_be_given() -> None:
     # What os.fsdecode() makes of a name of a file.
     table = text_table("a\udcffb", "\ud800")
     assert table.column("t").to_list() == ["a\\xffb", "\\xed\\xa0\\x80"]
+
+
+def test_tables_have_a_public_name_that_costs_no_import(trace_pt):
+    assert isinstance(trace_pt.report(), hwt.Table)
+    assert hwt.Table is Table and "Table" in hwt.__all__
+    code = (
+        "import sys, hwt; assert 'hwt._table' not in sys.modules; "
+        "assert hwt.Table.__name__ == 'Table'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'Tabel'"):
+        hwt.Tabel
+    with pytest.raises(TypeError, match="made by methods"):
+        hwt.Table()

@@ -6,6 +6,8 @@ pandas, polars, pyarrow and DuckDB read.  See :class:`hwt.Trace`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from hwt import _owner
 
 # Before anything else is imported: files of another owner may be among ours.
@@ -31,6 +33,9 @@ from hwt.errors import (  # noqa: E402
 )
 from hwt.trace import Trace  # noqa: E402
 
+if TYPE_CHECKING:
+    from hwt._table import Table
+
 __distribution__ = _owner.DISTRIBUTION
 __version__ = "0.1.0"
 
@@ -45,6 +50,7 @@ __all__ = [
     "NotFoundError",
     "StateError",
     "StrictError",
+    "Table",
     "TooNewError",
     "Trace",
     "TraceIOError",
@@ -54,6 +60,17 @@ __all__ = [
     "library_version",
     "open",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        # What a trace is opened for may need no table.
+        if name != "Table":
+            raise AttributeError(f"module 'hwt' has no attribute {name!r}")
+        from hwt._table import Table
+
+        return Table
 
 
 def library_version() -> str:

@@ -400,7 +400,7 @@ class Columns:
 
     def table(self, title: str, notes: Iterable[str] = ()) -> Table:
         """Gather them: the table holds copies."""
-        return Table.from_rows(self.n, self._specs, title=title, notes=notes)
+        return Table._from_rows(self.n, self._specs, title=title, notes=notes)
 
 
 def branch_names() -> Names:

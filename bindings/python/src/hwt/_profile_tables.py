@@ -412,7 +412,7 @@ def report(profile: Profile, by: str, number: int) -> Table:
         )
         if by == "thread" and "calls" in profile.sources and not calls:
             notes += ("by_thread=True tells calls and times of threads, too",)
-        table = Table.from_rows(
+        table = Table._from_rows(
             n,
             front + shares + sums[:3] + code + sums[3:] + back,
             title=f"executed, by {by}",
@@ -483,7 +483,7 @@ def relatives(profile: Profile, name: str, side: int) -> Table:
                 own[i] = number
             at += k
         specs = _of_relatives(profile, look, info, rows, own, callers)
-        table = Table.from_rows(
+        table = Table._from_rows(
             n,
             specs,
             title=f"{'callers' if callers else 'callees'} of {name}",
@@ -562,7 +562,7 @@ def nodes(profile: Profile) -> Table:
             _image_of_function(look, rows, _NODE, "function", "image"),
             *_threads(look, rows, _NODE),
         ]
-        return Table.from_rows(
+        return Table._from_rows(
             n, specs, title="tree of stacks", notes=profile._notes_of("calls")
         )
 
@@ -629,7 +629,7 @@ def blocks(profile: Profile) -> Table:
             ),
             _id("generation", m("generation"), "version of the bytes"),
         ]
-        return Table.from_rows(
+        return Table._from_rows(
             n, specs, title="blocks", notes=profile._notes_of("runs")
         )
 
@@ -686,6 +686,6 @@ def edges(profile: Profile) -> Table:
                 "it leads to the first byte of the function",
             ),
         ]
-        return Table.from_rows(
+        return Table._from_rows(
             n, specs, title="edges", notes=profile._notes_of("runs")
         )

@@ -409,10 +409,13 @@ class Table:
     _handle: Handle
     _batch_: Optional[Batch]
 
+    def __init__(self) -> None:
+        raise TypeError("tables are made by methods of traces and analyses")
+
     @classmethod
     def _of(cls, handle: Handle, title: str, notes: Iterable[str]) -> Table:
         """What `handle` has, a ``struct hwtpy_table *``."""
-        self = cls()
+        self = cls.__new__(cls)
         self._handle = handle
         self.title = title
         self.notes = tuple(notes)
@@ -420,7 +423,7 @@ class Table:
         return self
 
     @classmethod
-    def from_rows(
+    def _from_rows(
         cls,
         n: int,
         specs: Iterable[Spec],
@@ -513,6 +516,11 @@ class Table:
         ------
         KeyError
             There is no such column.
+
+        Examples
+        --------
+        >>> hwt.open(pt).report().column("self_ns").unit
+        'ns'
         """
         if name not in self.columns:
             raise KeyError(_nearest(name, self.columns, "column"))

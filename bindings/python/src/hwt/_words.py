@@ -21,9 +21,10 @@ _short.maxstring = _short.maxother = _MOST
 
 def quoted(value: Any) -> str:
     """Something for a message, cut where it is long."""
-    if isinstance(value, (str, bytes)):
-        cut = "..." if isinstance(value, str) else b"..."
-        return repr(value if len(value) <= _MOST else value[:_MOST] + cut)
+    if isinstance(value, str):
+        return repr(value if len(value) <= _MOST else f"{value[:_MOST]}...")
+    if isinstance(value, bytes):
+        return repr(value if len(value) <= _MOST else value[:_MOST] + b"...")
     if isinstance(value, int) and value.bit_length() > 128:
         return f"a number of {value.bit_length()} bits"
     return _short.repr(value)

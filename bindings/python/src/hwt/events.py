@@ -335,7 +335,7 @@ class Events:
                 for note in batches.stats().notes
                 if not note.startswith("the pass")
             ]
-        table = _table.Table.from_rows(
+        table = _table.Table._from_rows(
             sum(map(len, taken)),
             [
                 _table.Spec(

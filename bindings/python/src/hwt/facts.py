@@ -86,7 +86,7 @@ class Items(tuple[T, ...], Generic[T]):
             kind, values = _column([getattr(item, name) for item in self])
             specs.append(Spec(name, kind, values))
         title = type(self[0]).__name__ if self else ""
-        return Table.from_rows(len(self), specs, title=title)
+        return Table._from_rows(len(self), specs, title=title)
 
     def __repr__(self) -> str:
         """An aligned text of the first rows."""

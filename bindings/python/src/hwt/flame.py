@@ -435,7 +435,7 @@ class Flame:
                 "line of the file",
             ),
         ]
-        return Table.from_rows(
+        return Table._from_rows(
             n, specs, title=f"flame of {self.value}", notes=self.notes
         )
 

@@ -141,7 +141,8 @@ class Memory:
             "flags": (lib.HWTD_MEMORY_KEEP_ACCESSES if accesses else 0)
             | (lib.HWTD_MEMORY_KEEP_PHYSICAL if physical else 0),
         }
-        members = dict(ffi.typeof("struct hwtd_memory_options").fields)
+        ctype = ffi.typeof("struct hwtd_memory_options")
+        members = dict(ctype.fields or ())
         for name, value in (
             ("line_bytes", line_bytes),
             ("page_bytes", page_bytes),
