@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+from pathlib import Path
+from typing import Any, Callable
 
 import pytest
 
 import hwt
-from hwt import _native
+from hwt import _native, testing
 
 
 def codes() -> "dict[str, int]":
@@ -107,3 +110,62 @@ def test_a_closed_handle_says_so() -> None:
     assert context.closed
     with pytest.raises(hwt.ClosedError, match="context is closed"):
         _ = context.c
+
+
+@pytest.fixture
+def with_a_gap(tmp_path: Path) -> Path:
+    """The example, and 40 bytes that are no packet."""
+    path = tmp_path / "gap.hwt"
+    builder = hwt.Builder.open(hwt.example("pt"))
+    builder.add_bytes(0, b"\xff" * 40)
+    with builder.seal() as trace:
+        trace.save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("use", "counted"),
+    [
+        (lambda t: t.events(strict=True).count(), False),
+        (lambda t: list(t.insns(strict=True)), False),
+        (lambda t: t.calls(strict=True).count(), False),
+        (lambda t: t.gaps(strict=True), False),
+        (lambda t: t.profile(strict=True), False),
+        (lambda t: t.flame(strict=True), False),
+        (lambda t: t.export(io.BytesIO(), "folded", strict=True), False),
+        (lambda t: t.hist(strict=True), False),
+        (lambda t: t.mem(strict=True), False),
+        (lambda t: t.diff(t, "time", strict=True), False),
+        (lambda t: testing.account(t, strict=True), False),
+        (lambda t: t.coverage(strict=True), True),
+        (lambda t: t.diff(t, strict=True), True),
+    ],
+)
+def test_what_is_strict_tells_the_file_and_where_its_gap_is(
+    with_a_gap: Path, use: Callable[[Any], object], counted: bool
+) -> None:
+    with hwt.open(with_a_gap) as trace:
+        with pytest.raises(hwt.StrictError) as caught:
+            use(trace)
+    error = caught.value
+    assert error.code == _native.lib.HWTD_E_CORRUPT
+    # Counting is done in pieces, in any order.
+    assert error.offset == (None if counted else 22746)
+    assert error.file == error.filename == str(with_a_gap)
+    assert str(error).startswith(f"{with_a_gap}: the trace has a gap")
+    assert str(error).count(str(with_a_gap)) == 1
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_file_that_cannot_be_made_is_told_by_its_own_name(
+    trace_pt: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "nowhere" / "file"
+    for write in (
+        lambda: trace_pt.export(path, "folded"),
+        lambda: testing.write_expectation(path, {"streams": "1"}),
+    ):
+        with pytest.raises(FileNotFoundError) as caught:
+            write()
+        assert caught.value.filename == str(path)
+        assert "part" not in str(caught.value)

@@ -7,13 +7,24 @@ import errno
 import io
 import os
 import stat
-from typing import Any, List, Optional, Protocol, Tuple, Union
+from typing import Any, Iterator, List, Optional, Protocol, Tuple, Union
 
 from hwt._native import part_name, path_bytes
 from hwt._words import quoted
 from hwt.errors import InvalidError
 
 StrPath = Union[str, "os.PathLike[str]"]
+
+
+@contextlib.contextmanager
+def told_of(part: str, name: str) -> Iterator[None]:
+    """What the system says of a file in the making is said of the file."""
+    try:
+        yield
+    except OSError as failed:
+        if failed.filename == part:
+            failed.filename = name
+        raise
 
 
 class Writer(Protocol):
@@ -99,7 +110,8 @@ class ToPath(Target):
             self._files.append((name, name))
             return
         part = part_name(name)
-        self._open = open(part, "xb", buffering=0)
+        with told_of(part, name):
+            self._open = open(part, "xb", buffering=0)
         self._files.append((part, name))
 
     def write(self, data: Any) -> None:

@@ -35,6 +35,7 @@ __all__ = [
     "error",
     "failure",
     "ffi",
+    "in_file",
     "lib",
     "new",
     "optional_id",
@@ -144,7 +145,23 @@ def failure(
     kind = _EXCEPTIONS.get(code, errors.HwtError)
     if kind is errors.TraceIOError:
         kind = errors.io_error(number)
+    # The code is that of any damage.
+    if kind is errors.CorruptTraceError and message.endswith(" is strict"):
+        kind = errors.StrictError
     return kind(message, code, offset, address, file, number)
+
+
+@contextlib.contextmanager
+def in_file(path: Optional[str]) -> Iterator[None]:
+    """What fails in there and names no file is of this one."""
+    try:
+        yield
+    except errors.HwtError as failed:
+        if path is not None and failed.file is None and failed.code != 0:
+            failed.file = failed.filename = path
+            failed.message = f"{path_text(path)}: {failed.message}"
+            failed.args = (failed.message,)
+        raise
 
 
 def check(

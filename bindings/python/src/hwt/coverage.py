@@ -236,8 +236,11 @@ raw_names : optional
         """Count into a sum of its own: who breaks off has changed nothing."""
         self._handle.c  # Closed ones are told before hours of work.
         err = _native.error()
-        part = self._create()
-        with part, _measure.open_runs(trace, jobs, filters) as runs:
+        with _native.in_file(
+            trace._path
+        ), self._create() as part, _measure.open_runs(
+            trace, jobs, filters
+        ) as runs:
 
             def step() -> int:
                 return _native.check(

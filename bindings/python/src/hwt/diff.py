@@ -185,7 +185,10 @@ class Diff:
         try:
             for side, one in zip(_SIDES, (a, b)):
                 if isinstance(one, Trace):
-                    made = _profile_of(one, names[no], meter, jobs, filters)
+                    with _native.in_file(one._path):
+                        made = _profile_of(
+                            one, names[no], meter, jobs, filters
+                        )
                     profiles.append((made, True))
                 else:
                     if jobs is not None or filters:

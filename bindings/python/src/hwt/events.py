@@ -269,7 +269,7 @@ class Events:
 
         Raises
         ------
-        CorruptTraceError
+        StrictError
             With ``strict=True``, from the iterator: the trace has a gap.
 
         Examples

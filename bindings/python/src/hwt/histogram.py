@@ -263,7 +263,9 @@ class Histogram:
         filters: Mapping[str, Any],
     ) -> None:
         flags = self._call_flags(interpolate)
-        with _measure.open_calls(trace, flags, jobs, filters) as calls:
+        with _native.in_file(trace._path), _measure.open_calls(
+            trace, flags, jobs, filters
+        ) as calls:
             self._add_calls(calls, meter, _measure.bytes_of([trace]))
 
     def add_text(

@@ -194,7 +194,8 @@ class Memory:
             out[0], lib.hwtd_memory_close, keeps=(trace._handle,)
         )
         try:
-            loss = add_samples(handle, trace, meter, jobs, filters)
+            with _native.in_file(trace._path):
+                loss = add_samples(handle, trace, meter, jobs, filters)
         except BaseException:
             handle.close()
             raise

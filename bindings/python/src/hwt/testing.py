@@ -23,12 +23,14 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
 from hwt import config
+from hwt._export_files import told_of
 from hwt._filters import filters_to_c, settled
 from hwt._native import (
     Handle,
     check,
     error,
     ffi,
+    in_file,
     lib,
     new,
     part_name,
@@ -238,7 +240,8 @@ def _counts(
             if show is not None:
                 show(done + sum(c.stats.bytes for c in some), total)
 
-        _walk(trace, some, hashed, rest, tell)
+        with in_file(trace._path):
+            _walk(trace, some, hashed, rest, tell)
     return found
 
 
@@ -398,7 +401,7 @@ def write_expectation(path: PathLike, found: Expectation) -> None:
     # It appears under its name only when it is complete.
     part = part_name(name)
     try:
-        with open(part, "xb") as out:
+        with told_of(part, name), open(part, "xb") as out:
             out.write(data)
         os.replace(part, name)
     except BaseException:

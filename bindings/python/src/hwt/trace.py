@@ -13,6 +13,7 @@ from hwt._native import (
     check,
     error,
     ffi,
+    in_file,
     lib,
     new,
     path_bytes,
@@ -629,7 +630,8 @@ class Trace:
         """
         if "kinds" in filters:
             raise TypeError("kinds: all gaps are of kind 'gap'")
-        return Items(gaps.read_gaps(self, filters, progress))
+        with in_file(self._path):
+            return Items(gaps.read_gaps(self, filters, progress))
 
     def save(
         self,
