@@ -169,3 +169,22 @@ def test_a_file_that_cannot_be_made_is_told_by_its_own_name(
             write()
         assert caught.value.filename == str(path)
         assert "part" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [
+        (lambda t: t.record(77), "record 77"),
+        (lambda t: t.exec_context(77), "context 77"),
+        (lambda t: t.read_bytes(7), "stream 7"),
+        (lambda t: t.read_code(7, 0, 1), "section 7"),
+        (lambda t: t.read_code(0, 16, 1), "address 0x10 in section 0"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    trace_pt: Any, use: Callable[[Any], object], what: str
+) -> None:
+    with pytest.raises(hwt.NotFoundError) as caught:
+        use(trace_pt)
+    assert str(caught.value) == f"there is no {what}"
+    assert caught.value.code == _native.lib.HWTD_E_NOT_FOUND

@@ -30,6 +30,7 @@ __all__ = [
     "Context",
     "Handle",
     "check",
+    "check_found",
     "check_process",
     "context",
     "error",
@@ -183,6 +184,13 @@ def check_process(pid: int, name: str) -> None:
             "threads are not here; open it once more",
             lib.HWTD_E_STATE,
         )
+
+
+def check_found(code: int, what: str) -> None:
+    """The same for a call that tells no more than that there is no such thing."""
+    if code == lib.HWTD_E_NOT_FOUND:
+        raise errors.NotFoundError(f"there is no {what}", code)
+    check(code)
 
 
 #: For what has threads: close it, but not in another process than the first.

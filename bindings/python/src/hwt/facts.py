@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 from hwt import config
 from hwt._native import (
     check,
+    check_found,
     ffi,
     lib,
     new,
@@ -656,7 +657,8 @@ def processes(trace: CData) -> Iterator[Process]:
 def exec_context(trace: CData, number: int) -> ExecContext:
     """Read one execution context."""
     c = new("struct hwtd_exec_context")
-    check(lib.hwtd_trace_exec_context(trace, number, c))
+    code = lib.hwtd_trace_exec_context(trace, number, c)
+    check_found(code, f"context {number}")
 
     def known(flag: int, value: int) -> Optional[int]:
         return value if c.flags & flag else None

@@ -11,6 +11,7 @@ from hwt import config, facts, gaps, images
 from hwt._native import (
     Handle,
     check,
+    check_found,
     error,
     ffi,
     in_file,
@@ -257,7 +258,8 @@ class Trace:
         number = config.number("number", number, 64)
         with self._handle.lock:
             trace = self._handle.c
-            check(lib.hwtd_trace_record(trace, number, c))
+            code = lib.hwtd_trace_record(trace, number, c)
+            check_found(code, f"record {number}")
             return Record._of_c(c)
 
     def exec_context(self, number: int) -> ExecContext:
@@ -330,7 +332,8 @@ class Trace:
         left = None if n is None else config.number("n", n, 64)
         c = new("struct hwtd_stream_desc")
         with self._handle.lock:
-            check(lib.hwtd_trace_stream(self._handle.c, stream, c))
+            code = lib.hwtd_trace_stream(self._handle.c, stream, c)
+            check_found(code, f"stream {stream}")
         there = max(c.n_bytes - off, 0)
         left = there if left is None else min(left, there)
         found = []
@@ -391,18 +394,18 @@ class Trace:
         n = config.number("n", n, 64)
         c, got = new("struct hwtd_section"), ffi.new("size_t *")
         with self._handle.lock:
-            check(lib.hwtd_trace_section(self._handle.c, section, c))
+            code = lib.hwtd_trace_section(self._handle.c, section, c)
+            check_found(code, f"section {section}")
             some = bytearray(min(n, c.length))
-            check(
-                lib.hwtd_trace_read_code(
-                    self._handle.c,
-                    section,
-                    address,
-                    ffi.from_buffer(some),
-                    len(some),
-                    got,
-                )
+            code = lib.hwtd_trace_read_code(
+                self._handle.c,
+                section,
+                address,
+                ffi.from_buffer(some),
+                len(some),
+                got,
             )
+            check_found(code, f"address {address:#x} in section {section}")
         return bytes(memoryview(some)[: got[0]])
 
     # Address spaces.
