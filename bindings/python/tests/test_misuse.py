@@ -452,3 +452,30 @@ def test_a_title_names_no_folder(trace_pt, tmp_path):
     flame = trace_pt.flame(title="../../outside")
     (name,) = flame.save(folder, "folded")
     assert os.path.dirname(name) == os.path.realpath(folder)
+
+
+def test_progress_that_stops_an_iteration_loses_no_rows(trace_pt, tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def stop(done, total):
+        raise StopIteration
+
+    plan = trace_pt.events(columns=["ip"])
+    for use in (
+        lambda: plan.to_numpy(progress=stop),
+        lambda: plan.to_parquet(tmp_path / "rows", progress=stop),
+        lambda: list(plan.batches(progress=stop)),
+        lambda: list(plan.batches(progress=stop, layout="rows")),
+        lambda: trace_pt.profile(progress=stop),
+    ):
+        with pytest.raises(RuntimeError, match="raised StopIteration"):
+            use()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["coverage", "memory"])
+def test_what_is_closed_is_told_by_its_name(trace_spe, what):
+    made = getattr(trace_spe, what)()
+    made.close()
+    with pytest.raises(hwt.ClosedError, match=f"the {what} is closed"):
+        made.info

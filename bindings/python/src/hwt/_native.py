@@ -329,7 +329,16 @@ def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
     if progress is not True:
         if not callable(progress):
             raise TypeError(f"progress={quoted(progress)} cannot be called")
-        return progress
+        given = progress
+
+        def tell(done: int, total: int) -> object:
+            try:
+                return given(done, total)
+            except StopIteration as ended:
+                # To who asks for the next rows there were none left.
+                raise RuntimeError("progress raised StopIteration") from ended
+
+        return tell
     if not sys.stderr.isatty():
         return None
 

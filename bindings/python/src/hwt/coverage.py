@@ -114,7 +114,7 @@ class Coverage:
                 err,
             )
         return _native.Handle(
-            out[0], lib.hwtd_coverage_close, keeps=(context,)
+            out[0], lib.hwtd_coverage_close, (context,), "coverage"
         )
 
     @classmethod

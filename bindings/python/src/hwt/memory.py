@@ -191,7 +191,7 @@ class Memory:
                 lib.hwtd_memory_open(trace._handle.c, how, out, err), err
             )
         handle = _native.Handle(
-            out[0], lib.hwtd_memory_close, keeps=(trace._handle,)
+            out[0], lib.hwtd_memory_close, (trace._handle,), "memory"
         )
         try:
             with _native.in_file(trace._path):
