@@ -479,3 +479,8 @@ def test_what_is_closed_is_told_by_its_name(trace_spe, what):
     made.close()
     with pytest.raises(hwt.ClosedError, match=f"the {what} is closed"):
         made.info
+
+
+def test_progress_needs_no_console(trace_pt, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert trace_pt.profile(progress=True).report().columns

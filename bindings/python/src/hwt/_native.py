@@ -339,7 +339,8 @@ def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
                 raise RuntimeError("progress raised StopIteration") from ended
 
         return tell
-    if not sys.stderr.isatty():
+    # A program without a console has none.
+    if sys.stderr is None or not sys.stderr.isatty():
         return None
 
     def show(done: int, total: int) -> None:
