@@ -484,3 +484,19 @@ def test_what_is_closed_is_told_by_its_name(trace_spe, what):
 def test_progress_needs_no_console(trace_pt, monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     assert trace_pt.profile(progress=True).report().columns
+
+
+def test_names_of_a_trace_move_no_cursor_where_they_are_printed():
+    evil = "\x1b[31m\u202e\r"
+    builder = hwt.Builder()
+    builder.code(0x1000, b"\xc3" * 4, name=evil, pid=7)
+    builder.thread_name(evil, pid=7, tid=7)
+    with builder.seal() as trace:
+        symbol = trace.symbolize(0x1001, pid=7)
+        with pytest.raises(hwt.InvalidError) as error:
+            trace.export(io.BytesIO(), "autofdo", program="x")
+        shown = [str(symbol), repr(trace.threads), str(error.value)]
+    assert symbol.text == evil
+    for text in shown:
+        assert r"\x1b[31m\u202e\r" in text
+        assert text.replace("\n", "").isprintable()

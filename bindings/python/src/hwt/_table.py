@@ -19,7 +19,7 @@ from typing import (
 
 from hwt._native import Handle, check, error, ffi, lib
 from hwt._stream import Batch, Column, Field, needed, row_type
-from hwt._words import near, quoted
+from hwt._words import near, printable, quoted
 
 _KINDS = {
     "u64": (lib.HWTPY_U64, lib.HWTPY_TYPE_U64, "uint64_t[]"),
@@ -373,9 +373,7 @@ def _cell(value: Any, is_place: bool) -> str:
         return hex(value) if is_place else str(value)
     if isinstance(value, float):
         return f"{value:.2f}"
-    text = "".join(
-        c if c.isprintable() else ascii(c)[1:-1] for c in str(value)[:200]
-    )
+    text = printable(str(value)[:200])
     return text if len(text) <= _REPR_CELL else text[: _REPR_CELL - 2] + ".."
 
 
@@ -747,17 +745,13 @@ class Table:
             out.append("columns not shown: " + ", ".join(hidden))
         if empty:
             out.append("not known here: " + ", ".join(empty))
-        out += [_cell_of_note(note) for note in self.notes]
+        out += [printable(note) for note in self.notes]
         return "\n".join(out)
 
     def _repr_html_(self) -> str:
         from hwt._repr import table_html
 
         return str(table_html(self))
-
-
-def _cell_of_note(note: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in note)
 
 
 def _count(n: int, what: str) -> str:
@@ -792,6 +786,6 @@ def _nearest(name: object, names: Iterable[str], what: str) -> str:
         return f"no {what} {quoted(name)}; did you mean {found[0]!r}?"
     if not all_names:
         return f"no {what} {quoted(name)}; there is none"
-    some = ", ".join(one[:100] for one in all_names[:12])
+    some = ", ".join(printable(one[:100]) for one in all_names[:12])
     more = ", ..." if len(all_names) > 12 else ""
     return f"no {what} {quoted(name)}; there are {some}{more}"

@@ -7,7 +7,7 @@ import os
 import reprlib
 from typing import Any, Iterable, List
 
-__all__ = ["near", "path_text", "quoted"]
+__all__ = ["near", "path_text", "printable", "quoted"]
 
 # Of a text, and of a path: systems have none that are longer.
 _MOST = 100
@@ -17,6 +17,11 @@ _MOST_NAMES = 10000
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _MOST
+
+
+def printable(text: str) -> str:
+    r"""A text without what moves a cursor or turns a line: ``\x1b`` instead."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def quoted(value: Any) -> str:

@@ -20,6 +20,7 @@ from hwt._native import (
     text,
     text_or_none,
 )
+from hwt._words import printable
 from hwt.config import CData
 
 if TYPE_CHECKING:
@@ -128,9 +129,7 @@ def _cell(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        found = "".join(
-            c if c.isprintable() else ascii(c)[1:-1] for c in value
-        )
+        found = printable(value)
     elif name in _ADDRESSES:
         found = f"{value:#x}"
     else:

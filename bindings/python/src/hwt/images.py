@@ -21,7 +21,7 @@ from hwt._native import (
     text,
     text_or_none,
 )
-from hwt._words import quoted
+from hwt._words import printable, quoted
 from hwt.config import CData
 
 if TYPE_CHECKING:
@@ -257,10 +257,13 @@ class Symbol:
         """For people: ``function+0x10 at file.c:12``."""
         if self.text is None:
             return f"{self.address:#x}"
-        where = f"{self.text}+{self.offset:#x}" if self.offset else self.text
+        # Who made a file chose its names.
+        where = printable(self.text)
+        if self.offset:
+            where += f"+{self.offset:#x}"
         if self.file is None:
             return where
-        return f"{where} at {self.file}:{self.line or '?'}"
+        return f"{where} at {printable(self.file)}:{self.line or '?'}"
 
 
 def image_infos(trace: CData) -> Iterator[ImageInfo]:
