@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import reprlib
 from typing import Any, Iterable, List
@@ -45,6 +44,8 @@ def near(
     name: Any, names: Iterable[str], n: int = 1, least: float = 0.5
 ) -> List[str]:
     """Names that come near one that is not there, the nearest first."""
+    import difflib
+
     if not isinstance(name, str):
         return []
     # Comparing takes time by length times length.
