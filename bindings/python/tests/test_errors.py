@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import pickle
 from pathlib import Path
@@ -35,6 +36,13 @@ def test_each_code_has_an_exception() -> None:
     assert len(kinds) == 11
     assert MemoryError in kinds
     assert hwt.HwtError not in kinds
+
+
+@pytest.mark.parametrize("code", ["ENOENT", "EACCES", "EISDIR", "EEXIST"])
+def test_what_is_wrong_with_a_file_has_a_public_name(code: str) -> None:
+    kind = hwt.errors.io_error(getattr(errno, code))
+    assert kind.__name__ in hwt.errors.__all__
+    assert type(OSError(getattr(errno, code), "")) in kind.__bases__
 
 
 @pytest.mark.parametrize(

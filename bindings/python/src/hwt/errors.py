@@ -14,10 +14,14 @@ __all__ = [
     "ClosedError",
     "CorruptTraceError",
     "EngineError",
+    "FileIsThereError",
     "HwtError",
     "InvalidError",
+    "IsFolderError",
     "LimitError",
+    "MissingFileError",
     "NotFoundError",
+    "NotPermittedError",
     "StateError",
     "StrictError",
     "TooNewError",
@@ -124,30 +128,30 @@ class TraceIOError(HwtError, OSError):
         return super().__new__(cls)
 
 
-class _MissingError(TraceIOError, FileNotFoundError):
+class MissingFileError(TraceIOError, FileNotFoundError):
     """There is no such file."""
 
 
-class _PermissionError(TraceIOError, PermissionError):
+class NotPermittedError(TraceIOError, PermissionError):
     """The file may not be read or written."""
 
 
-class _DirectoryError(TraceIOError, IsADirectoryError):
+class IsFolderError(TraceIOError, IsADirectoryError):
     """The file is a folder."""
 
 
-class _ExistsError(TraceIOError, FileExistsError):
+class FileIsThereError(TraceIOError, FileExistsError):
     """The file is there already."""
 
 
 def io_error(number: Optional[int]) -> type[TraceIOError]:
     """The class for what the operating system said."""
     return {
-        _errno.ENOENT: _MissingError,
-        _errno.EACCES: _PermissionError,
-        _errno.EPERM: _PermissionError,
-        _errno.EISDIR: _DirectoryError,
-        _errno.EEXIST: _ExistsError,
+        _errno.ENOENT: MissingFileError,
+        _errno.EACCES: NotPermittedError,
+        _errno.EPERM: NotPermittedError,
+        _errno.EISDIR: IsFolderError,
+        _errno.EEXIST: FileIsThereError,
     }.get(number or 0, TraceIOError)
 
 
