@@ -7,6 +7,8 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, Iterator, List, Tuple
@@ -242,3 +244,28 @@ def test_faults_are_found() -> None:
     found = faults("hwt.errors.io_error", hwt.errors.io_error)
     assert [fault.split()[0] for fault in found] == ["RT01", "PR01", "EX01"]
     assert faults("hwt.library_version", hwt.library_version) == []
+
+
+def test_modules_need_no_import_of_their_own() -> None:
+    folder = Path(hwt.__file__).parent
+    modules = {
+        path.stem
+        for path in folder.glob("*.py")
+        if not path.stem.startswith("_")
+    }
+    program = (
+        "import hwt, types\n"
+        "found = {n: getattr(hwt, n) for n in dir(hwt)}\n"
+        "print(*sorted(n for n, v in found.items()"
+        " if isinstance(v, types.ModuleType) and v.__name__ == f'hwt.{n}'"
+        " and n[0] != '_'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert set(done.stdout.split()) == modules
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        hwt.nothing  # noqa: B018

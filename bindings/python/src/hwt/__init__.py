@@ -6,7 +6,8 @@ pandas, polars, pyarrow and DuckDB read.  See :class:`hwt.Trace`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import importlib
+from typing import TYPE_CHECKING, Any, List
 
 from hwt import _owner
 
@@ -62,15 +63,44 @@ __all__ = [
 ]
 
 
+#: Modules of names that need no import of their own.
+_MODULES = (
+    "build",
+    "capture",
+    "config",
+    "coverage",
+    "diff",
+    "divergence",
+    "errors",
+    "events",
+    "exports",
+    "facts",
+    "flame",
+    "gaps",
+    "histogram",
+    "images",
+    "memory",
+    "profile",
+    "testing",
+    "trace",
+)
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        # What a trace is opened for may need no table.
+        # What a trace is opened for may need no table, and no other module.
+        if name in _MODULES:
+            return importlib.import_module(f"hwt.{name}")
         if name != "Table":
             raise AttributeError(f"module 'hwt' has no attribute {name!r}")
         from hwt._table import Table
 
         return Table
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *_MODULES, *__all__})
 
 
 def library_version() -> str:
