@@ -17,9 +17,13 @@
 #define PERF_DATA TEST_FIXTURES "/perf-data/"
 
 struct asked {
-	/* So often the answer is to go on; then, the caller wants an end. */
+	/*
+	 * So often the answer is to go on; then, once, the caller wants an end.
+	 * Who does not pass that on is not saved by the next question.
+	 */
 	uint64_t left;
 	uint64_t n;
+	bool wanted_an_end;
 };
 
 struct fixture {
@@ -35,8 +39,11 @@ poll_asked(void *arg)
 	struct asked *asked = arg;
 
 	asked->n++;
-	if (asked->left == 0)
+	if (asked->left == 0) {
+		asked->wanted_an_end = true;
+		asked->left = UINT64_MAX;
 		return (1);
+	}
 	asked->left--;
 	return (0);
 }
@@ -113,6 +120,44 @@ open_text(struct fixture *x, struct hwtd_context *ctx)
 	if (rc == HWTD_OK)
 		hwtd_trace_close(trace);
 	(void)remove(x->path);
+	return (rc);
+}
+
+/* Code of a file beside the trace: its file has a name as long as this one. */
+static int
+open_jitdump(struct fixture *x, struct hwtd_context *ctx)
+{
+	static const char was[] = "/tmp/jitted-100-1.so";
+	static const char name[] = "/tmp/jit-100000.dump";
+	static const uint32_t head[10] = { 0x4a695444, 1, 40, 62, 0, 100 };
+	/* A record of code that is over, and one that ends the file. */
+	static const uint32_t records[8] = { 2, 16, 0, 0, 3, 16 };
+	char dump[300];
+	uint8_t bytes[sizeof(head) + sizeof(records)], *data;
+	struct hwtd_trace *trace;
+	size_t n, n_names = 0;
+	int rc;
+
+	memcpy(bytes, head, sizeof(head));
+	memcpy(bytes + sizeof(head), records, sizeof(records));
+	(void)temp_dir_file(&x->dir, strrchr(name, '/') + 1, dump);
+	write_file(dump, bytes, sizeof(bytes));
+	data = read_file(PERF_DATA "anonymous-mapping-does-not-hide-jitted-"
+				   "code/perf.data",
+	    &n);
+	for (size_t i = 0; i + sizeof(was) <= n; i++)
+		if (memcmp(data + i, was, sizeof(was)) == 0) {
+			memcpy(data + i, name, sizeof(name));
+			n_names++;
+		}
+	assert_int_equal(n_names, 1);
+	write_file(x->path, data, n);
+	free(data);
+	rc = hwtd_trace_open(ctx, x->path, NULL, &trace, NULL);
+	if (rc == HWTD_OK)
+		hwtd_trace_close(trace);
+	(void)remove(x->path);
+	(void)remove(dump);
 	return (rc);
 }
 
@@ -353,6 +398,7 @@ static const struct {
 } scripts[] = {
 	{ "open", open_files },
 	{ "open text", open_text },
+	{ "open code made at run time", open_jitdump },
 	{ "save, and open what is damaged", save_and_open },
 	{ "profile", profile },
 	{ "coverage", coverage },
@@ -384,6 +430,11 @@ each_question_may_be_the_last(void **state)
 			rc = scripts[i].run(x, ctx);
 			if (rc != HWTD_OK && rc != HWTD_E_CANCELED)
 				fail_msg("%s, question %d: code %d",
+				    scripts[i].name, (int)n, rc);
+			/* Nobody takes it for something else that fails. */
+			if (x->asked.wanted_an_end != (rc != HWTD_OK))
+				fail_msg("%s, question %d: code %d is not "
+					 "what was asked for",
 				    scripts[i].name, (int)n, rc);
 			assert_int_equal(temp_dir_count(&x->dir), 0);
 			hwtd_context_memory(ctx, &now, NULL);
