@@ -7,12 +7,12 @@
 
 #include "account.h"
 #include "arrow.h"
-#include "forked.h"
 #include "log.h"
 #include "memory_rows.h"
 #include "profile_rows.h"
 #include "signals.h"
 #include "sink.h"
+#include "slot.h"
 #include "table.h"
 
 #endif /* HWTPY_MODULE_H */

@@ -21,6 +21,9 @@ static unsigned int level;
 void
 hwtpy_signals_begin(uint64_t main_thread)
 {
+	/* What the other thread was in the middle of is not here. */
+	if (handlers_run_in != main_thread)
+		level = 0;
 	handlers_run_in = main_thread;
 }
 

@@ -16,7 +16,10 @@
 extern "Python+C" int hwtpy_signals_look(void);
 #endif
 
-/* Handlers run in this thread, as PyThread_get_thread_ident() numbers it. */
+/*
+ * Handlers run in this thread, as PyThread_get_thread_ident() numbers it; in a process
+ * that was forked that may be another one.
+ */
 void hwtpy_signals_begin(uint64_t main_thread);
 
 /*

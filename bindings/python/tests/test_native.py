@@ -12,7 +12,7 @@ from typing import Any, List, Tuple
 import pytest
 
 import hwt
-from hwt import _native
+from hwt import _native, _open
 from hwt._native import Handle, ffi, lib, run_steps
 
 
@@ -213,3 +213,41 @@ def test_progress_at_a_terminal_ends_with_a_newline(
     show(1, 4)
     show(4, 4)
     assert capsys.readouterr().err == "\r 25.0 %\r100.0 %\n"
+
+
+def test_what_a_call_opened_is_closed_if_a_handler_raises_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def held() -> int:
+        gc.collect()
+        now = ffi.new("uint64_t *")
+        lib.hwtd_context_memory(_native.context().c, now, ffi.NULL)
+        return int(now[0])
+
+    def interrupted(code: int, *_: Any, **__: Any) -> int:
+        assert code == lib.HWTD_OK
+        raise KeyboardInterrupt
+
+    before = held()
+    with hwt.open(hwt.example("pt")):
+        assert held() > before
+    assert held() == before
+    monkeypatch.setattr(_open, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hwt.open(hwt.example("pt"))
+    assert held() == before
+
+
+def test_garbage_is_closed_once_in_any_order() -> None:
+    class Ring:
+        """What refers to itself, and so is left to the collector."""
+
+    for _ in range(20):
+        ring: Any = Ring()
+        ring.me = ring
+        ring.trace = hwt.open(hwt.example("pt"))
+        ring.flame = ring.trace.profile().flame()
+        ring.rows = ring.trace.insns().batches(rows=10, layout="rows")
+        next(ring.rows)
+        del ring
+    gc.collect()

@@ -613,7 +613,7 @@ finish(struct move *m)
 		    m->texts[from->fault]);
 	}
 	add_sums(&m->into->sums, &m->from->sums);
-	/* Else lists grow with each merge; without memory they do. */
+	/* Else lists grow with each merge; without memory or time they do. */
 	for (uint32_t i = 0; i < m->into->n_images; i++)
 		for (unsigned int k = 0; k < HWTDI_COV_KINDS; k++) {
 			const struct hwtdi_cov_list *l = &m->into->images[i]

@@ -268,12 +268,12 @@ def open_runs(
     how = _native.new("struct hwtd_runs_options")
     how.flags = lib.HWTD_RUNS_EDGES
     how.events = events
-    out = ffi.new("struct hwtd_runs **")
+    out = _native.slot("struct hwtd_runs", "hwtd_runs_close")
     err = _native.error()
     with trace._handle.lock:
         _native.check(lib.hwtd_runs_open(trace._handle.c, how, out, err), err)
     del keep
-    return _native.Handle(out[0], lib.hwtd_runs_close, keeps=(trace._handle,))
+    return _native.Handle.of(out, "hwtd_runs_close", keeps=(trace._handle,))
 
 
 def runs_bytes(runs: _native.Handle) -> int:
@@ -294,18 +294,18 @@ def open_calls(
     how = _native.new("struct hwtd_calls_options")
     how.flags = flags
     how.events = events
-    out = ffi.new("struct hwtd_calls **")
+    out = _native.slot("struct hwtd_calls", "hwtd_calls_close")
     err = _native.error()
     with trace._handle.lock:
         _native.check(lib.hwtd_calls_open(trace._handle.c, how, out, err), err)
     del keep
-    return _native.Handle(out[0], lib.hwtd_calls_close, keeps=(trace._handle,))
+    return _native.Handle.of(out, "hwtd_calls_close", keeps=(trace._handle,))
 
 
 def open_text(path: str | os.PathLike[str], how: Any) -> _native.Handle:
     """Begin to follow the calls in a text."""
     context = _native.context()
-    out = ffi.new("struct hwtd_calls **")
+    out = _native.slot("struct hwtd_calls", "hwtd_calls_close")
     err = _native.error()
     _native.check(
         lib.hwtd_calls_open_text(
@@ -314,7 +314,7 @@ def open_text(path: str | os.PathLike[str], how: Any) -> _native.Handle:
         err,
         file=os.fspath(path),
     )
-    return _native.Handle(out[0], lib.hwtd_calls_close, keeps=(context,))
+    return _native.Handle.of(out, "hwtd_calls_close", keeps=(context,))
 
 
 def calls_bytes(calls: _native.Handle) -> int:

@@ -271,7 +271,7 @@ def add_samples(
         (events.times_ns[i].start for i in range(events.n_times)), default=0
     )
     err = _native.error()
-    out = ffi.new("struct hwtd_events **")
+    out = _native.slot("struct hwtd_events", "hwtd_events_close")
     with trace._handle.lock:
         _native.check(
             lib.hwtd_events_open(trace._handle.c, events, out, err), err
@@ -279,7 +279,7 @@ def add_samples(
     del keep
     stats = _native.new("struct hwtd_stats")
     rows = ffi.new("struct hwtd_event[]", 2048)
-    with _native.Handle(out[0], lib.hwtd_events_close) as cursor:
+    with _native.Handle.of(out, "hwtd_events_close") as cursor:
         # The filter would do, but only after decoding what comes before.
         if first > _measure.LOOK_BACK_NS:
             _native.check(

@@ -193,22 +193,36 @@ def check_found(code: int, what: str) -> None:
     check(code)
 
 
-#: For what has threads: close it, but not in another process than the first.
-_CLOSERS = {
-    "hwtd_calls_close": lib.hwtpy_calls_close,
-    "hwtd_divergences_close": lib.hwtpy_divergences_close,
-    "hwtd_events_close": lib.hwtpy_events_close,
-    "hwtd_runs_close": lib.hwtpy_runs_close,
-}
+#: They close what has threads, which is of no use in a process that was forked.
+_OF_THREADS = (
+    "hwtd_calls_close",
+    "hwtd_divergences_close",
+    "hwtd_events_close",
+    "hwtd_runs_close",
+)
+
+
+def slot(ctype: str, closer: str) -> CData:
+    """A place for what a call opens: ``slot("struct hwtd_trace", "..._close")``.
+
+    `closer` is the name of the function that gives it up.  That is done when
+    nobody has the place any more, nor a `Handle` of it: so nothing is lost
+    where a handler of a signal raises right behind the call.
+    """
+    close = ffi.cast("void (*)(void *)", ffi.addressof(lib, closer))
+    process = os.getpid() if closer in _OF_THREADS else 0
+    made = lib.hwtpy_slot_create(close, process)
+    if made == ffi.NULL:
+        raise MemoryError("out of memory")
+    return ffi.gc(ffi.cast(f"{ctype} **", made), lib.hwtpy_slot_drop)
 
 
 class Handle:
     """An object of the library.
 
     ``Handle(cdata, closer, keeps=...)``: `closer` is called once, with
-    `cdata`, after :meth:`close` or when nobody has the handle any more;
-    `keeps` lives longer than the object.  What has threads is of no use in a
-    process that was forked since.
+    `cdata` behind what is `first`, after :meth:`close` or when nobody has the handle any more;
+    `keeps` lives longer than the object.  `Handle.of` makes one of a `slot`.
 
     Who has :attr:`lock` has the object as well, however it is closed
     meanwhile: by another thread, by the handler of a signal or of the log, or
@@ -219,26 +233,38 @@ class Handle:
     def __init__(
         self,
         cdata: CData,
-        closer: Callable[[CData], object],
+        closer: Callable[..., object],
         keeps: object = (),
         name: str = "object",
+        first: Tuple[CData, ...] = (),
     ) -> None:
         # No code of Python runs in there: what handlers of signals raise in it
         # would be lost.
-        close: Any = functools.partial(closer)
-        elsewhere = _CLOSERS.get(getattr(closer, "__name__", ""))
-        pid = None
-        if elsewhere is not None:
-            pid = os.getpid()
-            close = functools.partial(elsewhere, pid)
+        close: Any = functools.partial(closer, *first)
         close.keeps = keeps
         # The reference that counts: `close` is called when the last is gone.
         self._c: Optional[CData] = ffi.gc(cdata, close)
         self.name = name
-        self._pid = pid
+        #: Where it has threads.
+        self._pid: Optional[int] = None
         self._lock = threading.RLock()
         #: Where its lock was taken first; see `_hold`.
         self._level: Optional[int] = None
+
+    @classmethod
+    def of(
+        cls,
+        place: CData,
+        closer: str,
+        keeps: object = (),
+        name: str = "object",
+    ) -> "Handle":
+        """Of what a call put into a `slot`, with the closer of that."""
+        lib.hwtpy_slot_hold(place)
+        made = cls(place[0], lib.hwtpy_slot_close, keeps, name, (place,))
+        if closer in _OF_THREADS:
+            made._pid = os.getpid()
+        return made
 
     @property
     def lock(self) -> ContextManager[None]:

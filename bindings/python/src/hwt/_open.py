@@ -17,6 +17,7 @@ from hwt._native import (
     lib,
     new,
     path_bytes,
+    slot,
 )
 from hwt._words import quoted
 from hwt.trace import Trace
@@ -128,14 +129,14 @@ def open_handle(
     if max_memory is not None:
         max_memory = config.number("max_memory", max_memory, 64)
     ctx = context(max_memory)
-    out, err = ffi.new("struct hwtd_trace **"), error()
+    out, err = slot("struct hwtd_trace", "hwtd_trace_close"), error()
     name = path_bytes(path)
     check(
         lib.hwtd_trace_open(ctx.c, name, c, out, err),
         err,
         file=os.fsdecode(path),
     )
-    return Handle(out[0], lib.hwtd_trace_close, keeps=(ctx,), name="trace")
+    return Handle.of(out, "hwtd_trace_close", keeps=(ctx,), name="trace")
 
 
 def open(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from hwt import errors
 from hwt._filters import (
@@ -27,6 +27,7 @@ from hwt._native import (
     lib,
     new,
     path_bytes,
+    slot,
 )
 from hwt._stream import Stream
 from hwt.config import c_text
@@ -193,9 +194,15 @@ class Source:
                 found.append((number, int(stream.tech)))
         return found
 
-    def open(self, function: Any, ctype: str, options: Any) -> Any:
+    def open(
+        self,
+        function: Any,
+        ctype: str,
+        options: Any,
+        closer: Optional[str] = None,
+    ) -> Any:
         """Open a cursor; while it is open the trace is kept."""
-        out = ffi.new(f"{ctype} **")
+        out = slot(ctype, closer) if closer else ffi.new(f"{ctype} **")
         err = error()
         handle = self.trace._handle
         with handle.lock:
@@ -204,7 +211,7 @@ class Source:
                 err,
                 file=self.trace._path,
             )
-        return out[0]
+        return out if closer else out[0]
 
 
 def _named(count: int, name_of: Any, numbers: Any) -> dict[str, int]:

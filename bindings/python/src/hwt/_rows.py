@@ -84,10 +84,13 @@ class RowBatches:
         self._file = None if source.path is None else str(source.path)
         options, keep = filters_to_c(filters, level=level)
         cursor = source.open(
-            lib.hwtd_events_open, "struct hwtd_events", options
+            lib.hwtd_events_open,
+            "struct hwtd_events",
+            options,
+            "hwtd_events_close",
         )
         del keep
-        self._cursor = Handle(cursor, lib.hwtd_events_close, name="pass")
+        self._cursor = Handle.of(cursor, "hwtd_events_close", name="pass")
         self._size = rows
         self._rows = 0
         self._seen: dict[str, Any] = {}

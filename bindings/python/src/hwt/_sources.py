@@ -12,7 +12,7 @@ from typing import (
     Tuple,
 )
 
-from hwt._native import Handle, check, error, ffi, lib, new
+from hwt._native import Handle, check, error, ffi, lib, new, slot
 from hwt._profile_info import SOURCES
 from hwt._table import _nearest
 
@@ -78,19 +78,19 @@ class Source:
             calls = new("struct hwtd_calls_options")
             calls.flags = flags | lib.HWTD_CALLS_ENTERS | lib.HWTD_CALLS_GAPS
             calls.events = options
-            out = ffi.new("struct hwtd_calls **")
+            out = slot("struct hwtd_calls", "hwtd_calls_close")
             self._check(lib.hwtd_calls_open(trace, calls, out, err), err)
-            return Handle(out[0], lib.hwtd_calls_close, name="calls")
+            return Handle.of(out, "hwtd_calls_close", name="calls")
         if source == "runs":
             runs = new("struct hwtd_runs_options")
             runs.flags = lib.HWTD_RUNS_EDGES if edges else 0
             runs.events = options
-            out = ffi.new("struct hwtd_runs **")
+            out = slot("struct hwtd_runs", "hwtd_runs_close")
             self._check(lib.hwtd_runs_open(trace, runs, out, err), err)
-            return Handle(out[0], lib.hwtd_runs_close, name="runs")
-        out = ffi.new("struct hwtd_events **")
+            return Handle.of(out, "hwtd_runs_close", name="runs")
+        out = slot("struct hwtd_events", "hwtd_events_close")
         self._check(lib.hwtd_events_open(trace, options, out, err), err)
-        return Handle(out[0], lib.hwtd_events_close, name="events")
+        return Handle.of(out, "hwtd_events_close", name="events")
 
     def _check(self, code: int, err: Any) -> int:
         path = None if self.path is None else str(self.path)

@@ -17,7 +17,7 @@ from typing import (
     Union,
 )
 
-from hwt._native import Handle, check, error, ffi, lib
+from hwt._native import Handle, check, error, ffi, lib, slot
 from hwt._stream import Batch, Column, Field, needed, row_type
 from hwt._words import near, printable, quoted
 
@@ -134,7 +134,7 @@ class Names:
     def _make(self, members: Any, offsets: Any, n: int) -> None:
         self.numbers = ffi.new("uint32_t[]", max(n, 1))
         self.n = n
-        out = ffi.new("struct hwtpy_names **")
+        out = slot("struct hwtpy_names", "hwtpy_names_release")
         err = error()
         check(
             lib.hwtpy_names_create(
@@ -142,7 +142,7 @@ class Names:
             ),
             err,
         )
-        self.handle = Handle(out[0], lib.hwtpy_names_release)
+        self.handle = Handle.of(out, "hwtpy_names_release")
 
     def __len__(self) -> int:
         return int(lib.hwtpy_names_count(self.handle.c))
@@ -462,11 +462,11 @@ class Table:
             seen.add(spec.name)
         columns = ffi.new("struct hwtpy_column[]", max(len(specs), 1))
         keep = _describe(columns, specs, n)
-        out = ffi.new("struct hwtpy_table **")
+        out = slot("struct hwtpy_table", "hwtpy_table_release")
         err = error()
         check(lib.hwtpy_table_create(columns, len(specs), n, out, err), err)
         del keep
-        return cls._of(Handle(out[0], lib.hwtpy_table_release), title, notes)
+        return cls._of(Handle.of(out, "hwtpy_table_release"), title, notes)
 
     # What is in it.
 
@@ -557,13 +557,13 @@ class Table:
 
     def _take(self, rows: Sequence[int]) -> Table:
         numbers = ffi.new("uint64_t[]", list(rows) or [0])
-        out = ffi.new("struct hwtpy_table **")
+        out = slot("struct hwtpy_table", "hwtpy_table_release")
         err = error()
         check(
             lib.hwtpy_table_take(self._handle.c, numbers, len(rows), out, err),
             err,
         )
-        handle = Handle(out[0], lib.hwtpy_table_release)
+        handle = Handle.of(out, "hwtpy_table_release")
         return self._of(handle, self.title, self.notes)
 
     def head(self, n: int = 10) -> Table:

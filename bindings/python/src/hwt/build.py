@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Optional, Union
 
 from hwt import config
-from hwt._native import Handle, check, context, error, ffi, lib, new
+from hwt._native import Handle, check, context, error, ffi, lib, new, slot
 from hwt._open import open_handle
 from hwt.errors import StateError
 from hwt.facts import EXTENT_STARTS, Record
@@ -98,10 +98,10 @@ class Builder:
         if max_memory is not None:
             max_memory = config.number("max_memory", max_memory, 64)
         ctx = context(max_memory)
-        out, err = ffi.new("struct hwtd_trace **"), error()
+        out, err = slot("struct hwtd_trace", "hwtd_trace_close"), error()
         check(lib.hwtd_trace_create(ctx.c, options, out, err), err)
         self._start(
-            Handle(out[0], lib.hwtd_trace_close, keeps=(ctx,), name="builder"),
+            Handle.of(out, "hwtd_trace_close", keeps=(ctx,), name="builder"),
             None,
         )
 

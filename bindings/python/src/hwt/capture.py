@@ -34,6 +34,7 @@ from hwt._native import (
     new,
     optional_id,
     path_bytes,
+    slot,
     text,
 )
 from hwt.errors import ClosedError
@@ -354,9 +355,9 @@ class Status:
 
 def _context() -> Handle:
     """Make a context without a log: its lock may be held while C forks."""
-    out, err = ffi.new("struct hwtd_context **"), error()
+    out, err = slot("struct hwtd_context", "hwtd_context_destroy"), error()
     check(lib.hwtd_context_create(ffi.NULL, out, err), err)
-    return Handle(out[0], lib.hwtd_context_destroy, name="context")
+    return Handle.of(out, "hwtd_context_destroy", name="context")
 
 
 def backends() -> Items[Backend]:
@@ -764,9 +765,9 @@ def start(
     if search is not None:
         c.search = config.wanted("search", search, config.Search)._to_c(keep)
     ctx = _context()
-    out, err = ffi.new("struct hwtd_capture **"), error()
+    out, err = slot("struct hwtd_capture", "hwtd_capture_close"), error()
     check(lib.hwtd_capture_start(ctx.c, c, out, err), err)
-    handle = Handle(
-        out[0], lib.hwtd_capture_close, keeps=(ctx,), name="capture"
+    handle = Handle.of(
+        out, "hwtd_capture_close", keeps=(ctx,), name="capture"
     )
     return Capture(handle, os.fsdecode(output))

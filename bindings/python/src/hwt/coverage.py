@@ -106,15 +106,15 @@ class Coverage:
 
     def _create(self) -> _native.Handle:
         err = _native.error()
-        out = ffi.new("struct hwtd_coverage **")
+        out = _native.slot("struct hwtd_coverage", "hwtd_coverage_close")
         context = _native.context()
         with context.lock:
             _native.check(
                 lib.hwtd_coverage_create(context.c, self._options, out, err),
                 err,
             )
-        return _native.Handle(
-            out[0], lib.hwtd_coverage_close, (context,), "coverage"
+        return _native.Handle.of(
+            out, "hwtd_coverage_close", (context,), "coverage"
         )
 
     @classmethod

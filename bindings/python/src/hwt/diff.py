@@ -214,7 +214,7 @@ class Diff:
         how = _native.new("struct hwtd_diff_options")
         how.by = by
         how.flags = lib.HWTD_DIFF_NORMALIZE if normalize else 0
-        out = ffi.new("struct hwtd_diff **")
+        out = _native.slot("struct hwtd_diff", "hwtd_diff_destroy")
         context = _native.context()
         with _measure.locked(a, b):
             _native.check(
@@ -222,9 +222,9 @@ class Diff:
             )
             known = _known_of(a), _known_of(b)
         return cls(
-            _native.Handle(
-                out[0],
-                lib.hwtd_diff_destroy,
+            _native.Handle.of(
+                out,
+                "hwtd_diff_destroy",
                 keeps=(context,),
                 name="difference",
             ),
@@ -585,11 +585,11 @@ def _profile_of(
 ) -> _native.Handle:
     """Make a profile of what `by` needs, and of nothing else."""
     err = _native.error()
-    out = ffi.new("struct hwtd_profile **")
+    out = _native.slot("struct hwtd_profile", "hwtd_profile_destroy")
     context = _native.context()
     _native.check(lib.hwtd_profile_create(context.c, ffi.NULL, out, err), err)
-    profile = _native.Handle(
-        out[0], lib.hwtd_profile_destroy, keeps=(context,)
+    profile = _native.Handle.of(
+        out, "hwtd_profile_destroy", keeps=(context,)
     )
     try:
         if by in ("insns", "calls"):

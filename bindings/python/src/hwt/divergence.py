@@ -478,7 +478,7 @@ class _Walk:
             keep += [events, kept]
         if given["symbols"]:
             self._symbolizers = [_symbolizer(trace) for trace in (a, b)]
-        out = ffi.new("struct hwtd_divergences **")
+        out = _native.slot("struct hwtd_divergences", "hwtd_divergences_close")
         with _measure.locked(a._handle, b._handle):
             _native.check(
                 lib.hwtd_divergences_open(
@@ -487,9 +487,9 @@ class _Walk:
                 err,
             )
         del keep
-        self._handle = _native.Handle(
-            out[0],
-            lib.hwtd_divergences_close,
+        self._handle = _native.Handle.of(
+            out,
+            "hwtd_divergences_close",
             keeps=(a._handle, b._handle),
             name="comparison",
         )
@@ -672,13 +672,13 @@ class _Walk:
 
 def _symbolizer(trace: Trace) -> _native.Handle:
     err = _native.error()
-    out = ffi.new("struct hwtd_symbolizer **")
+    out = _native.slot("struct hwtd_symbolizer", "hwtd_symbolizer_close")
     with trace._handle.lock:
         _native.check(
             lib.hwtd_symbolizer_open(trace._handle.c, ffi.NULL, out, err), err
         )
-    return _native.Handle(
-        out[0], lib.hwtd_symbolizer_close, keeps=(trace._handle,)
+    return _native.Handle.of(
+        out, "hwtd_symbolizer_close", keeps=(trace._handle,)
     )
 
 

@@ -27,6 +27,7 @@ from hwt._native import (
     lib,
     new,
     run_steps,
+    slot,
     text,
 )
 from hwt._profile_info import plural
@@ -328,10 +329,10 @@ def write_export(
     """
     drain = _Drain(target)
     lib.hwtpy_sink_connect(drain.sink.c, options, target.several)
-    out = ffi.new("struct hwtd_export **")
+    out = slot("struct hwtd_export", "hwtd_export_close")
     err = error()
     check(begin(options, out, err), err)
-    export = Handle(out[0], lib.hwtd_export_close, (drain,), name="export")
+    export = Handle.of(out, "hwtd_export_close", (drain,), name="export")
 
     def step() -> int:
         err = error()
@@ -525,10 +526,10 @@ class _Making:
                 pair.old_prefix, pair.new_prefix = keep[-2:]
             options.maps = pairs
             options.n_maps = len(maps)
-        out = ffi.new("struct hwtd_coverage **")
+        out = slot("struct hwtd_coverage", "hwtd_coverage_close")
         err = error()
         check(lib.hwtd_coverage_create(context().c, options, out, err), err)
-        return Handle(out[0], lib.hwtd_coverage_close, name="coverage")
+        return Handle.of(out, "hwtd_coverage_close", name="coverage")
 
     def read_compiler_info(self, export: Any) -> None:
         """What an export for compilers holds."""

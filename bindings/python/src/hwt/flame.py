@@ -8,7 +8,17 @@ import os
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 
 from hwt._export_files import StrPath, Target, Writer, target_of
-from hwt._native import Handle, Progress, check, error, ffi, lib, new, text
+from hwt._native import (
+    Handle,
+    Progress,
+    check,
+    error,
+    ffi,
+    lib,
+    new,
+    slot,
+    text,
+)
 from hwt._filters import settled
 from hwt._profile_info import of_hundred, plural
 from hwt._profile_tables import read_rows
@@ -246,7 +256,7 @@ class Flame:
         return (self._profile._changes, base._changes if base else None)
 
     def _open(self, how: Any) -> Handle:
-        out = ffi.new("struct hwtd_flame **")
+        out = slot("struct hwtd_flame", "hwtd_flame_close")
         err = error()
         base = self._base
         # Two threads may compare the same two, each with the other.
@@ -260,7 +270,7 @@ class Flame:
                 err,
             )
         how.base = ffi.NULL
-        return Handle(out[0], lib.hwtd_flame_close, name="flame")
+        return Handle.of(out, "hwtd_flame_close", name="flame")
 
     def _check_value(self, profile: Profile, total: int) -> None:
         """Nothing weighs anything, though there is something."""

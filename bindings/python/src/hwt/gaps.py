@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from hwt._filters import filters_to_c
-from hwt._native import Handle, check, error, ffi, lib, new, reporter, text
+from hwt._native import (
+    Handle,
+    check,
+    error,
+    ffi,
+    lib,
+    new,
+    reporter,
+    slot,
+    text,
+)
 from hwt.config import CData
 
 __all__ = ["EXPLANATIONS", "Gap"]
@@ -144,14 +154,14 @@ def read_gaps(
 ) -> Iterator[Gap]:
     """Decode a trace, or what filters leave of it, and give its gaps."""
     options, keep = filters_to_c({**filters, "kinds": ("gap",)})
-    out, err = ffi.new("struct hwtd_events **"), error()
+    out, err = slot("struct hwtd_events", "hwtd_events_close"), error()
     with trace._handle.lock:
         total = trace.info.n_bytes
         check(lib.hwtd_events_open(trace._handle.c, options, out, err), err)
     del keep
     tell = reporter(progress)
     stats = new("struct hwtd_stats")
-    with Handle(out[0], lib.hwtd_events_close, name="cursor") as cursor:
+    with Handle.of(out, "hwtd_events_close", name="cursor") as cursor:
         rows = ffi.new("struct hwtd_event[]", 1024)
         batch = new("struct hwtd_batch")
         batch.events, batch.cap = rows, len(rows)

@@ -149,14 +149,13 @@ class Histogram:
 
     def _create(self) -> _native.Handle:
         err = _native.error()
-        out = ffi.new("struct hwtd_histogram **")
+        out = _native.slot("struct hwtd_histogram", "hwtd_histogram_destroy")
         context = _native.context()
         _native.check(
             lib.hwtd_histogram_create(context.c, self._options, out, err), err
         )
-        return _native.Handle(
-            out[0],
-            lib.hwtd_histogram_destroy,
+        return _native.Handle.of(
+            out, "hwtd_histogram_destroy",
             keeps=(context,),
             name="histogram",
         )

@@ -18,6 +18,7 @@ from hwt._native import (
     lib,
     new,
     optional_id,
+    slot,
     text,
     text_or_none,
 )
@@ -369,7 +370,7 @@ def mapped_ranges(
     if vmid is not None:
         who.vmid = config.an_id("vmid", vmid)
         who.flags = lib.HWTD_CTXF_VMID
-    out, err = ffi.new("struct hwtd_maps **"), error()
+    out, err = slot("struct hwtd_maps", "hwtd_maps_close"), error()
     with trace._handle.lock:
         check(
             lib.hwtd_maps_open_context(
@@ -382,7 +383,7 @@ def mapped_ranges(
             ),
             err,
         )
-    with Handle(out[0], lib.hwtd_maps_close, name="list") as maps:
+    with Handle.of(out, "hwtd_maps_close", name="list") as maps:
         c = new("struct hwtd_mapping")
         while lib.hwtd_maps_read(maps.c, c) == lib.HWTD_OK:
             yield _mapping(c, vmid)
@@ -518,13 +519,13 @@ class Symbolizer:
             opts.flags |= lib.HWTD_SYMBOLIZER_RAW_NAMES
         if search is not None:
             opts.search = search._to_c(keep)
-        out, err = ffi.new("struct hwtd_symbolizer **"), error()
+        out, err = slot("struct hwtd_symbolizer", "hwtd_symbolizer_close"), error()
         with trace._handle.lock:
             check(
                 lib.hwtd_symbolizer_open(trace._handle.c, opts, out, err), err
             )
-        self._handle = Handle(
-            out[0], lib.hwtd_symbolizer_close, name="symbolizer"
+        self._handle = Handle.of(
+            out, "hwtd_symbolizer_close", name="symbolizer"
         )
 
     def _ask(self, where: CData, n: int) -> list[Symbol]:

@@ -185,13 +185,13 @@ class Memory:
         how = _native.new("struct hwtd_memory_options")
         for name, value in options.items():
             setattr(how, name, value)
-        out = ffi.new("struct hwtd_memory **")
+        out = _native.slot("struct hwtd_memory", "hwtd_memory_close")
         with trace._handle.lock:
             _native.check(
                 lib.hwtd_memory_open(trace._handle.c, how, out, err), err
             )
-        handle = _native.Handle(
-            out[0], lib.hwtd_memory_close, (trace._handle,), "memory"
+        handle = _native.Handle.of(
+            out, "hwtd_memory_close", (trace._handle,), "memory"
         )
         try:
             with _native.in_file(trace._path):

@@ -25,6 +25,7 @@ from hwt._native import (
     lib,
     new,
     run_steps,
+    slot,
 )
 from hwt._profile_info import (
     SOURCES,
@@ -107,13 +108,13 @@ class Profile:
             options.flags |= lib.HWTD_PROFILE_LINES
         if self.by_thread:
             options.flags |= lib.HWTD_PROFILE_THREADS
-        out = ffi.new("struct hwtd_profile **")
+        out = slot("struct hwtd_profile", "hwtd_profile_destroy")
         err = error()
         check(
             lib.hwtd_profile_create(context().c, options, out, err),
             err,
         )
-        self._handle = Handle(out[0], lib.hwtd_profile_destroy)
+        self._handle = Handle.of(out, "hwtd_profile_destroy")
 
     # Making one.
 

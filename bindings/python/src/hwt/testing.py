@@ -36,6 +36,7 @@ from hwt._native import (
     part_name,
     replaceable,
     reporter,
+    slot,
     text,
 )
 from hwt._words import quoted
@@ -179,11 +180,11 @@ def _walk(
         {**filters, "kinds": kinds, "stream": [c.stream.id for c in some]},
         level=level,
     )
-    out, err = ffi.new("struct hwtd_events **"), error()
+    out, err = slot("struct hwtd_events", "hwtd_events_close"), error()
     with trace._handle.lock:
         check(lib.hwtd_events_open(trace._handle.c, options, out, err), err)
     del keep
-    with Handle(out[0], lib.hwtd_events_close, name="cursor") as cursor:
+    with Handle.of(out, "hwtd_events_close", name="cursor") as cursor:
         rows = ffi.new("struct hwtd_event[]", 16384)
         batch = new("struct hwtd_batch")
         batch.events, batch.cap = rows, len(rows)
