@@ -9,6 +9,7 @@
 #include "arrow.h"
 #include "log.h"
 #include "memory_rows.h"
+#include "part.h"
 #include "profile_rows.h"
 #include "signals.h"
 #include "sink.h"

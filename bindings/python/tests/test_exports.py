@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
 import subprocess
+import sys
 import threading
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 
@@ -325,7 +328,46 @@ def test_control_c_stops_an_export(trace_pt: Any, tmp_path: Path) -> None:
         for _ in range(2000):
             trace_pt.export(tmp_path / "a.json", "chrome")
     timer.join()
+    # What was interrupted is in the frames of the exception until it is gone.
+    gc.collect()
     assert {p.name for p in tmp_path.iterdir()} <= {"a.json"}
+
+
+def test_wherever_it_is_interrupted_no_part_of_a_file_is_left(
+    trace_pt: Any, tmp_path: Path
+) -> None:
+    """As a handler of a signal may raise before any line."""
+    folder = Path(hwt.__file__).parent
+    files = {str(folder / name) for name in ("_part.py", "_export_files.py")}
+
+    def until(ends: Callable[[str], bool]) -> None:
+        def trace(frame: Any, event: str, _: object) -> Any:
+            code = frame.f_code
+            if code.co_filename not in files:
+                return None
+            if event == "line" and ends(f"{code.co_name}:{frame.f_lineno}"):
+                sys.settrace(None)
+                raise Stop
+            return trace
+
+        sys.settrace(trace)
+        try:
+            trace_pt.export(tmp_path / "a.json", "chrome", split_bytes=1 << 19)
+        finally:
+            sys.settrace(None)
+
+    # Each line the first and the second time that it is come by.
+    passed: Counter[str] = Counter()
+    until(lambda line: passed.update([line]) is not None)
+    assert len(list(tmp_path.iterdir())) > 2
+    for line, times in passed.items():
+        for nth in range(1, min(times, 2) + 1):
+            there = iter(range(1, nth + 1))
+            with pytest.raises(Stop):
+                until(lambda now: now == line and next(there) == nth)
+            gc.collect()
+            names = {p.name for p in tmp_path.iterdir()}
+            assert not [name for name in names if ".part" in name], line
 
 
 def test_a_pipe_and_a_link_are_written_through(

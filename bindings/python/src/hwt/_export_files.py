@@ -7,24 +7,12 @@ import errno
 import io
 import os
 import stat
-from typing import Any, Iterator, List, Optional, Protocol, Tuple, Union
+from typing import Any, List, Optional, Protocol, Tuple, Union
 
-from hwt._native import part_name, path_bytes
+from hwt._native import StrPath, path_bytes
+from hwt._part import Part
 from hwt._words import quoted
 from hwt.errors import InvalidError
-
-StrPath = Union[str, "os.PathLike[str]"]
-
-
-@contextlib.contextmanager
-def told_of(part: str, name: str) -> Iterator[None]:
-    """What the system says of a file in the making is said of the file."""
-    try:
-        yield
-    except OSError as failed:
-        if failed.filename == part:
-            failed.filename = name
-        raise
 
 
 class Writer(Protocol):
@@ -97,22 +85,22 @@ class ToPath(Target):
         with contextlib.suppress(FileNotFoundError):
             self._special = not stat.S_ISREG(os.stat(self._path).st_mode)
         self.several = not self._special
-        #: Name while it is written, and name then.
-        self._files: List[Tuple[str, str]] = []
+        #: Of each file; None: what is written goes there at once.
+        self._parts: List[Optional[Part]] = []
+        self._names: List[str] = []
         self._open: Optional[Any] = None
         self._begin()
 
     def _begin(self) -> None:
-        number = len(self._files) + 1
+        number = len(self._names) + 1
         name = self._path if number == 1 else f"{self._path}.{number}"
-        if self._special:
+        part = None if self._special else Part(name)
+        self._parts.append(part)
+        self._names.append(name)
+        if part is None:
             self._open = open(name, "wb", buffering=0)
-            self._files.append((name, name))
-            return
-        part = part_name(name)
-        with told_of(part, name):
-            self._open = open(part, "xb", buffering=0)
-        self._files.append((part, name))
+        else:
+            self._open = part.open(buffering=0)
 
     def write(self, data: Any) -> None:
         rest = memoryview(data)
@@ -130,18 +118,17 @@ class ToPath(Target):
 
     def done(self) -> Tuple[str, ...]:
         self._end()
-        for part, name in self._files:
-            if part != name:
-                os.replace(part, name)
-        return tuple(name for _, name in self._files)
+        for part in self._parts:
+            if part is not None:
+                part.commit()
+        return tuple(self._names)
 
     def give_up(self) -> None:
         with contextlib.suppress(OSError):
             self._end()
-        for part, name in self._files:
-            if part != name:
-                with contextlib.suppress(OSError):
-                    os.unlink(part)
+        for part in self._parts:
+            if part is not None:
+                part.give_up()
 
 
 def target_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import secrets
 import sys
 import threading
 from typing import (
@@ -40,9 +39,7 @@ __all__ = [
     "lib",
     "new",
     "optional_id",
-    "part_name",
     "path_bytes",
-    "replaceable",
     "reporter",
     "run_steps",
     "text",
@@ -108,22 +105,6 @@ def path_bytes(path: StrPath) -> bytes:
             lib.HWTD_E_INVALID,
         )
     return encoded
-
-
-def replaceable(path: StrPath) -> Optional[str]:
-    """Where links lead to, if a file may be put there; None: a device, a folder.
-
-    Who renames something to the name of a device has no device any more.
-    """
-    real = os.path.realpath(os.fsdecode(path_bytes(path)))
-    if os.path.exists(real) and not os.path.isfile(real):
-        return None
-    return real
-
-
-def part_name(final: str) -> str:
-    """What a file is called while it is written; nobody else's is."""
-    return f"{final}.part{os.getpid()}.{secrets.token_hex(4)}"
 
 
 def failure(

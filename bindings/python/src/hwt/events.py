@@ -9,13 +9,8 @@ from hwt import errors
 from hwt._batches import Batches, Collected
 from hwt._columns import concatenate, needed, no_values, to_pandas
 from hwt._filters import check_names, filters_to_c, names_of, settled
-from hwt._native import (
-    Progress,
-    StrPath,
-    lib,
-    part_name,
-    replaceable,
-)
+from hwt._native import Progress, StrPath, lib
+from hwt._part import Part, replaceable
 from hwt._passes import WHATS, Pass, Source, Stats, has_samples
 from hwt._rows import RowBatches
 from hwt._stream import Batch, Column, Field, Schema
@@ -547,22 +542,15 @@ class Events:
                 "write",
                 lib.HWTD_E_INVALID,
             )
-        part = part_name(final)
         n = 0
-        try:
+        with Part(final) as part:
             with parquet.ParquetWriter(
-                part, arrow.schema(self), **options
+                part.name, arrow.schema(self), **options
             ) as writer, self.batches(rows, progress) as batches:
                 for batch in batches:
                     writer.write_batch(arrow.record_batch(batch))
                     n += len(batch)
-            os.replace(part, final)
-        except BaseException:
-            try:
-                os.unlink(part)
-            except OSError:
-                pass
-            raise
+            part.commit()
         return n
 
     # For consumers of Arrow.

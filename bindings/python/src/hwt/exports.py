@@ -16,11 +16,12 @@ from typing import (
     Union,
 )
 
-from hwt._export_files import StrPath, Target, Writer, target_of
+from hwt._export_files import Target, Writer, target_of
 from hwt._filters import integer
 from hwt._native import (
     Handle,
     Progress,
+    StrPath,
     check,
     error,
     ffi,

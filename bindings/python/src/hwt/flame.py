@@ -7,10 +7,11 @@ import html
 import os
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 
-from hwt._export_files import StrPath, Target, Writer, target_of
+from hwt._export_files import Target, Writer, target_of
 from hwt._native import (
     Handle,
     Progress,
+    StrPath,
     check,
     error,
     ffi,

@@ -15,7 +15,6 @@ pytest::
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
 from hwt import config
-from hwt._export_files import told_of
 from hwt._filters import filters_to_c, settled
 from hwt._native import (
     Handle,
@@ -33,12 +31,11 @@ from hwt._native import (
     in_file,
     lib,
     new,
-    part_name,
-    replaceable,
     reporter,
     slot,
     text,
 )
+from hwt._part import Part, replaceable
 from hwt._words import quoted
 from hwt.facts import Stream
 from hwt.trace import Trace
@@ -399,16 +396,10 @@ def write_expectation(path: PathLike, found: Expectation) -> None:
         pass
     lines = [FIRST_LINE, *(_line(key, value) for key, value in found.items())]
     data = "".join(f"{line}\n" for line in lines).encode()
-    # It appears under its name only when it is complete.
-    part = part_name(name)
-    try:
-        with told_of(part, name), open(part, "xb") as out:
+    with Part(name) as part:
+        with part.open() as out:
             out.write(data)
-        os.replace(part, name)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
-        raise
+        part.commit()
 
 
 def _line(key: str, value: str) -> str:
