@@ -30,27 +30,21 @@ struct hwtdi_spool_chunk {
 	uint8_t bytes[CHUNK_BYTES];
 };
 
-void
-hwtdi_spool_init(struct hwtdi_spool *spool, struct hwtd_context *ctx)
-{
-	memset(spool, 0, sizeof(*spool));
-	spool->ctx = ctx;
-}
-
 static void
 free_chunks(struct hwtdi_spool *spool, struct hwtdi_spool_thread *t)
 {
 	while (t->first != NULL) {
 		struct hwtdi_spool_chunk *next = t->first->next;
 
-		hwtdi_free(spool->ctx, t->first, sizeof(*t->first));
+		hwtdi_free(spool->timeline.ctx, t->first, sizeof(*t->first));
 		t->first = next;
 	}
 	t->last = NULL;
 }
 
-void
-hwtdi_spool_clear(struct hwtdi_spool *spool)
+/* The next file begins. */
+static void
+clear(struct hwtdi_spool *spool)
 {
 	for (size_t i = 0; i < spool->n_threads; i++) {
 		free_chunks(spool, &spool->threads[i]);
@@ -65,11 +59,11 @@ hwtdi_spool_clear(struct hwtdi_spool *spool)
 void
 hwtdi_spool_fini(struct hwtdi_spool *spool)
 {
-	struct hwtd_context *ctx = spool->ctx;
+	struct hwtd_context *ctx = spool->timeline.ctx;
 
 	if (ctx == NULL)
 		return;
-	hwtdi_spool_clear(spool);
+	clear(spool);
 	for (size_t i = 0; i < spool->n_lines; i++) {
 		struct hwtdi_spool_line *line = &spool->lines[i];
 
@@ -82,6 +76,7 @@ hwtdi_spool_fini(struct hwtdi_spool *spool)
 	    sizeof(*spool->lines));
 	hwtdi_array_free(ctx, spool->threads, spool->n_threads,
 	    sizeof(*spool->threads));
+	hwtdi_timeline_fini(&spool->timeline);
 }
 
 /* Writing. */
@@ -94,7 +89,7 @@ room(struct hwtdi_spool *spool, struct hwtdi_spool_thread *t, uint8_t **out,
 	struct hwtdi_spool_chunk *chunk = t->last;
 
 	if (chunk == NULL || chunk->n + RECORD_MOST > CHUNK_BYTES) {
-		chunk = hwtdi_alloc(spool->ctx, sizeof(*chunk));
+		chunk = hwtdi_alloc(spool->timeline.ctx, sizeof(*chunk));
 		if (chunk == NULL)
 			return (hwtdi_fail_nomem(err, sizeof(*chunk)));
 		chunk->next = NULL;
@@ -150,11 +145,11 @@ find(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	int rc = HWTD_OK;
 
 	if (line->thread >= spool->n_threads)
-		rc = hwtdi_timeline_need(spool->ctx, &spool->threads,
+		rc = hwtdi_timeline_need(spool->timeline.ctx, &spool->threads,
 		    &spool->n_threads, (size_t)line->thread + 1,
 		    sizeof(*spool->threads), err);
 	if (rc == HWTD_OK && line->mark == 0) {
-		rc = hwtdi_timeline_need(spool->ctx, &spool->lines,
+		rc = hwtdi_timeline_need(spool->timeline.ctx, &spool->lines,
 		    &spool->n_lines, spool->n_used_lines + 1,
 		    sizeof(*spool->lines), err);
 		if (rc == HWTD_OK)
@@ -167,10 +162,11 @@ find(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	return (HWTD_OK);
 }
 
-int
-hwtdi_spool_begin(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    const struct hwtdi_span *span, struct hwtd_error *err)
+static int
+begin(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
+    struct hwtd_error *err)
 {
+	struct hwtdi_spool *spool = arg;
 	struct hwtdi_spool_thread *t;
 	struct hwtdi_spool_line *l;
 	int rc = find(spool, line, &t, &l, err);
@@ -181,8 +177,8 @@ hwtdi_spool_begin(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	l->n++;
 	if (span->late) {
 		/* It was there whenever the line was shown. */
-		rc = hwtdi_array_grow(spool->ctx, &l->late, &l->cap_late,
-		    l->n_late + 1, sizeof(*l->late), err);
+		rc = hwtdi_array_grow(spool->timeline.ctx, &l->late,
+		    &l->cap_late, l->n_late + 1, sizeof(*l->late), err);
 		if (rc == HWTD_OK)
 			l->late[l->n_late++] = span->name;
 		return (rc);
@@ -194,14 +190,17 @@ hwtdi_spool_begin(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	return (add(spool, t, RECORD_BEGIN, span->begin, span->name, 0, err));
 }
 
-int
-hwtdi_spool_end(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    uint64_t at, struct hwtd_error *err)
+static int
+end(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
+    uint64_t at, const struct hwtd_call *row, struct hwtd_error *err)
 {
+	struct hwtdi_spool *spool = arg;
 	struct hwtdi_spool_thread *t;
 	struct hwtdi_spool_line *l;
 	int rc = find(spool, line, &t, &l, err);
 
+	(void)span;
+	(void)row;
 	if (rc != HWTD_OK)
 		return (rc);
 	spool->events++;
@@ -213,10 +212,11 @@ hwtdi_spool_end(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	return (add(spool, t, RECORD_END, at, 0, 0, err));
 }
 
-int
-hwtdi_spool_brief(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    const struct hwtdi_run *run, struct hwtd_error *err)
+static int
+brief(void *arg, struct hwtdi_line *line, const struct hwtdi_run *run,
+    struct hwtd_error *err)
 {
+	struct hwtdi_spool *spool = arg;
 	struct hwtdi_spool_thread *t;
 	struct hwtdi_spool_line *l;
 	int rc = find(spool, line, &t, &l, err);
@@ -232,30 +232,32 @@ hwtdi_spool_brief(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	return (rc);
 }
 
-int
-hwtdi_spool_gap(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    uint64_t begin, uint64_t end, uint32_t reason, struct hwtd_error *err)
+static int
+gap(void *arg, struct hwtdi_line *line, uint64_t from, uint64_t to,
+    const struct hwtd_call *row, struct hwtd_error *err)
 {
+	struct hwtdi_spool *spool = arg;
 	struct hwtdi_spool_thread *t;
 	struct hwtdi_spool_line *l;
 	int rc = find(spool, line, &t, &l, err);
 
 	if (rc != HWTD_OK)
 		return (rc);
-	if (begin < t->at)
-		begin = t->at < end ? t->at : end;
+	if (from < t->at)
+		from = t->at < to ? t->at : to;
 	spool->events += 2;
-	rc = add(spool, t, RECORD_WHOLE, begin, HWTDI_NAME_GAPS + reason,
-	    end - begin, err);
+	rc = add(spool, t, RECORD_WHOLE, from, HWTDI_NAME_GAPS + row->end,
+	    to - from, err);
 	if (rc == HWTD_OK)
-		t->at += end - begin;
+		t->at += to - from;
 	return (rc);
 }
 
-int
-hwtdi_spool_switched(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    uint64_t at, struct hwtd_error *err)
+static int
+switched(void *arg, struct hwtdi_line *line, uint64_t at,
+    struct hwtd_error *err)
 {
+	struct hwtdi_spool *spool = arg;
 	struct hwtdi_spool_thread *t;
 	struct hwtdi_spool_line *l;
 	int rc = find(spool, line, &t, &l, err);
@@ -270,6 +272,77 @@ hwtdi_spool_switched(struct hwtdi_spool *spool, struct hwtdi_line *line,
 	return (add(spool, t, RECORD_SWITCH, at, line->mark - 1, 0, err));
 }
 
+/* Files. */
+
+/* The first of all threads whose axis is time; false: there is none. */
+static bool
+first_time(const struct hwtdi_spool *spool, uint64_t *first)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < spool->n_threads; i++) {
+		const uint64_t at = spool->threads[i].begin;
+
+		if (spool->threads[i].first == NULL ||
+		    spool->timeline.threads[i].by_insns ||
+		    (found && at >= *first))
+			continue;
+		*first = at;
+		found = true;
+	}
+	return (found);
+}
+
+static int
+begin_file(void *arg, struct hwtd_error *err)
+{
+	struct hwtdi_spool *spool = arg;
+
+	clear(spool);
+	return (spool->ops->begin_file(spool->arg, err));
+}
+
+static int
+end_file(void *arg, struct hwtd_error *err)
+{
+	struct hwtdi_spool *spool = arg;
+
+	if (!spool->based && first_time(spool, &spool->base)) {
+		spool->based = true;
+		hwtdi_timeline_moved(&spool->timeline, 0 - spool->base);
+	}
+	return (spool->ops->put_file(spool->arg, err));
+}
+
+static uint64_t
+file_bytes(void *arg)
+{
+	const struct hwtdi_spool *spool = arg;
+
+	return (spool->events * spool->ops->event_bytes);
+}
+
+static const struct hwtdi_timeline_ops timeline_ops = {
+	.begin = begin,
+	.end = end,
+	.brief = brief,
+	.gap = gap,
+	.switched = switched,
+	.begin_file = begin_file,
+	.end_file = end_file,
+	.file_bytes = file_bytes,
+};
+
+int
+hwtdi_spool_init(struct hwtdi_spool *spool, struct hwtd_export *ex,
+    const struct hwtdi_spool_ops *ops, void *arg, struct hwtd_error *err)
+{
+	spool->ops = ops;
+	spool->arg = arg;
+	return (hwtdi_timeline_init(&spool->timeline, ex, &timeline_ops, spool,
+	    err));
+}
+
 /* Reading. */
 
 bool
@@ -279,22 +352,10 @@ hwtdi_spool_has(const struct hwtdi_spool *spool, size_t thread)
 	    spool->threads[thread].first != NULL);
 }
 
-bool
-hwtdi_spool_first(const struct hwtdi_spool *spool,
-    const struct hwtdi_timeline *tl, uint64_t *first)
+uint64_t
+hwtdi_spool_from(const struct hwtdi_spool *spool, size_t thread)
 {
-	bool found = false;
-
-	for (size_t i = 0; i < spool->n_threads; i++) {
-		const uint64_t begin = spool->threads[i].begin;
-
-		if (spool->threads[i].first == NULL ||
-		    tl->threads[i].by_insns || (found && begin >= *first))
-			continue;
-		*first = begin;
-		found = true;
-	}
-	return (found);
+	return (spool->timeline.threads[thread].by_insns ? 0 : spool->base);
 }
 
 struct reading {
@@ -310,8 +371,8 @@ static int
 begin_line(struct hwtdi_spool *spool, struct hwtdi_spool_line *line,
     struct hwtd_error *err)
 {
-	int rc = hwtdi_array_grow(spool->ctx, &line->names, &line->cap,
-	    line->n_late, sizeof(*line->names), err);
+	int rc = hwtdi_array_grow(spool->timeline.ctx, &line->names,
+	    &line->cap, line->n_late, sizeof(*line->names), err);
 
 	line->n = 0;
 	for (size_t i = line->n_late; i > 0 && rc == HWTD_OK; i--)
@@ -323,8 +384,8 @@ static int
 push(struct reading *r, size_t line, uint32_t name, struct hwtd_error *err)
 {
 	struct hwtdi_spool_line *l = &r->spool->lines[line];
-	int rc = hwtdi_array_grow(r->spool->ctx, &l->names, &l->cap, l->n + 1,
-	    sizeof(*l->names), err);
+	int rc = hwtdi_array_grow(r->spool->timeline.ctx, &l->names, &l->cap,
+	    l->n + 1, sizeof(*l->names), err);
 
 	if (rc == HWTD_OK)
 		l->names[l->n++] = name;
@@ -417,7 +478,7 @@ hwtdi_spool_read(struct hwtdi_spool *spool, size_t thread,
 		rc = begin_line(spool, &spool->lines[i], err);
 	for (const struct hwtdi_spool_chunk *c = t->first;
 	     c != NULL && rc == HWTD_OK; c = c->next) {
-		rc = hwtdi_poll(spool->ctx, err);
+		rc = hwtdi_poll(spool->timeline.ctx, err);
 		for (const uint8_t *at = c->bytes;
 		     at < c->bytes + c->n && rc == HWTD_OK;) {
 			const enum record record = (enum record) * at++;

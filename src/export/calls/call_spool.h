@@ -30,8 +30,25 @@ struct hwtdi_spool_thread {
 	uint64_t events;
 };
 
+struct hwtdi_spool_ops {
+	/* Begin a file, and write all of it. */
+	int (*begin_file)(void *arg, struct hwtd_error *err);
+	int (*put_file)(void *arg, struct hwtd_error *err);
+	/* Of a begin or end in the file, about. */
+	uint64_t event_bytes;
+};
+
 struct hwtdi_spool {
-	struct hwtd_context *ctx;
+	/* First, as hwtdi_timeline_step() wants it. */
+	struct hwtdi_timeline timeline;
+	const struct hwtdi_spool_ops *ops;
+	void *arg;
+	/*
+	 * What times are told from, since numbers of JSON are doubles: the first of
+	 * the first file.
+	 */
+	uint64_t base;
+	bool based;
 	struct hwtdi_spool_thread *threads;
 	size_t n_threads;
 	/* Of this file; lines of the timeline have theirs as `mark`, + 1. */
@@ -41,20 +58,10 @@ struct hwtdi_spool {
 	uint64_t events;
 };
 
-void hwtdi_spool_init(struct hwtdi_spool *spool, struct hwtd_context *ctx);
+/* For an exporter whose state begins with it. */
+int hwtdi_spool_init(struct hwtdi_spool *spool, struct hwtd_export *ex,
+    const struct hwtdi_spool_ops *ops, void *arg, struct hwtd_error *err);
 void hwtdi_spool_fini(struct hwtdi_spool *spool);
-
-/* As in struct hwtdi_timeline_ops, without lanes. */
-int hwtdi_spool_begin(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    const struct hwtdi_span *span, struct hwtd_error *err);
-int hwtdi_spool_end(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    uint64_t at, struct hwtd_error *err);
-int hwtdi_spool_brief(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    const struct hwtdi_run *run, struct hwtd_error *err);
-int hwtdi_spool_gap(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    uint64_t begin, uint64_t end, uint32_t reason, struct hwtd_error *err);
-int hwtdi_spool_switched(struct hwtdi_spool *spool, struct hwtdi_line *line,
-    uint64_t at, struct hwtd_error *err);
 
 /* Who is told what a thread did. */
 struct hwtdi_spool_reader {
@@ -68,18 +75,11 @@ struct hwtdi_spool_reader {
 /* There is anything of a thread. */
 bool hwtdi_spool_has(const struct hwtdi_spool *spool, size_t thread);
 
-/*
- * The first time of all threads whose axis is time; false: there is none.  It is
- * what times of JSON are told from, whose numbers are doubles.
- */
-bool hwtdi_spool_first(const struct hwtdi_spool *spool,
-    const struct hwtdi_timeline *tl, uint64_t *first);
+/* What times of a thread are told from. */
+uint64_t hwtdi_spool_from(const struct hwtdi_spool *spool, size_t thread);
 
 /* Hand out what there is of a thread, once. */
 int hwtdi_spool_read(struct hwtdi_spool *spool, size_t thread,
     const struct hwtdi_spool_reader *reader, struct hwtd_error *err);
-
-/* Forget all: the next file begins. */
-void hwtdi_spool_clear(struct hwtdi_spool *spool);
 
 #endif /* HWTDI_CALL_SPOOL_H */

@@ -462,7 +462,7 @@ take_row(struct hwtdi_timeline *tl, const struct hwtd_call *row,
 		rc = leave(tl, line, row, at, err);
 	else if (row->kind == HWTD_CALL_GAP)
 		rc = add_gap(tl, line, row, at, begin, err);
-	if (rc == HWTD_OK && tl->ops->count != NULL && !t->by_insns)
+	if (rc == HWTD_OK && tl->counts && !t->by_insns)
 		rc = tl->ops->count(tl->arg, row->thread, at,
 		    row->kind == HWTD_CALL_ENTER ? row->begin_insns
 						 : row->end_insns,
@@ -640,20 +640,36 @@ continue_lines(struct hwtdi_timeline *tl, struct hwtd_error *err)
 	return (rc);
 }
 
+static uint64_t
+file_bytes(const struct hwtdi_timeline *tl)
+{
+	return (tl->ops->file_bytes != NULL ? tl->ops->file_bytes(tl->arg)
+					    : tl->ex->sink.file_put);
+}
+
+/* What is open is open in the next one, too. */
 static int
-next_file(struct hwtdi_timeline *tl, struct hwtd_error *err)
+end_file(struct hwtdi_timeline *tl, struct hwtd_error *err)
 {
 	int rc = cut_lines(tl, err);
 
-	if (rc == HWTD_OK)
+	if (rc == HWTD_OK && tl->ops->end_file != NULL)
 		rc = tl->ops->end_file(tl->arg, err);
+	return (rc);
+}
+
+static int
+next_file(struct hwtdi_timeline *tl, struct hwtd_error *err)
+{
+	int rc = end_file(tl, err);
+
 	if (rc == HWTD_OK)
 		rc = hwtdi_sink_next_file(&tl->ex->sink, err);
 	if (rc == HWTD_OK)
 		rc = tl->ops->begin_file(tl->arg, err);
 	if (rc == HWTD_OK)
 		rc = continue_lines(tl, err);
-	tl->file_begin = tl->ops->file_bytes(tl->arg);
+	tl->file_begin = file_bytes(tl);
 	return (rc);
 }
 
@@ -666,7 +682,7 @@ is_full(struct hwtdi_timeline *tl)
 
 	if (most == 0)
 		return (false);
-	bytes = tl->ops->file_bytes(tl->arg);
+	bytes = file_bytes(tl);
 	return (bytes >= most && bytes >= 2 * tl->file_begin);
 }
 
@@ -682,16 +698,15 @@ finish(struct hwtdi_timeline *tl, struct hwtd_error *err)
 		rc = release(tl, (uint32_t)i, err);
 	}
 	if (rc == HWTD_OK)
-		rc = cut_lines(tl, err);
-	if (rc == HWTD_OK)
-		rc = tl->ops->end_file(tl->arg, err);
+		rc = end_file(tl, err);
 	tl->ended = true;
 	return (rc != HWTD_OK ? rc : HWTD_END);
 }
 
 int
-hwtdi_timeline_step(struct hwtdi_timeline *tl, struct hwtd_error *err)
+hwtdi_timeline_step(struct hwtd_export *ex, struct hwtd_error *err)
 {
+	struct hwtdi_timeline *tl = ex->state;
 	struct hwtd_call_batch batch = { .size = sizeof(batch),
 		.calls = tl->rows,
 		.stride = sizeof(*tl->rows),
@@ -705,7 +720,7 @@ hwtdi_timeline_step(struct hwtdi_timeline *tl, struct hwtd_error *err)
 		rc = tl->ops->begin_file(tl->arg, err);
 		if (rc != HWTD_OK)
 			return (rc);
-		tl->file_begin = tl->ops->file_bytes(tl->arg);
+		tl->file_begin = file_bytes(tl);
 	}
 	if (tl->ex->stopped)
 		return (finish(tl, err));
@@ -737,6 +752,8 @@ hwtdi_timeline_init(struct hwtdi_timeline *tl, struct hwtd_export *ex,
 	tl->by_rows = hwtdi_calls_trace(tl->calls) == NULL;
 	tl->ops = ops;
 	tl->arg = arg;
+	tl->counts = ops->count != NULL &&
+	    (o->flags & HWTD_EXPORT_COUNTERS) != 0;
 	tl->threshold = later(o->min_ns, o->resolution_ns);
 	tl->rows = hwtdi_alloc(tl->ctx, ROWS_AT_ONCE * sizeof(*tl->rows));
 	return (tl->rows == NULL

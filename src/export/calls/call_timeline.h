@@ -126,13 +126,13 @@ struct hwtdi_timeline_ops {
 	/* Without lanes: from here on the thread shows this line.  Else NULL. */
 	int (*switched)(void *arg, struct hwtdi_line *line, uint64_t at,
 	    struct hwtd_error *err);
-	/* Instructions of a thread so far; may be NULL. */
+	/* Instructions of a thread so far, if they are wanted; may be NULL. */
 	int (*count)(void *arg, uint32_t thread, uint64_t at, uint64_t insns,
 	    struct hwtd_error *err);
-	/* Begin and end a file. */
+	/* Begin and end a file; the end may be NULL. */
 	int (*begin_file)(void *arg, struct hwtd_error *err);
 	int (*end_file)(void *arg, struct hwtd_error *err);
-	/* Bytes that the file would have if it ended now. */
+	/* Bytes that the file would have if it ended now; NULL: it has them. */
 	uint64_t (*file_bytes)(void *arg);
 };
 
@@ -161,6 +161,8 @@ struct hwtdi_timeline {
 	const struct hwtdi_timeline_ops *ops;
 	void *arg;
 	uint64_t threshold;
+	/* Instructions so far are wanted. */
+	bool counts;
 	/* Where there is no time, of text: of which instructions are not known. */
 	bool by_rows;
 	struct hwtd_call *rows;
@@ -183,8 +185,8 @@ struct hwtdi_timeline {
 
 int hwtdi_timeline_init(struct hwtdi_timeline *tl, struct hwtd_export *ex,
     const struct hwtdi_timeline_ops *ops, void *arg, struct hwtd_error *err);
-/* As hwtd_export_write(). */
-int hwtdi_timeline_step(struct hwtdi_timeline *tl, struct hwtd_error *err);
+/* The step of an exporter whose state begins with a timeline. */
+int hwtdi_timeline_step(struct hwtd_export *ex, struct hwtd_error *err);
 /* Times are told so much later, mod 2^64: for the info. */
 void hwtdi_timeline_moved(struct hwtdi_timeline *tl, uint64_t by);
 void hwtdi_timeline_fini(struct hwtdi_timeline *tl);

@@ -35,6 +35,7 @@ struct track {
 };
 
 struct state {
+	/* First, as hwtdi_timeline_step() wants it. */
 	struct hwtdi_timeline timeline;
 	struct hwtdi_json_writer json;
 	struct thread *threads;
@@ -408,27 +409,7 @@ end_file(void *arg, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
-static uint64_t
-file_bytes(void *arg)
-{
-	const struct state *s = arg;
-
-	return (s->timeline.ex->sink.file_put);
-}
-
 static const struct hwtdi_timeline_ops timeline_ops = {
-	.lanes = true,
-	.latest = LATEST_NS,
-	.begin = begin,
-	.end = end,
-	.brief = brief,
-	.gap = gap,
-	.begin_file = begin_file,
-	.end_file = end_file,
-	.file_bytes = file_bytes,
-};
-
-static const struct hwtdi_timeline_ops counting_ops = {
 	.lanes = true,
 	.latest = LATEST_NS,
 	.begin = begin,
@@ -438,7 +419,6 @@ static const struct hwtdi_timeline_ops counting_ops = {
 	.count = count,
 	.begin_file = begin_file,
 	.end_file = end_file,
-	.file_bytes = file_bytes,
 };
 
 static int
@@ -446,18 +426,7 @@ chrome_open(struct hwtd_export *ex, struct hwtd_error *err)
 {
 	struct state *s = ex->state;
 
-	return (hwtdi_timeline_init(&s->timeline, ex,
-	    (ex->options.flags & HWTD_EXPORT_COUNTERS) != 0 ? &counting_ops
-							    : &timeline_ops,
-	    s, err));
-}
-
-static int
-chrome_step(struct hwtd_export *ex, struct hwtd_error *err)
-{
-	struct state *s = ex->state;
-
-	return (hwtdi_timeline_step(&s->timeline, err));
+	return (hwtdi_timeline_init(&s->timeline, ex, &timeline_ops, s, err));
 }
 
 static void
@@ -481,6 +450,6 @@ const struct hwtdi_exporter_ops hwtdi_chrome_ops = {
 	.viewer_bytes = 100000000,
 	.state_bytes = sizeof(struct state),
 	.open = chrome_open,
-	.step = chrome_step,
+	.step = hwtdi_timeline_step,
 	.close = chrome_close,
 };

@@ -27,57 +27,6 @@ static const struct {
 	[CATEGORY_GAP] = { "Not traced", "red" },
 };
 
-/* Recording. */
-
-static int
-begin(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
-    struct hwtd_error *err)
-{
-	struct hwtdi_firefox *s = arg;
-
-	return (hwtdi_spool_begin(&s->spool, line, span, err));
-}
-
-static int
-end(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
-    uint64_t at, const struct hwtd_call *row, struct hwtd_error *err)
-{
-	struct hwtdi_firefox *s = arg;
-
-	(void)span;
-	(void)row;
-	return (hwtdi_spool_end(&s->spool, line, at, err));
-}
-
-static int
-brief(void *arg, struct hwtdi_line *line, const struct hwtdi_run *run,
-    struct hwtd_error *err)
-{
-	struct hwtdi_firefox *s = arg;
-
-	return (hwtdi_spool_brief(&s->spool, line, run, err));
-}
-
-static int
-gap(void *arg, struct hwtdi_line *line, uint64_t from, uint64_t to,
-    const struct hwtd_call *row, struct hwtd_error *err)
-{
-	struct hwtdi_firefox *s = arg;
-
-	return (hwtdi_spool_gap(&s->spool, line, from, to, row->end, err));
-}
-
-static int
-switched(void *arg, struct hwtdi_line *line, uint64_t at,
-    struct hwtd_error *err)
-{
-	struct hwtdi_firefox *s = arg;
-
-	return (hwtdi_spool_switched(&s->spool, line, at, err));
-}
-
-/* Files. */
-
 static void
 put_meta(struct hwtdi_firefox *s)
 {
@@ -98,7 +47,7 @@ put_meta(struct hwtdi_firefox *s)
 	hwtdi_json_key(j, "stackwalk");
 	hwtdi_json_put_u64(j, 0);
 	hwtdi_json_key(j, "product");
-	hwtdi_json_put_text(j, s->timeline.ex->options.title);
+	hwtdi_json_put_text(j, s->spool.timeline.ex->options.title);
 	hwtdi_json_key(j, "importedFrom");
 	hwtdi_json_put_text(j, "hwtdecode");
 	hwtdi_json_key(j, "symbolicationNotSupported");
@@ -197,9 +146,8 @@ begin_file(void *arg, struct hwtd_error *err)
 {
 	struct hwtdi_firefox *s = arg;
 
-	hwtdi_spool_clear(&s->spool);
 	hwtdi_firefox_reset(s);
-	hwtdi_text_pool_fini(&s->texts, s->timeline.ctx);
+	hwtdi_text_pool_fini(&s->texts, s->spool.timeline.ctx);
 	for (size_t i = 0; i < s->n_libs; i++)
 		s->lib_places[s->libs[i]] = 0;
 	s->n_libs = 0;
@@ -207,18 +155,13 @@ begin_file(void *arg, struct hwtd_error *err)
 }
 
 static int
-end_file(void *arg, struct hwtd_error *err)
+put_file(void *arg, struct hwtd_error *err)
 {
 	struct hwtdi_firefox *s = arg;
 	struct hwtdi_json_writer *j = &s->json;
 	int rc = HWTD_OK;
 
-	if (!s->based &&
-	    hwtdi_spool_first(&s->spool, &s->timeline, &s->base)) {
-		s->based = true;
-		hwtdi_timeline_moved(&s->timeline, 0 - s->base);
-	}
-	hwtdi_json_begin(j, &s->timeline.ex->sink);
+	hwtdi_json_begin(j, &s->spool.timeline.ex->sink);
 	hwtdi_json_begin_object(j);
 	put_meta(s);
 	hwtdi_json_key(j, "threads");
@@ -233,23 +176,10 @@ end_file(void *arg, struct hwtd_error *err)
 	return (rc);
 }
 
-static uint64_t
-file_bytes(void *arg)
-{
-	const struct hwtdi_firefox *s = arg;
-
-	return (s->spool.events * EVENT_BYTES);
-}
-
-static const struct hwtdi_timeline_ops timeline_ops = {
-	.begin = begin,
-	.end = end,
-	.brief = brief,
-	.gap = gap,
-	.switched = switched,
+static const struct hwtdi_spool_ops spool_ops = {
 	.begin_file = begin_file,
-	.end_file = end_file,
-	.file_bytes = file_bytes,
+	.put_file = put_file,
+	.event_bytes = EVENT_BYTES,
 };
 
 static int
@@ -257,16 +187,7 @@ firefox_open(struct hwtd_export *ex, struct hwtd_error *err)
 {
 	struct hwtdi_firefox *s = ex->state;
 
-	hwtdi_spool_init(&s->spool, ex->ctx);
-	return (hwtdi_timeline_init(&s->timeline, ex, &timeline_ops, s, err));
-}
-
-static int
-firefox_step(struct hwtd_export *ex, struct hwtd_error *err)
-{
-	struct hwtdi_firefox *s = ex->state;
-
-	return (hwtdi_timeline_step(&s->timeline, err));
+	return (hwtdi_spool_init(&s->spool, ex, &spool_ops, s, err));
 }
 
 static void
@@ -285,7 +206,6 @@ firefox_close(struct hwtd_export *ex)
 	hwtdi_array_free(ctx, s->places, s->n_places, sizeof(*s->places));
 	hwtdi_array_free(ctx, s->path, s->cap_path, sizeof(*s->path));
 	hwtdi_spool_fini(&s->spool);
-	hwtdi_timeline_fini(&s->timeline);
 }
 
 const struct hwtdi_exporter_ops hwtdi_firefox_ops = {
@@ -298,6 +218,6 @@ const struct hwtdi_exporter_ops hwtdi_firefox_ops = {
 	.viewer_bytes = 250000000,
 	.state_bytes = sizeof(struct hwtdi_firefox),
 	.open = firefox_open,
-	.step = firefox_step,
+	.step = hwtdi_timeline_step,
 	.close = firefox_close,
 };

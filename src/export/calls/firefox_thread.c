@@ -13,7 +13,7 @@ int
 hwtdi_firefox_text(struct hwtdi_firefox *s, const char *text, uint32_t *out,
     struct hwtd_error *err)
 {
-	return (hwtdi_text_pool_add(&s->texts, s->timeline.ctx,
+	return (hwtdi_text_pool_add(&s->texts, s->spool.timeline.ctx,
 	    text[0] != '\0' ? text : "[unknown]", out, err));
 }
 
@@ -29,12 +29,12 @@ lib_of(struct hwtdi_firefox *s, const char *image, uint32_t *out,
 		return (HWTD_OK);
 	rc = hwtdi_firefox_text(s, image, &text, err);
 	if (rc == HWTD_OK)
-		rc = hwtdi_timeline_need(s->timeline.ctx, &s->lib_places,
+		rc = hwtdi_timeline_need(s->spool.timeline.ctx, &s->lib_places,
 		    &s->n_lib_places, (size_t)text + 1, sizeof(*s->lib_places),
 		    err);
 	if (rc == HWTD_OK && s->lib_places[text] == 0) {
-		rc = hwtdi_array_grow(s->timeline.ctx, &s->libs, &s->cap_libs,
-		    s->n_libs + 1, sizeof(*s->libs), err);
+		rc = hwtdi_array_grow(s->spool.timeline.ctx, &s->libs,
+		    &s->cap_libs, s->n_libs + 1, sizeof(*s->libs), err);
 		if (rc != HWTD_OK)
 			return (rc);
 		s->libs[s->n_libs++] = text;
@@ -49,7 +49,7 @@ static int
 func_of(struct hwtdi_firefox *s, uint32_t name, uint32_t *out,
     struct hwtd_error *err)
 {
-	struct hwtd_context *ctx = s->timeline.ctx;
+	struct hwtd_context *ctx = s->spool.timeline.ctx;
 	char buffer[HWTDI_NAME_BUFFER];
 	struct hwtdi_firefox_func func = { .name = name };
 	int rc = HWTD_OK;
@@ -66,10 +66,10 @@ func_of(struct hwtdi_firefox *s, uint32_t name, uint32_t *out,
 	    sizeof(*s->funcs), err);
 	if (rc == HWTD_OK)
 		rc = hwtdi_firefox_text(s,
-		    hwtdi_timeline_name(&s->timeline, name, buffer),
+		    hwtdi_timeline_name(&s->spool.timeline, name, buffer),
 		    &func.text, err);
 	if (rc == HWTD_OK)
-		rc = lib_of(s, hwtdi_timeline_image(&s->timeline, name),
+		rc = lib_of(s, hwtdi_timeline_image(&s->spool.timeline, name),
 		    &func.lib, err);
 	if (rc != HWTD_OK)
 		return (rc);
@@ -83,7 +83,7 @@ static int
 stack_of(struct hwtdi_firefox *s, uint32_t prefix, uint32_t name,
     uint32_t *out, struct hwtd_error *err)
 {
-	struct hwtd_context *ctx = s->timeline.ctx;
+	struct hwtd_context *ctx = s->spool.timeline.ctx;
 	struct hwtdi_firefox_stack stack = { .prefix = prefix };
 	size_t tries = 0;
 	uint64_t hash;
@@ -195,8 +195,8 @@ take_begin(void *arg, uint64_t at, uint32_t name, struct hwtd_error *err)
 	rc = stack_of(s, s->n_path == 0 ? NO_STACK : s->path[s->n_path - 1],
 	    name, &stack, err);
 	if (rc == HWTD_OK)
-		rc = hwtdi_array_grow(s->timeline.ctx, &s->path, &s->cap_path,
-		    s->n_path + 1, sizeof(*s->path), err);
+		rc = hwtdi_array_grow(s->spool.timeline.ctx, &s->path,
+		    &s->cap_path, s->n_path + 1, sizeof(*s->path), err);
 	if (rc == HWTD_OK)
 		s->path[s->n_path++] = stack;
 	return (rc);
@@ -444,14 +444,14 @@ static void
 put_who(struct hwtdi_firefox *s, uint32_t thread)
 {
 	const struct hwtdi_spool_thread *t = &s->spool.threads[thread];
-	const bool by_insns = s->timeline.threads[thread].by_insns;
+	const bool by_insns = s->spool.timeline.threads[thread].by_insns;
 	struct hwtdi_json_writer *j = &s->json;
 	struct hwtd_call_thread who;
 	char name[HWTDI_NAME_BUFFER];
 	const char *process;
 
-	hwtdi_timeline_who(&s->timeline, thread, &who, name);
-	process = hwtdi_timeline_process(&s->timeline, who.pid);
+	hwtdi_timeline_who(&s->spool.timeline, thread, &who, name);
+	process = hwtdi_timeline_process(&s->spool.timeline, who.pid);
 	hwtdi_json_key(j, "processType");
 	hwtdi_json_put_text(j, "default");
 	hwtdi_json_key(j, "processStartupTime");
@@ -468,7 +468,8 @@ put_who(struct hwtdi_firefox *s, uint32_t thread)
 	hwtdi_json_key(j, "name");
 	if (by_insns)
 		hwtdi_json_put_format(j, "%s (1 ns is 1 %s)", name,
-		    s->timeline.by_rows ? "begin or end" : "instruction");
+		    s->spool.timeline.by_rows ? "begin or end"
+					      : "instruction");
 	else
 		hwtdi_json_put_text(j, name);
 	hwtdi_json_key(j, "isMainThread");
@@ -494,7 +495,7 @@ void
 hwtdi_firefox_reset(struct hwtdi_firefox *s)
 {
 	s->n_stacks = 0;
-	hwtdi_index_fini(&s->stack_index, s->timeline.ctx);
+	hwtdi_index_fini(&s->stack_index, s->spool.timeline.ctx);
 	for (size_t i = 0; i < s->n_funcs; i++)
 		s->places[s->funcs[i].name] = 0;
 	s->n_funcs = 0;
@@ -507,7 +508,7 @@ hwtdi_firefox_put_thread(struct hwtdi_firefox *s, uint32_t thread,
 	int rc;
 
 	hwtdi_firefox_reset(s);
-	s->from = s->timeline.threads[thread].by_insns ? 0 : s->base;
+	s->from = hwtdi_spool_from(&s->spool, thread);
 	hwtdi_json_newline(&s->json);
 	hwtdi_json_begin_object(&s->json);
 	put_who(s, thread);

@@ -44,7 +44,7 @@ enum hwtdi_firefox_column {
 };
 
 struct hwtdi_firefox {
-	struct hwtdi_timeline timeline;
+	/* First, as hwtdi_timeline_step() wants it. */
 	struct hwtdi_spool spool;
 	struct hwtdi_json_writer json;
 	/* Of the file. */
@@ -54,10 +54,9 @@ struct hwtdi_firefox {
 	/* By text: place in `libs`, + 1. */
 	uint32_t *lib_places;
 	size_t n_lib_places;
-	uint64_t base, from;
-	bool based;
 	uint32_t gap_text;
-	/* Of the thread that is written. */
+	/* Of the thread that is written; its times are from here on. */
+	uint64_t from;
 	struct hwtdi_firefox_stack *stacks;
 	size_t n_stacks, cap_stacks;
 	struct hwtdi_index stack_index;

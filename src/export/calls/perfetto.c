@@ -106,6 +106,7 @@ struct thread {
 };
 
 struct state {
+	/* First, as hwtdi_timeline_step() wants it. */
 	struct hwtdi_timeline timeline;
 	struct hwtdi_protobuf pb;
 	struct thread *threads;
@@ -617,35 +618,7 @@ begin_file(void *arg, struct hwtd_error *err)
 	return (HWTD_OK);
 }
 
-static int
-end_file(void *arg, struct hwtd_error *err)
-{
-	(void)arg;
-	(void)err;
-	return (HWTD_OK);
-}
-
-static uint64_t
-file_bytes(void *arg)
-{
-	const struct state *s = arg;
-
-	return (s->timeline.ex->sink.file_put);
-}
-
 static const struct hwtdi_timeline_ops timeline_ops = {
-	.lanes = true,
-	.latest = INT64_MAX,
-	.begin = begin,
-	.end = end,
-	.brief = brief,
-	.gap = gap,
-	.begin_file = begin_file,
-	.end_file = end_file,
-	.file_bytes = file_bytes,
-};
-
-static const struct hwtdi_timeline_ops counting_ops = {
 	.lanes = true,
 	.latest = INT64_MAX,
 	.begin = begin,
@@ -654,8 +627,6 @@ static const struct hwtdi_timeline_ops counting_ops = {
 	.gap = gap,
 	.count = count,
 	.begin_file = begin_file,
-	.end_file = end_file,
-	.file_bytes = file_bytes,
 };
 
 static int
@@ -664,18 +635,7 @@ perfetto_open(struct hwtd_export *ex, struct hwtd_error *err)
 	struct state *s = ex->state;
 
 	hwtdi_protobuf_init(&s->pb, ex->ctx);
-	return (hwtdi_timeline_init(&s->timeline, ex,
-	    (ex->options.flags & HWTD_EXPORT_COUNTERS) != 0 ? &counting_ops
-							    : &timeline_ops,
-	    s, err));
-}
-
-static int
-perfetto_step(struct hwtd_export *ex, struct hwtd_error *err)
-{
-	struct state *s = ex->state;
-
-	return (hwtdi_timeline_step(&s->timeline, err));
+	return (hwtdi_timeline_init(&s->timeline, ex, &timeline_ops, s, err));
 }
 
 static void
@@ -700,6 +660,6 @@ const struct hwtdi_exporter_ops hwtdi_perfetto_ops = {
 	.viewer_bytes = 500000000,
 	.state_bytes = sizeof(struct state),
 	.open = perfetto_open,
-	.step = perfetto_step,
+	.step = hwtdi_timeline_step,
 	.close = perfetto_close,
 };

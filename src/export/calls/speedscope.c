@@ -15,74 +15,22 @@
 #define EVENT_BYTES 44u
 
 struct state {
-	struct hwtdi_timeline timeline;
+	/* First, as hwtdi_timeline_step() wants it. */
 	struct hwtdi_spool spool;
 	struct hwtdi_json_writer json;
 	/* By name: its place in the file, + 1.  And names in that order. */
 	uint32_t *places, *names;
 	size_t n_places, cap_names;
 	uint32_t n_names;
-	/* All times are from here on; that of the thread that is written. */
-	uint64_t base, from;
-	bool based;
+	/* Times of the thread that is written are from here on. */
+	uint64_t from;
 };
-
-/* Recording. */
-
-static int
-begin(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
-    struct hwtd_error *err)
-{
-	struct state *s = arg;
-
-	return (hwtdi_spool_begin(&s->spool, line, span, err));
-}
-
-static int
-end(void *arg, struct hwtdi_line *line, const struct hwtdi_span *span,
-    uint64_t at, const struct hwtd_call *row, struct hwtd_error *err)
-{
-	struct state *s = arg;
-
-	(void)span;
-	(void)row;
-	return (hwtdi_spool_end(&s->spool, line, at, err));
-}
-
-static int
-brief(void *arg, struct hwtdi_line *line, const struct hwtdi_run *run,
-    struct hwtd_error *err)
-{
-	struct state *s = arg;
-
-	return (hwtdi_spool_brief(&s->spool, line, run, err));
-}
-
-static int
-gap(void *arg, struct hwtdi_line *line, uint64_t from, uint64_t to,
-    const struct hwtd_call *row, struct hwtd_error *err)
-{
-	struct state *s = arg;
-
-	return (hwtdi_spool_gap(&s->spool, line, from, to, row->end, err));
-}
-
-static int
-switched(void *arg, struct hwtdi_line *line, uint64_t at,
-    struct hwtd_error *err)
-{
-	struct state *s = arg;
-
-	return (hwtdi_spool_switched(&s->spool, line, at, err));
-}
-
-/* Writing. */
 
 static int
 place_of(struct state *s, uint32_t name, uint32_t *place,
     struct hwtd_error *err)
 {
-	struct hwtd_context *ctx = s->timeline.ctx;
+	struct hwtd_context *ctx = s->spool.timeline.ctx;
 	int rc = HWTD_OK;
 
 	if (name >= s->n_places)
@@ -143,11 +91,11 @@ put_profile(struct state *s, uint32_t thread, struct hwtd_error *err)
 	struct hwtdi_json_writer *j = &s->json;
 	struct hwtd_call_thread who;
 	char name[HWTDI_NAME_BUFFER];
-	const bool by_insns = s->timeline.threads[thread].by_insns;
+	const bool by_insns = s->spool.timeline.threads[thread].by_insns;
 	int rc;
 
-	s->from = by_insns ? 0 : s->base;
-	hwtdi_timeline_who(&s->timeline, thread, &who, name);
+	s->from = hwtdi_spool_from(&s->spool, thread);
+	hwtdi_timeline_who(&s->spool.timeline, thread, &who, name);
 	hwtdi_json_newline(j);
 	hwtdi_json_begin_object(j);
 	hwtdi_json_key(j, "type");
@@ -155,8 +103,8 @@ put_profile(struct state *s, uint32_t thread, struct hwtd_error *err)
 	hwtdi_json_key(j, "name");
 	if (by_insns)
 		hwtdi_json_put_format(j, "%s (%s)", name,
-		    s->timeline.by_rows ? "begins and ends of calls"
-					: "instructions");
+		    s->spool.timeline.by_rows ? "begins and ends of calls"
+					      : "instructions");
 	else
 		hwtdi_json_put_text(j, name);
 	hwtdi_json_key(j, "unit");
@@ -185,13 +133,14 @@ put_frames(struct state *s)
 	hwtdi_json_begin_array(j);
 	for (uint32_t i = 0; i < s->n_names; i++) {
 		const uint32_t name = s->names[i];
-		const char *image = hwtdi_timeline_image(&s->timeline, name);
+		const char *image = hwtdi_timeline_image(&s->spool.timeline,
+		    name);
 
 		hwtdi_json_newline(j);
 		hwtdi_json_begin_object(j);
 		hwtdi_json_key(j, "name");
 		hwtdi_json_put_text(j,
-		    hwtdi_timeline_name(&s->timeline, name, buffer));
+		    hwtdi_timeline_name(&s->spool.timeline, name, buffer));
 		if (image != NULL) {
 			hwtdi_json_key(j, "file");
 			hwtdi_json_put_text(j, image);
@@ -208,7 +157,6 @@ begin_file(void *arg, struct hwtd_error *err)
 	struct state *s = arg;
 
 	(void)err;
-	hwtdi_spool_clear(&s->spool);
 	for (uint32_t i = 0; i < s->n_names; i++)
 		s->places[s->names[i]] = 0;
 	s->n_names = 0;
@@ -216,18 +164,13 @@ begin_file(void *arg, struct hwtd_error *err)
 }
 
 static int
-end_file(void *arg, struct hwtd_error *err)
+put_file(void *arg, struct hwtd_error *err)
 {
 	struct state *s = arg;
-	struct hwtd_export *ex = s->timeline.ex;
+	struct hwtd_export *ex = s->spool.timeline.ex;
 	struct hwtdi_json_writer *j = &s->json;
 	int rc = HWTD_OK;
 
-	if (!s->based &&
-	    hwtdi_spool_first(&s->spool, &s->timeline, &s->base)) {
-		s->based = true;
-		hwtdi_timeline_moved(&s->timeline, 0 - s->base);
-	}
 	hwtdi_json_begin(j, &ex->sink);
 	hwtdi_json_begin_object(j);
 	hwtdi_json_key(j, "$schema");
@@ -251,23 +194,10 @@ end_file(void *arg, struct hwtd_error *err)
 	return (rc);
 }
 
-static uint64_t
-file_bytes(void *arg)
-{
-	const struct state *s = arg;
-
-	return (s->spool.events * EVENT_BYTES);
-}
-
-static const struct hwtdi_timeline_ops timeline_ops = {
-	.begin = begin,
-	.end = end,
-	.brief = brief,
-	.gap = gap,
-	.switched = switched,
+static const struct hwtdi_spool_ops spool_ops = {
 	.begin_file = begin_file,
-	.end_file = end_file,
-	.file_bytes = file_bytes,
+	.put_file = put_file,
+	.event_bytes = EVENT_BYTES,
 };
 
 static int
@@ -275,16 +205,7 @@ speedscope_open(struct hwtd_export *ex, struct hwtd_error *err)
 {
 	struct state *s = ex->state;
 
-	hwtdi_spool_init(&s->spool, ex->ctx);
-	return (hwtdi_timeline_init(&s->timeline, ex, &timeline_ops, s, err));
-}
-
-static int
-speedscope_step(struct hwtd_export *ex, struct hwtd_error *err)
-{
-	struct state *s = ex->state;
-
-	return (hwtdi_timeline_step(&s->timeline, err));
+	return (hwtdi_spool_init(&s->spool, ex, &spool_ops, s, err));
 }
 
 static void
@@ -295,7 +216,6 @@ speedscope_close(struct hwtd_export *ex)
 	hwtdi_array_free(ex->ctx, s->places, s->n_places, sizeof(*s->places));
 	hwtdi_array_free(ex->ctx, s->names, s->cap_names, sizeof(*s->names));
 	hwtdi_spool_fini(&s->spool);
-	hwtdi_timeline_fini(&s->timeline);
 }
 
 const struct hwtdi_exporter_ops hwtdi_speedscope_ops = {
@@ -307,6 +227,6 @@ const struct hwtdi_exporter_ops hwtdi_speedscope_ops = {
 	.viewer_bytes = 50000000,
 	.state_bytes = sizeof(struct state),
 	.open = speedscope_open,
-	.step = speedscope_step,
+	.step = hwtdi_timeline_step,
 	.close = speedscope_close,
 };
