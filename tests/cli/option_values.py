@@ -123,6 +123,8 @@ def test_values_that_are_fine(case: Case) -> None:
         ["--address", "0x100000", "--address", "0-"],
         ["--max-loss", "0.5%"],
         ["--jobs", "2"],
+        ["--max-memory", "1G"],
+        ["--max-memory", "100m"],
         ["--kind", "block,gap"],
         ["--stream", "0"],
     ):

@@ -52,7 +52,7 @@ parse_number(const char *text, size_t n, uint64_t *out)
 enum value_fault
 parse_size(const char *text, uint64_t *out)
 {
-	static const char units[] = "KMG";
+	static const char units[] = "KMGkmg";
 	size_t n = strlen(text);
 	unsigned int shift = 0;
 	enum value_fault fault;
@@ -61,7 +61,7 @@ parse_size(const char *text, uint64_t *out)
 		const char *unit = strchr(units, text[n - 1]);
 
 		if (unit != NULL) {
-			shift = 10 * (unsigned int)(unit - units + 1);
+			shift = 10 * (unsigned int)((unit - units) % 3 + 1);
 			n--;
 		}
 	}
