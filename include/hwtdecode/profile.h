@@ -341,6 +341,14 @@ struct hwtd_profile_seen {
 	/** Gaps by hwtd_gap_reason, and their bytes (from calls: 0). */
 	uint64_t gaps[HWTD_GAP_REASONS];
 	uint64_t gap_bytes_by_reason[HWTD_GAP_REASONS];
+	/** From calls: those whose begin and end have a time. */
+	uint64_t timed_calls;
+	/**
+	 * Of these: begin or end are the time of an earlier timing packet.  Else:
+	 * they lie between such, by instructions.  As in struct hwtd_histogram_row.
+	 */
+	uint64_t estimated_calls;
+	uint64_t interpolated_calls;
 };
 
 /** What is in a profile. */

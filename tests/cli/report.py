@@ -133,6 +133,9 @@ def test_functions_of_text(case: Case) -> None:
         "            0  evil\\x1b[2J,\"x\"  [p]",
         f"not seen: 0 of {len(TEXT)} bytes (0.00%) in 1 gap: 1 unknown",
         "not seen: 100 of 160 ns (62.50%) in gaps; 0 ns (0.00%) not running",
+        # evil does not end.
+        "estimated: begin or end of 1 of 4 calls (25.00%), the time of the "
+        "packet before",
     ], run.out
     run = case.run("report", "--inclusive", "--format=csv", "a").want(
         0, err_has="in 1 gap gave nothing")
@@ -233,6 +236,37 @@ def test_what_was_not_seen_is_told(case: Case) -> None:
         run = case.run("report", *more, *code, trace).want(0)
         assert " no-code" in run.out and "not seen: " in run.out
     case.run("report", "--strict", *code, trace).want(1)
+
+
+def test_how_well_times_are_known_is_told(case: Case) -> None:
+    top = case.fixtures.parent
+    trace = top / "bindings" / "python" / "src" / "hwt" / "_example" / "pt.hwt"
+    timed, ways = 0, Counter[str]()
+    calls = case.run("calls", "--format=jsonl", trace).want(0).objects()
+    for row in calls:
+        if row["type"] != "call" or row.get("ns") is None:
+            continue
+        timed += 1
+        for way in ("estimated", "interpolated"):
+            if row.get(f"begin_{way}") or row.get(f"end_{way}"):
+                ways[way] += 1
+                break
+    assert timed > ways["interpolated"] > ways["estimated"] > 0
+    by_calls = ["report", "--calls", trace]
+    info = case.run(*by_calls, "--format=jsonl").want(0).objects()[-1]
+    assert info["timed_calls"] == timed
+    assert info["interpolated_calls"] == ways["interpolated"]
+    assert info["estimated_calls"] == ways["estimated"]
+    case.run(*by_calls).want(
+        0,
+        out_has=tuple(
+            f"{way}: begin or end of {ways[way]} of {timed} calls "
+            f"({100 * ways[way] / timed:.2f}%), "
+            for way in ("estimated", "interpolated")
+        ),
+    )
+    # Where no calls are followed there are none.
+    assert "begin or end of" not in case.run("report", trace).want(0).out
 
 
 def test_code_without_symbols_is_unknown(case: Case) -> None:

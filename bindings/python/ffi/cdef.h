@@ -1375,6 +1375,9 @@ uint64_t gap_bytes;
 uint64_t file_gap_bytes;
 uint64_t gaps[14];
 uint64_t gap_bytes_by_reason[14];
+uint64_t timed_calls;
+uint64_t estimated_calls;
+uint64_t interpolated_calls;
 };
 struct hwtd_profile_info {
 size_t size;

@@ -192,11 +192,17 @@ def test_losses_are_those_of_the_tool(pt: Path, repo: Path) -> None:
         assert loss.source == "calls"
         for name in ("bytes", "insns", "gap_bytes", "file_gap_bytes", "gaps"):
             assert getattr(loss, name) == told[name]
+        for name in ("timed_calls", "estimated_calls", "interpolated_calls"):
+            assert getattr(loss, name) == told.get(name, 0)
+        inexact = loss.estimated_calls + loss.interpolated_calls
         assert info.total.calls == told["calls"]
         assert info.idle_ns == told.get("idle_ns", 0)
         lossy += bool(loss.gaps)
-        assert bool(loss.gaps) == bool(profile.notes)
-        assert bool(loss.gaps) == bool(profile.report().notes)
+        assert bool(loss.gaps or inexact) == bool(profile.notes)
+        assert profile.report().notes == profile.notes
+        assert ("interpolated" in " ".join(profile.notes)) == bool(
+            loss.interpolated_calls
+        )
         for reason, n in loss.gaps.items():
             assert f"{n} {reason}" in profile.notes[0]
     assert lossy == 1

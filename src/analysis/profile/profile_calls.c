@@ -36,6 +36,8 @@ struct adding {
 	/* Of calls, as the profile has them, + 1; 0: not known yet. */
 	uint32_t *functions;
 	size_t n_functions, cap_functions;
+	/* Of the calls so far: how well their times are known. */
+	struct hwtd_profile_seen seen;
 	struct hwtd_call rows[ROWS_AT_ONCE];
 };
 
@@ -250,6 +252,23 @@ leave(struct hwtdi_profile_stack *s, const struct hwtd_call *row)
 		: 0);
 }
 
+static void
+count_times(struct hwtd_profile_seen *seen, const struct hwtd_call *row)
+{
+	const uint32_t timed = HWTD_CALLF_BEGIN_TIME | HWTD_CALLF_END_TIME;
+
+	if ((row->flags & timed) != timed)
+		return;
+	seen->timed_calls++;
+	if ((row->flags &
+		(HWTD_CALLF_BEGIN_ESTIMATED | HWTD_CALLF_END_ESTIMATED)) != 0)
+		seen->estimated_calls++;
+	else if ((row->flags &
+		     (HWTD_CALLF_BEGIN_INTERPOLATED |
+			 HWTD_CALLF_END_INTERPOLATED)) != 0)
+		seen->interpolated_calls++;
+}
+
 /* While no call runs gaps are those of what is around all. */
 static int
 add_gap(struct hwtd_profile *p, struct caller *c, const struct hwtd_call *row,
@@ -287,6 +306,7 @@ add_row(struct adding *a, struct hwtd_profile *p, const struct hwtd_call *row,
 		return (enter(a, p, c, s, row, err));
 	case HWTD_CALL_LEAVE:
 		leave(s, row);
+		count_times(&a->seen, row);
 		return (HWTD_OK);
 	case HWTD_CALL_GAP:
 		return (s->n_open == 0 ? add_gap(p, c, row, err) : HWTD_OK);
@@ -321,17 +341,18 @@ drop(struct adding *a, struct hwtd_context *library)
 static void
 add_seen(struct adding *a, struct hwtd_profile *p)
 {
-	struct hwtd_profile_seen seen = { .added = 1 };
+	struct hwtd_profile_seen *seen = &a->seen;
 	struct hwtd_calls_info info = { .size = sizeof(info) };
 
 	if (hwtd_calls_info(a->calls, &info) != HWTD_OK)
 		return;
-	seen.bytes = info.bytes;
-	seen.insns = info.insns;
-	seen.gap_bytes = info.gap_bytes;
-	seen.file_gap_bytes = info.file_gap_bytes;
-	memcpy(seen.gaps, info.gaps, sizeof(seen.gaps));
-	hwtdi_profile_add_seen(p, HWTD_PROFILE_CALLS, &seen);
+	seen->added = 1;
+	seen->bytes = info.bytes;
+	seen->insns = info.insns;
+	seen->gap_bytes = info.gap_bytes;
+	seen->file_gap_bytes = info.file_gap_bytes;
+	memcpy(seen->gaps, info.gaps, sizeof(seen->gaps));
+	hwtdi_profile_add_seen(p, HWTD_PROFILE_CALLS, seen);
 }
 
 static int

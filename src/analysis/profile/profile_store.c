@@ -173,6 +173,12 @@ hwtdi_profile_add_seen(struct hwtd_profile *p, enum hwtd_profile_source source,
 		to->gap_bytes_by_reason[i] = hwtdi_profile_sum(
 		    to->gap_bytes_by_reason[i], seen->gap_bytes_by_reason[i]);
 	}
+	to->timed_calls = hwtdi_profile_sum(to->timed_calls,
+	    seen->timed_calls);
+	to->estimated_calls = hwtdi_profile_sum(to->estimated_calls,
+	    seen->estimated_calls);
+	to->interpolated_calls = hwtdi_profile_sum(to->interpolated_calls,
+	    seen->interpolated_calls);
 }
 
 /* Adding. */

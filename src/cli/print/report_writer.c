@@ -671,13 +671,25 @@ write_unseen_bytes(const struct report *r,
 }
 
 static void
+write_inexact(struct output *out, const char *how, uint64_t calls,
+    uint64_t timed, const char *where)
+{
+	if (calls != 0)
+		output_format(out,
+		    "%s: begin or end of %llu of %llu calls (%.2f%%), %s\n",
+		    how, (unsigned long long)calls, (unsigned long long)timed,
+		    share(calls, timed), where);
+}
+
+static void
 write_unseen_text(const struct report *r)
 {
 	const struct hwtd_profile_info *info = &r->info;
+	const struct hwtd_profile_seen *seen = &info->seen[r->source];
 	const uint64_t time = info->total.ns + info->total.gap_ns +
 	    info->total.off_ns + info->idle_ns;
 
-	write_unseen_bytes(r, &info->seen[r->source]);
+	write_unseen_bytes(r, seen);
 	if (r->has_time)
 		output_format(r->out,
 		    "not seen: %llu of %llu ns (%.2f%%) in gaps; %llu ns "
@@ -686,6 +698,10 @@ write_unseen_text(const struct report *r)
 		    (unsigned long long)time, share(info->total.gap_ns, time),
 		    (unsigned long long)(info->total.off_ns + info->idle_ns),
 		    share(info->total.off_ns + info->idle_ns, time));
+	write_inexact(r->out, "interpolated", seen->interpolated_calls,
+	    seen->timed_calls, "between timing packets");
+	write_inexact(r->out, "estimated", seen->estimated_calls,
+	    seen->timed_calls, "the time of the packet before");
 	if (info->others != 0)
 		output_format(r->out,
 		    "not told apart: %llu calls, for want of room\n",
@@ -732,6 +748,9 @@ write_unseen_json(const struct report *r)
 	if (follows_calls(r)) {
 		json_u64(out, "calls", info->total.calls);
 		json_u64(out, "others", info->others);
+		json_u64(out, "timed_calls", seen->timed_calls);
+		json_u64(out, "estimated_calls", seen->estimated_calls);
+		json_u64(out, "interpolated_calls", seen->interpolated_calls);
 	}
 	if (r->has_time) {
 		json_u64(out, "ns", info->total.ns);

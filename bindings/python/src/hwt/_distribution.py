@@ -8,7 +8,7 @@ import unicodedata
 import zlib
 from typing import Any, Iterable, NamedTuple, Sequence
 
-from hwt._measure import plural
+from hwt._words import plural
 
 __all__ = ["Bucket"]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from hwt import _native
 from hwt._hwtdecode import ffi, lib
-from hwt._measure import Columns, plural
+from hwt._measure import Columns
+from hwt._words import plural
 
 #: Of a number: it is not 0.
 ANY = (1 << 64) - 1

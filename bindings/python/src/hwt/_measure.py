@@ -20,7 +20,7 @@ from hwt._filters import filters_to_c
 from hwt._hwtdecode import ffi, lib
 
 from hwt._table import Names, Spec, Table
-from hwt._words import near, quoted
+from hwt._words import near, plural, quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace
@@ -166,11 +166,6 @@ class Loss:
             self.file_gap_bytes + other.file_gap_bytes,
             gaps,
         )
-
-
-def plural(n: int, what: str, many: str = "") -> str:
-    """Say how many of something there are."""
-    return f"{n} {what if n == 1 else many or what + 's'}"
 
 
 def gaps_of(numbers: Any) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, List, Mapping
 
 from hwt._native import lib, text_or_none
+from hwt._words import plural
 
 # By hwtd_profile_source.
 SOURCES = ("calls", "runs", "events")
@@ -61,6 +62,12 @@ class Loss:
         Bytes of a file that is damaged.
     gaps : dict of str to int
         Gaps by reason, those that there are.
+    timed_calls : int
+        Of ``calls``: those whose begin and end have a time.
+    estimated_calls : int
+        Of `timed_calls`: begin or end are the time of an earlier timing packet.
+    interpolated_calls : int
+        Of the others: they lie between such, by instructions.
     """
 
     source: str
@@ -70,6 +77,9 @@ class Loss:
     gap_bytes: int
     file_gap_bytes: int
     gaps: Mapping[str, int]
+    timed_calls: int
+    estimated_calls: int
+    interpolated_calls: int
 
     @property
     def percent(self) -> float:
@@ -138,6 +148,9 @@ def loss_of(source: str, c: Any) -> Loss:
         c.gap_bytes,
         c.file_gap_bytes,
         gaps,
+        c.timed_calls,
+        c.estimated_calls,
+        c.interpolated_calls,
     )
 
 
@@ -145,8 +158,25 @@ def of_hundred(part: int, whole: int) -> str:
     return f"{100.0 * part / whole:.2f}%" if whole else "0.00%"
 
 
-def plural(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+def inexact_notes(loss: Loss) -> List[str]:
+    """How well times of calls are known, in words."""
+    return [
+        f"{how}: begin or end of {n} of {plural(loss.timed_calls, 'call')} "
+        f"({of_hundred(n, loss.timed_calls)}), {where}"
+        for how, n, where in (
+            (
+                "interpolated",
+                loss.interpolated_calls,
+                "between timing packets",
+            ),
+            (
+                "estimated",
+                loss.estimated_calls,
+                "the time of the packet before",
+            ),
+        )
+        if n
+    ]
 
 
 def loss_notes(loss: Loss) -> List[str]:

@@ -6,7 +6,7 @@ import os
 import reprlib
 from typing import Any, Iterable, List
 
-__all__ = ["near", "path_text", "printable", "quoted"]
+__all__ = ["near", "path_text", "plural", "printable", "quoted"]
 
 # Of a text, and of a path: systems have none that are longer.
 _MOST = 100
@@ -53,3 +53,8 @@ def near(
     return difflib.get_close_matches(
         name[:_MOST], list(short)[:_MOST_NAMES], n, least
     )
+
+
+def plural(n: int, what: str, many: str = "") -> str:
+    """Say how many of something there are."""
+    return f"{n} {what if n == 1 else many or what + 's'}"

@@ -20,9 +20,9 @@ from hwt._coverage_tables import CoverageInfo, Share
 from hwt._export_files import Target, ToWriter, Writer, target_of
 from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
-from hwt._measure import Columns, Loss, plural
+from hwt._measure import Columns, Loss
 from hwt._table import Table
-from hwt._words import quoted
+from hwt._words import plural, quoted
 from hwt.exports import format_options, write_export
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Mapping
 from hwt import _measure, _native
 from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
-from hwt._measure import Columns, plural
+from hwt._measure import Columns
 from hwt._table import Table
-from hwt._words import quoted
+from hwt._words import plural, quoted
 from hwt.divergence import (
     Divergence,
     Divergences,

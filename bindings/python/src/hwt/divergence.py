@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping
 from hwt import _measure, _native
 from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
-from hwt._measure import Columns, Loss, plural
+from hwt._measure import Columns, Loss
 from hwt._table import Names, Table
-from hwt._words import quoted
+from hwt._words import plural, quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace

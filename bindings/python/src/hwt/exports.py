@@ -31,10 +31,9 @@ from hwt._native import (
     slot,
     text,
 )
-from hwt._profile_info import plural
 from hwt._sources import Source, trace_bytes
 from hwt._table import _nearest
-from hwt._words import path_text, quoted
+from hwt._words import path_text, plural, quoted
 from hwt.errors import InvalidError
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from hwt._native import (
     text,
 )
 from hwt._filters import settled
-from hwt._profile_info import of_hundred, plural
+from hwt._profile_info import of_hundred
 from hwt._profile_tables import read_rows
 from hwt._table import Member, Names, Spec, Table, _nearest
-from hwt._words import quoted
+from hwt._words import plural, quoted
 from hwt.errors import InvalidError, StateError
 from hwt.exports import amount, format_options, value_number, write_export
 from hwt.profile import Profile

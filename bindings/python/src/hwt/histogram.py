@@ -29,9 +29,9 @@ from hwt._histogram_rows import (
 )
 from hwt._hwtdecode import ffi, lib
 from hwt._distribution import Bucket, distribution_svg
-from hwt._measure import Columns, Loss, plural
+from hwt._measure import Columns, Loss
 from hwt._table import Table
-from hwt._words import quoted
+from hwt._words import plural, quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace

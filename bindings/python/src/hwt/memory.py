@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping
 from hwt import _measure, _native, config
 from hwt._filters import settled
 from hwt._hwtdecode import ffi, lib
-from hwt._measure import Columns, Loss, plural
+from hwt._measure import Columns, Loss
 from hwt._memory_tables import (
     ALIASES,
     LATENCIES,
@@ -28,7 +28,7 @@ from hwt._memory_tables import (
     what,
 )
 from hwt._table import Table
-from hwt._words import quoted
+from hwt._words import plural, quoted
 
 if TYPE_CHECKING:
     from hwt.trace import Trace

@@ -32,14 +32,15 @@ from hwt._profile_info import (
     Loss,
     ProfileInfo,
     Sums,
+    inexact_notes,
     loss_notes,
     loss_of,
     of_hundred,
-    plural,
     sums_of,
 )
 from hwt._sources import Filling, sources_of, trace_bytes
 from hwt._table import Table, _nearest
+from hwt._words import plural
 from hwt.errors import InvalidError, StateError
 
 if TYPE_CHECKING:
@@ -454,6 +455,7 @@ class Profile:
                 f"not seen: {total.gap_ns} of {time} ns "
                 f"({of_hundred(total.gap_ns, time)}) in gaps"
             )
+        notes += inexact_notes(info.seen[source])
         if info.others:
             notes.append(
                 f"not told apart: {info.others} calls, for want of room"
