@@ -404,8 +404,10 @@ def test_filters_by_who_ran(case: Case) -> None:
         "--stream=0",
     ):
         assert case.run(*words, match, trace).want(0).objects() == rows, match
-    for miss in ("--pid=8", "--tid=7"):
-        assert case.run(*words, miss, trace).want(0).out == "", miss
+    for miss, whom in (("--pid=8", "processes"), ("--tid=7", "threads")):
+        case.run(*words, miss, trace).want(
+            0, out="", err_has=f"no stream or record is of these {whom}; "
+        )
     case.run(*words, "--cpu=2", trace).want(
         0, out="", err_has="no stream is of these CPUs"
     )

@@ -455,6 +455,44 @@ selected_techs(const struct input *input, const struct options *options)
 	return (techs);
 }
 
+/* Any of these threads, or processes, is that of a stream or a record. */
+static bool
+knows(const struct input *input, const struct id_list *tids,
+    const struct id_list *pids)
+{
+	for (uint32_t i = 0; i < input->info.n_streams; i++) {
+		struct hwtd_stream_desc desc = { .size = sizeof(desc) };
+
+		if (hwtd_trace_stream(input->trace, i, &desc) == HWTD_OK &&
+		    takes(tids, desc.tid) && takes(pids, desc.pid))
+			return (true);
+	}
+	for (uint64_t i = 0; i < input->info.n_records; i++) {
+		struct hwtd_record record = { .size = sizeof(record) };
+
+		if (hwtd_trace_record(input->trace, i, &record) == HWTD_OK &&
+		    takes(tids, record.tid) && takes(pids, record.pid))
+			return (true);
+	}
+	return (false);
+}
+
+/* Intel PT says nothing of threads itself: it takes a stream or records. */
+static void
+warn_of_nobody(const struct input *input, const struct options *options)
+{
+	const struct id_list all = { .n = 0 };
+
+	if (!knows(input, &options->tids, &all))
+		say_warning("%s: no stream or record is of these threads; "
+			    "'hwtdecode records' lists them",
+		    input->name);
+	else if (!knows(input, &all, &options->pids))
+		say_warning("%s: no stream or record is of these processes; "
+			    "'hwtdecode maps' lists them",
+		    input->name);
+}
+
 /* An empty answer is most often a mistake of who asks. */
 static void
 warn_of_nothing(const struct input *input, const struct options *options)
@@ -477,6 +515,9 @@ warn_of_nothing(const struct input *input, const struct options *options)
 		    input->name);
 	else if (command == COMMAND_SPE && (techs & spe) == 0)
 		say_warning("%s: no samples of Arm SPE", input->name);
+	else if (techs == 1u << HWTD_TECH_INTEL_PT &&
+	    options->tids.n + options->pids.n != 0)
+		warn_of_nobody(input, options);
 }
 
 int
