@@ -50,10 +50,13 @@ def node(script: str, *args: str | Path, cwd: Path) -> str:
     return run(["node", HERE / script, modules, *args], cwd)
 
 
-def main_of(tests: dict[str, Any]) -> None:
+def main_of(tests: dict[str, Any], *needed: Path) -> None:
     """Leave with 77 if what the tests need is not there."""
     try:
         folder()
+        for path in needed:
+            if not path.is_file():
+                raise Skip(f"{path} is not there: ./dev test installs it")
     except Skip as why:
         print(f"skipped: {why}")
         # Where CI is set, it is there.
