@@ -78,8 +78,9 @@ struct hwtd_context_options {
 	/**
 	 * Called with `poll_arg` from time to time, mostly some milliseconds
 	 * apart, on the thread that made a call which may take long: while a
-	 * trace is opened, sealed or saved, wanted packets are searched, what was
-	 * counted is sorted, compared or summed up, or an export is written.
+	 * trace is opened, sealed or saved, wanted packets are searched, symbols of
+	 * a file are read, what was counted is sorted, compared or summed up, or an
+	 * export is written.
 	 * Other than 0: that call fails with HWTD_E_CANCELED.  What it was to
 	 * make is not there then; a sorting, reading or summing up begins anew
 	 * when it is asked for once more.  It must not use what the call uses.

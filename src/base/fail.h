@@ -6,6 +6,8 @@
 
 #include <hwtdecode/error.h>
 
+#include <stdbool.h>
+
 /*
  * An error of our own that is still to be filled, if anything fails.  Its message is
  * not set as a whole: mostly nothing does.
@@ -34,6 +36,16 @@ int hwtdi_fail_sys(struct hwtd_error *err, int sys_errno, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 int hwtdi_fail_nomem(struct hwtd_error *err, size_t bytes);
+
+/*
+ * It is none of the input, and nothing to remember: memory ran out, or the caller ended
+ * the call.
+ */
+static inline bool
+hwtdi_fail_is_final(int code)
+{
+	return (code == HWTD_E_NOMEM || code == HWTD_E_CANCELED);
+}
 
 /* Give an error that was filled below to the caller; its code. */
 int hwtdi_fail_pass(struct hwtd_error *err, const struct hwtd_error *inner);

@@ -228,8 +228,8 @@ hwtdi_dwarf_file_need(struct hwtdi_dwarf_file *file,
 			err->code = rc;
 	}
 	if (rc != HWTD_OK)
-		return (rc == HWTD_E_NOMEM ? hwtdi_fail_pass(err, &inner)
-					   : rc);
+		return (hwtdi_fail_is_final(rc) ? hwtdi_fail_pass(err, &inner)
+						: rc);
 	s->bytes = s->own;
 	s->packed = false;
 	return (HWTD_OK);

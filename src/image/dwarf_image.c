@@ -20,14 +20,14 @@
 /* What an open file of split DWARF counts for. */
 #define SPLIT_BYTES 65536u
 
-/* Keep the first of several errors; HWTD_E_NOMEM goes on as such. */
+/* Keep the first of several errors; one that is final goes on as such. */
 int
 hwtdi_dwarf_image_note(struct hwtd_error *fault, int rc,
     const struct hwtd_error *err, struct hwtd_error *caller)
 {
 	if (rc == HWTD_OK)
 		return (HWTD_OK);
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(caller, err));
 	if (fault->code == HWTD_OK)
 		*fault = *err;
@@ -122,7 +122,7 @@ find_split(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_entry *entry,
 	if (!image->asked_package) {
 		rc = hwtdi_dwarf_package_open(&image->package, image->ctx,
 		    &image->places, err);
-		if (rc == HWTD_E_NOMEM)
+		if (hwtdi_fail_is_final(rc))
 			return (rc);
 		image->asked_package = true;
 		image->has_package = rc == HWTD_OK;
@@ -158,7 +158,7 @@ load_split(struct hwtdi_dwarf_image *image, struct hwtdi_dwarf_entry *entry,
 		if (rc != HWTD_OK)
 			hwtdi_dwarf_file_fini(&l->own_file);
 	}
-	l->asked_split = rc != HWTD_E_NOMEM;
+	l->asked_split = !hwtdi_fail_is_final(rc);
 	return (hwtdi_dwarf_image_note(&l->fault, rc, &inner, err));
 }
 

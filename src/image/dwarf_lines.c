@@ -447,7 +447,7 @@ hwtdi_dwarf_lines_init(struct hwtdi_dwarf_lines *lines,
 	rc = read_header(&p, unit);
 	if (rc == HWTD_OK)
 		rc = run(&p);
-	if (rc == HWTD_E_NOMEM) {
+	if (hwtdi_fail_is_final(rc)) {
 		hwtdi_dwarf_lines_fini(lines, file->ctx);
 		return (rc);
 	}

@@ -108,13 +108,13 @@ hwtdi_dwarf_shared_open(struct hwtdi_dwarf_shared *shared,
 	    &shared->fault);
 	if (rc == HWTD_OK && shared->found->verdict == HWTDI_IMAGE_MATCH)
 		rc = open_found(shared, ctx);
-	else if (rc != HWTD_E_NOMEM)
+	else if (!hwtdi_fail_is_final(rc))
 		rc = hwtdi_fail(&shared->fault, HWTD_E_NOT_FOUND,
 		    "%.80s: names are in %.100s, which is not there; add its "
 		    "folder to the roots",
 		    file->path, link.name);
-	return (rc == HWTD_E_NOMEM ? hwtdi_fail_pass(err, &shared->fault)
-				   : HWTD_OK);
+	return (hwtdi_fail_is_final(rc) ? hwtdi_fail_pass(err, &shared->fault)
+					: HWTD_OK);
 }
 
 void

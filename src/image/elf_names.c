@@ -3,10 +3,10 @@
  */
 #include "image/elf_names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sort.h"
 #include "image/elf_plt.h"
 
 /* A file may be all symbols; names of more are of no use. */
@@ -129,7 +129,9 @@ add_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
 		const char *name = hwtdi_elf_text(t, &strings, sym.st_name);
 		struct hwtdi_elf_name new = { .name = name };
 
-		if (!is_name(&sym, name) || !place_name(t, &sym))
+		rc = hwtdi_poll_each(ctx, i, err);
+		if (rc != HWTD_OK || !is_name(&sym, name) ||
+		    !place_name(t, &sym))
 			continue;
 		if (has_thumb && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
 			sym.st_value &= ~UINT64_C(1);
@@ -206,8 +208,10 @@ sort_names(struct hwtdi_elf_names *names, struct hwtd_context *ctx,
 	size_t n = 0;
 	int rc;
 
-	if (names->n > 1)
-		qsort(names->at, names->n, sizeof(*names->at), by_address);
+	rc = hwtdi_sort(ctx, names->at, names->n, sizeof(*names->at),
+	    by_address, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	for (size_t i = 0; i < names->n; i++) {
 		const struct hwtdi_elf_name *name = &names->at[i];
 		struct hwtdi_elf_name *last = n > 0 ? &names->at[n - 1] : NULL;

@@ -115,7 +115,7 @@ hwtdi_image_read(struct hwtd_context *ctx, const char *path, uint64_t offset,
 	}
 	rc = read_part(ctx, fd, bytes, offset, length, bytes_out, n_out, err);
 	(void)close(fd);
-	if (rc != HWTD_OK && rc != HWTD_E_NOMEM)
+	if (rc != HWTD_OK && !hwtdi_fail_is_final(rc))
 		hwtdi_fail_prefix(err, "%.120s", path);
 	return (rc);
 }

@@ -223,7 +223,7 @@ read_candidate(struct search *s, struct hwtdi_image_found *f)
 	if (rc == HWTD_OK && f->is_elf && is_elsewhere(s, &f->elf))
 		rc = hwtdi_fail(&wrong, HWTD_E_NOT_FOUND,
 		    "%.120s: memory without 0x%" PRIx64, f->path, *s->around);
-	if (rc == HWTD_E_NOMEM) {
+	if (hwtdi_fail_is_final(rc)) {
 		s->rc = rc;
 		(void)hwtdi_fail_pass(s->err, &wrong);
 	} else if (rc != HWTD_OK && s->wrong.code == HWTD_OK) {

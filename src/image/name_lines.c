@@ -162,8 +162,8 @@ add_lines(struct hwtdi_name_table *table, struct hwtd_context *ctx,
 	while (rc == HWTD_OK && next_line(&text, &line)) {
 		const uint64_t n_bad = table->n_bad;
 
-		no++;
-		if (line.n != 0)
+		rc = hwtdi_poll_each(ctx, ++no, err);
+		if (rc == HWTD_OK && line.n != 0)
 			rc = take(table, ctx, &line, err);
 		if (table->n_bad != n_bad && table->first_bad == 0)
 			table->first_bad = no;

@@ -3,10 +3,10 @@
  */
 #include "image/name_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sort.h"
 
 int
 hwtdi_name_table_add(struct hwtdi_name_table *table, struct hwtd_context *ctx,
@@ -202,6 +202,8 @@ sweep(struct hwtdi_name_table *t, struct hwtd_context *ctx, size_t n,
 		if (next < n && names[next].address <= last)
 			last = names[next].address - 1;
 		rc = add_piece(t, ctx, at, last, h->at[0], err);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll_each(ctx, t->n_pieces, err);
 		if (last == UINT64_MAX)
 			break;
 		at = last + 1;
@@ -227,6 +229,7 @@ merge_sized(struct hwtdi_name_table *t, struct hwtd_context *ctx, size_t sized,
 		uint64_t at = t->names[i].address, last;
 		bool done = t->names[i].size == 0;
 
+		rc = hwtdi_poll_each(ctx, i, err);
 		while (!done && rc == HWTD_OK) {
 			last = last_of(&t->names[i]);
 			while (k < n && pieces[k].last < at && rc == HWTD_OK) {
@@ -266,7 +269,10 @@ hwtdi_name_table_finish(struct hwtdi_name_table *table,
 	table->n_pieces = 0;
 	if (table->n == 0)
 		return (HWTD_OK);
-	qsort(table->names, table->n, sizeof(*table->names), by_address);
+	rc = hwtdi_sort(ctx, table->names, table->n, sizeof(*table->names),
+	    by_address, err);
+	if (rc != HWTD_OK)
+		return (rc);
 	while (sized < table->n && table->names[sized].size != 0)
 		sized++;
 	find_sizes(table->names + sized, table->n - sized);

@@ -21,8 +21,8 @@
 /* Memory that the dictionary of xz may take. */
 #define XZ_MEMORY_MAX (UINT64_C(256) << 20)
 
-/* zlib counts with unsigned int. */
-#define STEP_MAX (UINT32_C(1) << 30)
+/* Bytes that come out before the caller is asked; zlib counts with unsigned int. */
+#define STEP_MAX (UINT32_C(1) << 20)
 
 struct unpacking {
 	struct hwtd_context *ctx;
@@ -69,12 +69,20 @@ make_room(struct unpacking *u)
 	return (HWTD_OK);
 }
 
+static size_t
+step_room(const struct unpacking *u)
+{
+	const size_t left = u->room - u->n;
+
+	return (left < STEP_MAX ? left : STEP_MAX);
+}
+
 static int
 step_zstd(struct unpacking *u)
 {
 	ZSTD_inBuffer in = { u->what->bytes, (size_t)u->what->n,
 		(size_t)u->in };
-	ZSTD_outBuffer out = { u->bytes, u->room, u->n };
+	ZSTD_outBuffer out = { u->bytes, u->n + step_room(u), u->n };
 	size_t left;
 
 	left = ZSTD_decompressStream(u->stream.zstd, &out, &in);
@@ -111,10 +119,10 @@ step_xz(struct unpacking *u)
 	xz->next_in = u->what->bytes + u->in;
 	xz->avail_in = (size_t)(u->what->n - u->in);
 	xz->next_out = u->bytes + u->n;
-	xz->avail_out = u->room - u->n;
+	xz->avail_out = step_room(u);
 	ret = lzma_code(xz, LZMA_FINISH);
 	u->in = u->what->n - xz->avail_in;
-	u->n = u->room - xz->avail_out;
+	u->n = (size_t)(xz->next_out - u->bytes);
 	if (ret == LZMA_MEM_ERROR)
 		return (hwtdi_fail_nomem(u->err, 0));
 	if (ret != LZMA_OK && ret != LZMA_STREAM_END && ret != LZMA_BUF_ERROR)
@@ -128,9 +136,8 @@ step_deflate(struct unpacking *u)
 {
 	z_stream *z = &u->stream.deflate;
 	const uint64_t in = u->what->n - u->in;
-	const size_t out = u->room - u->n;
 	const uInt n_in = in < STEP_MAX ? (uInt)in : STEP_MAX;
-	const uInt n_out = out < STEP_MAX ? (uInt)out : STEP_MAX;
+	const uInt n_out = (uInt)step_room(u);
 	int ret;
 
 	/* It is not written; the library knows no const. */
@@ -204,6 +211,8 @@ unpack_all(struct unpacking *u)
 
 		if (u->n == u->room)
 			rc = make_room(u);
+		if (rc == HWTD_OK)
+			rc = hwtdi_poll(u->ctx, u->err);
 		if (rc == HWTD_OK)
 			rc = step(u);
 		if (rc == HWTD_OK && !u->done && u->in == in && u->n == n &&

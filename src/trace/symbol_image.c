@@ -45,7 +45,7 @@ struct opening {
 static int
 note(struct opening *o, int rc, const struct hwtd_error *err)
 {
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(o->err, err));
 	if (rc != HWTD_OK && rc != HWTD_E_NOT_FOUND &&
 	    rc != HWTD_E_UNRECOGNIZED && o->image->fault.code == HWTD_OK)
@@ -167,7 +167,7 @@ find_code(struct opening *o)
 	if (rc == HWTD_OK && o->image->code->verdict != HWTDI_IMAGE_MISMATCH)
 		take_bytes(o, o->image->code->path, o->image->code->bytes,
 		    o->image->code->n_bytes);
-	return (rc == HWTD_E_NOMEM ? note(o, rc, &inner) : HWTD_OK);
+	return (hwtdi_fail_is_final(rc) ? note(o, rc, &inner) : HWTD_OK);
 }
 
 /* Debug information in a file of its own. */
@@ -231,7 +231,7 @@ add_packed(struct opening *o)
 	if (rc == HWTD_OK)
 		rc = hwtdi_elf_tables_init(&tables, o->path, o->image->packed,
 		    o->image->n_packed, &inner);
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (note(o, rc, &inner));
 	if (rc != HWTD_OK)
 		return (note(o,

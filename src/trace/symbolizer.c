@@ -231,7 +231,7 @@ set_frames(struct hwtd_symbolizer *s, struct hwtdi_symbol_image *image,
 
 	rc = hwtdi_dwarf_image_find(image->dwarf, address, s->found, &n,
 	    &inner);
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(err, &inner));
 	/* Also that a file is not there that has more; not that no unit has it. */
 	rc = rc != HWTD_OK ? set_fault(s, &inner, out, err) : HWTD_OK;
