@@ -75,7 +75,8 @@ read_build_id(struct hwtdi_engine *e, struct hwtdi_image_id *file,
 	}
 	hwtdi_free(e->library, found, sizeof(*found));
 	/* A file that cannot be read is mapped all the same. */
-	return (rc == HWTD_E_NOMEM ? hwtdi_fail_pass(err, &inner) : HWTD_OK);
+	return (hwtdi_fail_is_final(rc) ? hwtdi_fail_pass(err, &inner)
+					: HWTD_OK);
 }
 
 /* *out NULL: there are too many. */
@@ -144,7 +145,7 @@ see_image(struct hwtdi_engine *e, const struct hwtdi_filter_load *load,
 	rc = hwtdi_filters_see(&e->filters, load, &changed, &inner);
 	if (changed && !e->filtering && e->sessions[0].hwt->started)
 		e->filters_stale = true;
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(err, &inner));
 	if (rc != HWTD_OK)
 		hwtdi_log(e->library, HWTD_LOG_WARNING, "capture", "%s",

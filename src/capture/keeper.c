@@ -121,6 +121,8 @@ keep(int fd, pid_t parent, struct hwtd_context *library,
 	struct hwtdi_engine engine;
 	int rc;
 
+	/* Who would be asked is in the other process. */
+	library->poll = NULL;
 	/* What the parent does when a child ends would take the program's end. */
 	handle(SIGCHLD, SIG_DFL);
 	outlive_limits();

@@ -50,6 +50,7 @@ add_debug_file(struct hwtdi_space_builder *b,
 	struct hwtdi_modules *m = &b->modules;
 	const struct hwtdi_image *image = &b->trace->images[file->image];
 	struct hwtd_context *ctx = b->trace->library;
+	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtdi_image_places places;
 	struct hwtdi_image_found *found;
 	struct hwtdi_elf_tables tables;
@@ -67,14 +68,14 @@ add_debug_file(struct hwtdi_space_builder *b,
 		return (hwtdi_fail_nomem(b->err, sizeof(*found)));
 	hwtdi_named_files_places(&b->files, &places);
 	rc = hwtdi_image_search_debug(found, ctx, image->file, &file->elf,
-	    &places, NULL);
+	    &places, &inner);
 	if (rc == HWTD_E_NOT_FOUND && strcmp(image->file, image->path) != 0)
 		rc = hwtdi_image_search_debug(found, ctx, image->path,
-		    &file->elf, &places, NULL);
+		    &file->elf, &places, &inner);
 	if (rc != HWTD_OK) {
 		hwtdi_free(ctx, found, sizeof(*found));
-		return (rc == HWTD_E_NOMEM
-			? hwtdi_fail_nomem(b->err, sizeof(*found))
+		return (hwtdi_fail_is_final(rc)
+			? hwtdi_fail_pass(b->err, &inner)
 			: HWTD_OK);
 	}
 	m->found[m->n_found++] = found;

@@ -352,7 +352,7 @@ read_file(struct hwtdi_named_files *files, const char *name,
 	if (rc == HWTD_OK) {
 		rc = take_found(ctx, found, image, err);
 		hwtdi_image_found_fini(found, ctx);
-	} else if (rc == HWTD_E_NOMEM) {
+	} else if (hwtdi_fail_is_final(rc)) {
 		rc = hwtdi_fail_pass(err, &inner);
 	} else {
 		image->state = HWTD_IMAGE_MISSING;
@@ -387,7 +387,7 @@ parse(struct hwtdi_named_files *files, struct hwtdi_named_file *file,
 		return (HWTD_OK);
 	rc = hwtdi_elf_file_init(&file->elf, files->trace->library,
 	    image->path, image->bytes, image->n_bytes, &inner);
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(err, &inner));
 	/* Other files can be mapped as well. */
 	file->is_elf = rc == HWTD_OK;

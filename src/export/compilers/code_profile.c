@@ -164,7 +164,7 @@ choose(struct collecting *c, const struct candidate *list, size_t n)
 
 		rc = hwtdi_image_layout_init(&layout, c->trace, list[i].image,
 		    &inner);
-		if (rc == HWTD_E_NOMEM)
+		if (hwtdi_fail_is_final(rc))
 			return (hwtdi_fail_pass(c->err, &inner));
 		if (rc != HWTD_OK)
 			continue;

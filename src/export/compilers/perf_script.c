@@ -166,7 +166,7 @@ layout_of(struct script *s, uint32_t image,
 	if (!l->asked) {
 		rc = hwtdi_image_layout_init(&l->layout, s->trace, image,
 		    &inner);
-		if (rc == HWTD_E_NOMEM)
+		if (hwtdi_fail_is_final(rc))
 			return (hwtdi_fail_pass(err, &inner));
 		l->asked = true;
 		l->known = rc == HWTD_OK;

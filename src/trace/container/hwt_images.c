@@ -64,7 +64,7 @@ check_program(struct hwtd_context *ctx, struct hwtdi_image *image,
 
 	rc = hwtdi_image_read(ctx, image->path, 0, HWTDI_ELF_HEADER_MAX,
 	    &bytes, &n, &inner);
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(err, &inner));
 	image->stranger = rc != HWTD_OK || !hwtdi_elf_is_program(bytes, n);
 	hwtdi_free(ctx, bytes, (size_t)n);
@@ -87,7 +87,7 @@ find_image_bytes(struct hwtdi_hwt_reader *r, struct hwtdi_image *image,
 		return (HWTD_OK);
 	rc = hwtdi_image_read(ctx, image->path, image->offset, image->n_bytes,
 	    &bytes, &n, &inner);
-	if (rc == HWTD_E_NOMEM)
+	if (hwtdi_fail_is_final(rc))
 		return (hwtdi_fail_pass(err, &inner));
 	if (rc != HWTD_OK) {
 		hwtdi_log(ctx, HWTD_LOG_WARNING, "trace",

@@ -398,6 +398,41 @@ archives_hold_the_code(void **state)
 	capture_run_end(&r);
 }
 
+static int
+ask_here(void *arg)
+{
+	const pid_t *here = arg;
+
+	if (getpid() != *here)
+		_exit(9);
+	return (0);
+}
+
+static void
+nobody_is_asked_in_the_process_of_a_capture(void **state)
+{
+	pid_t here = getpid();
+	const struct hwtd_context_options asking = { .size = sizeof(asking),
+		.poll = ask_here,
+		.poll_arg = &here };
+	struct hwtd_context *ctx;
+	struct hwtd_capture *c;
+	struct pt_run r;
+
+	(void)state;
+	capture_run_begin(&r, NULL);
+	(void)capture_run_program(&r, true);
+	r.run.options.flags = HWTD_CAPTUREF_ARCHIVE;
+	assert_int_equal(hwtd_context_create(&asking, &ctx, NULL), HWTD_OK);
+	assert_int_equal(hwtd_capture_start(ctx, &r.run.options, &c, NULL),
+	    HWTD_OK);
+	hwtd_context_destroy(ctx);
+	assert_int_equal(capture_run_wait(&r, c), HWTD_OK);
+	hwtd_capture_close(c);
+	capture_run_assert_flow(&r);
+	capture_run_end(&r);
+}
+
 static void
 two_captures_run_side_by_side(void **state)
 {
@@ -536,6 +571,7 @@ main(void)
 		cmocka_unit_test(keys_of_a_terminal_do_not_end_it),
 		cmocka_unit_test(a_context_may_be_given_up_before_its_capture),
 		cmocka_unit_test(archives_hold_the_code),
+		cmocka_unit_test(nobody_is_asked_in_the_process_of_a_capture),
 		cmocka_unit_test(two_captures_run_side_by_side),
 		cmocka_unit_test(
 		    a_process_that_it_had_stopped_goes_on_without_it),

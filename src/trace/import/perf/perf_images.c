@@ -35,7 +35,7 @@ static int
 missing(struct hwtdi_perf_file *f, const struct hwtd_error *why,
     const char *what)
 {
-	if (why->code == HWTD_E_NOMEM || why->code == HWTD_E_CANCELED)
+	if (hwtdi_fail_is_final(why->code))
 		return (hwtdi_fail_pass(f->err, why));
 	hwtdi_log(f->trace->library, HWTD_LOG_WARNING, "perf", "%s: %s", what,
 	    why->message);
