@@ -50,7 +50,7 @@ void hwtdi_array_free(struct hwtd_context *ctx, void *array, size_t cap,
 
 /*
  * Asks whether the call shall end: HWTD_OK or HWTD_E_CANCELED.  Only where failures
- * go up to the caller, and no lock is held.
+ * go up to the caller, and no lock is held but that of the object of the call.
  */
 int hwtdi_poll(const struct hwtd_context *ctx, struct hwtd_error *err);
 

@@ -4,10 +4,10 @@
  * Sources: DWARF 5, "Accelerated Access" (6.1), "Split DWARF Object Files".
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sort.h"
 #include "image/dwarf_image_internal.h"
 #include "image/dwarf_object.h"
 
@@ -437,14 +437,17 @@ index_all(struct hwtdi_dwarf_image *image, struct hwtd_error *err)
 		all &= image->units[i].covered || !image->units[i].usable;
 	if (rc == HWTD_OK && !all)
 		rc = index_sets(image, err);
-	for (size_t i = 0; rc == HWTD_OK && !all && i < image->n_units; i++)
-		if (image->units[i].usable && !image->units[i].covered)
+	for (size_t i = 0; rc == HWTD_OK && !all && i < image->n_units; i++) {
+		rc = hwtdi_poll(image->ctx, err);
+		if (rc == HWTD_OK && image->units[i].usable &&
+		    !image->units[i].covered)
 			rc = index_contents(image, (uint32_t)i, err);
+	}
+	if (rc == HWTD_OK)
+		rc = hwtdi_sort(image->ctx, image->pieces, image->n_pieces,
+		    sizeof(*image->pieces), by_address, err);
 	if (rc != HWTD_OK)
 		return (rc);
-	if (image->n_pieces > 1)
-		qsort(image->pieces, image->n_pieces, sizeof(*image->pieces),
-		    by_address);
 	for (size_t i = 0; i < image->n_pieces; i++) {
 		if (image->pieces[i].high > reach)
 			reach = image->pieces[i].high;

@@ -6,10 +6,10 @@
 #include "image/dwarf_lines.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sort.h"
 
 /* Source: DWARF 5, "Line Number Standard Opcode Encodings" and the following. */
 enum {
@@ -390,13 +390,17 @@ run_standard(struct program *p, uint8_t opcode)
 static int
 run(struct program *p)
 {
-	int rc = HWTD_OK;
+	uint64_t n = 0;
+	int rc;
 
 	reset(p);
-	while (rc == HWTD_OK && p->r.at < p->r.end) {
+	for (rc = HWTD_OK; rc == HWTD_OK && p->r.at < p->r.end;) {
 		const uint8_t opcode = hwtdi_dw_u8(&p->r);
 		unsigned int special;
 
+		rc = hwtdi_poll_each(p->file->ctx, n++, p->err);
+		if (rc != HWTD_OK)
+			break;
 		if (opcode < p->opcode_base || opcode == LNS_EXTENDED) {
 			rc = run_standard(p, opcode);
 		} else {
@@ -434,7 +438,7 @@ hwtdi_dwarf_lines_init(struct hwtdi_dwarf_lines *lines,
 		.off = unit->stmt_list,
 		.err = err };
 	uint64_t reach = 0;
-	int rc;
+	int rc, sorted;
 
 	memset(lines, 0, sizeof(*lines));
 	p.r = hwtdi_dwarf_file_reader(file, HWTDI_DWARF_LINE, unit->stmt_list);
@@ -447,13 +451,15 @@ hwtdi_dwarf_lines_init(struct hwtdi_dwarf_lines *lines,
 	rc = read_header(&p, unit);
 	if (rc == HWTD_OK)
 		rc = run(&p);
-	if (hwtdi_fail_is_final(rc)) {
+	/* What is damaged has rows all the same. */
+	sorted = hwtdi_fail_is_final(rc)
+	    ? rc
+	    : hwtdi_sort(file->ctx, lines->sequences, lines->n_sequences,
+		  sizeof(*lines->sequences), by_address, err);
+	if (sorted != HWTD_OK) {
 		hwtdi_dwarf_lines_fini(lines, file->ctx);
-		return (rc);
+		return (sorted);
 	}
-	if (lines->n_sequences > 1)
-		qsort(lines->sequences, lines->n_sequences,
-		    sizeof(*lines->sequences), by_address);
 	for (size_t i = 0; i < lines->n_sequences; i++) {
 		if (lines->sequences[i].high > reach)
 			reach = lines->sequences[i].high;

@@ -5,10 +5,10 @@
  */
 #include "image/dwarf_scopes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sort.h"
 
 /* An entry that is no scope. */
 #define NO_SCOPE UINT32_MAX
@@ -151,10 +151,14 @@ read_dies(struct reading *r, struct hwtd_error *first)
 	    r->view->file, r->view->unit, r->view->unit->dies);
 	struct hwtd_error inner = { .size = sizeof(inner) };
 	struct hwtdi_dwarf_die die;
+	uint64_t n = 0;
 	uint32_t scope;
 	int rc;
 
 	do {
+		rc = hwtdi_poll_each(r->view->file->ctx, n++, r->err);
+		if (rc != HWTD_OK)
+			return (rc);
 		rc = hwtdi_dwarf_die_next(r->view, &reader, &die, &inner);
 		if (rc != HWTD_OK) {
 			if (first->code == HWTD_OK)
@@ -207,13 +211,14 @@ hwtdi_dwarf_scopes_init(struct hwtdi_dwarf_scopes *scopes,
 	while (r.n_open > 0)
 		close_scope(&r);
 	hwtdi_array_free(view->file->ctx, r.open, r.cap_open, sizeof(*r.open));
+	if (rc == HWTD_OK)
+		rc = hwtdi_sort(view->file->ctx, scopes->pieces,
+		    scopes->n_pieces, sizeof(*scopes->pieces), by_address,
+		    err);
 	if (rc != HWTD_OK) {
 		hwtdi_dwarf_scopes_fini(scopes, view->file->ctx);
 		return (rc);
 	}
-	if (scopes->n_pieces > 1)
-		qsort(scopes->pieces, scopes->n_pieces,
-		    sizeof(*scopes->pieces), by_address);
 	for (size_t i = 0; i < scopes->n_pieces; i++) {
 		if (scopes->pieces[i].high > reach)
 			reach = scopes->pieces[i].high;
